@@ -1,0 +1,1 @@
+"""The specchat command and its terminal app, built on the `decoding` library."""

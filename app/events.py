@@ -1,0 +1,178 @@
+"""What the session tells the screen, and what the screen may ask of it. Plain data, no tensors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from decoding.params import Params
+from decoding.round import Round, TokenEvent
+
+Schedule = Literal["fair", "race"]
+Reason = Literal["stop", "length", "error", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInfo:
+    """A lane as the screen shows it. `default_gamma` is 0 for strategies that do not draft."""
+
+    name: str  # unique: "draft", or "draft:gamma=2"
+    strategy: str  # ar | draft | drafter | lookup | ...
+    title: str  # "Autoregressive", "Draft model", ...
+    available: bool
+    reason: str | None  # why it cannot run and what would make it run, one line
+    enabled: bool
+    default_gamma: int
+    pinned_gamma: int | None  # set by the lane's own settings; the slider does not move it
+    note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    what: str
+    fraction: float | None  # None: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    target: str  # short name for the title bar
+    device: str
+    dtype: str
+    threads: int
+    context: int  # the longest sequence in tokens
+    lanes: tuple[LaneInfo, ...]
+    prompts: tuple[str, ...]  # examples to offer
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailed:
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A turn begins: every lane in `lanes` will answer `prompt`."""
+
+    run: int
+    turn: int  # 0 for the first turn of a conversation
+    prompt: str
+    prompt_tokens: int
+    seed: int
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefilled:
+    lane: str
+    ttft_seconds: float
+    first: TokenEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A lane's figures at one moment; None where a ratio is not defined (yet)."""
+
+    tokens: int  # 1 (the prefill's) + emitted
+    passes: int
+    tokens_per_second: float | None
+    speedup: float | None  # over the autoregressive lane of this run
+    acceptance_rate: float | None  # alpha
+    tokens_per_pass: float | None  # tau, bonus included
+    histogram: tuple[int, ...]
+    draft_seconds: float
+    verify_seconds: float
+    accept_seconds: float
+    decode_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """One round of a lane: its record, its tokens in the order of display (ghosts stand between
+    the accepted tokens and the correction), and the lane's figures so far."""
+
+    lane: str
+    round: Round
+    tokens: tuple[TokenEvent, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A lane is done. `matches_ar` is None where it is not defined (temperature above 0, no
+    finished autoregressive lane); else `first_divergence` is the index of the first different
+    token, None when there is none."""
+
+    lane: str
+    reason: Reason
+    message: str | None = None  # for errors, and for notes like "draft at its context limit"
+    figures: Figures | None = None
+    matches_ar: bool | None = None
+    first_divergence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    run: int
+    stopped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunRefused:
+    """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
+
+    prompt: str
+    message: str
+
+
+Event = (
+    Loading
+    | Loaded
+    | LoadFailed
+    | RunStarted
+    | Prefilled
+    | Stepped
+    | Finished
+    | RunFinished
+    | RunRefused
+)
+
+
+class Engine(Protocol):
+    """What the screen needs. No call blocks; everything that happens comes back from `drain`."""
+
+    def open(self) -> None:
+        """Begin loading on the engine's own thread."""
+
+    def drain(self) -> list[Event]:
+        """All events since the last call, oldest first."""
+
+    def run(self, prompt: str) -> None:
+        """Answer `prompt` as the next turn of the conversation, in every enabled lane."""
+
+    def again(self) -> None:
+        """Answer the last prompt once more with the same seed, replacing its answers."""
+
+    def stop(self) -> None:
+        """End the running turn after the current round; what was generated stays."""
+
+    def pause(self, paused: bool) -> None: ...
+
+    def step(self) -> None:
+        """While paused: exactly one round of the next lane that is due."""
+
+    def new_conversation(self) -> None: ...
+
+    def set_params(self, params: Params) -> None:
+        """Acts at the next round of every lane."""
+
+    def set_enabled(self, lane: str, enabled: bool) -> None:
+        """Acts now for a running lane (it is stopped) and otherwise at the next run."""
+
+    def set_schedule(self, schedule: Schedule) -> None:
+        """fair: one lane after the other, comparable speeds. race: round-robin, equal time each."""
+
+    def set_leader(self, lane: str) -> None:
+        """The lane whose answer the conversation goes on with."""
+
+    def close(self) -> None:
+        """End the thread as soon as it can; never waits."""

@@ -1,0 +1,82 @@
+"""Which drafted tokens stay, and the target's own token behind them.
+
+Both rules are exact: greedy output equals the target's own, sampled output has the target's
+distribution. Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318) for sampled chains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoding.params import SamplingParams
+from decoding.sampling import draw, pick, probabilities
+from decoding.tree import Draft, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
+    target's own token after it; `tested`: levels at which the current node had children."""
+
+    tokens: tuple[int, ...]
+    path: tuple[int, ...]
+    bonus: int
+    tested: int
+
+
+def accept(
+    draft: Draft, logits: Tensor, sampling: SamplingParams, generator: torch.Generator
+) -> Verdict:
+    """Judge a draft by the target's `logits` [n, V]. One transfer from the device."""
+    if draft.q is None or sampling.greedy:
+        choices = pick(logits, sampling, generator)
+        tokens, chosen = torch.stack([draft.tree.tokens, choices]).tolist()
+        return walk(draft.tree.shape, tokens, chosen)
+    return _accept_sampled_chain(draft, logits, sampling, generator)
+
+
+def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
+    """Exact acceptance of a tree whose nodes were chosen deterministically.
+
+    `chosen[i]` is the target's own next token at node i: its argmax, or a draw of its own
+    distribution. Descend while a child carries it; the first one that no child carries is the
+    bonus. What is emitted is thus always the target's own choice.
+    """
+    children = shape.children
+    node, path, tested = 0, [], 0
+    while children[node]:
+        tested += 1
+        carrier = next((c for c in children[node] if tokens[c] == chosen[node]), None)
+        if carrier is None:
+            break
+        path.append(carrier)
+        node = carrier
+    return Verdict(tuple(tokens), tuple(path), chosen[node], tested)
+
+
+def _accept_sampled_chain(
+    draft: Draft, logits: Tensor, sampling: SamplingParams, generator: torch.Generator
+) -> Verdict:
+    """x_i ~ q_i stays when u < p_i(x_i) / q_i(x_i); the first that does not is replaced by a draw
+    of norm(max(p - q, 0)); behind a chain that stays whole the bonus is drawn from p."""
+    assert draft.q is not None and draft.tree.shape.is_chain
+    gamma = len(draft.tree) - 1
+    p = probabilities(logits, sampling)
+    drafted = draft.tree.tokens[1:, None]
+    p_x = p[:-1].gather(1, drafted)[:, 0]
+    q_x = draft.q.gather(1, drafted)[:, 0]
+    # torch.rand can return 0, so `<`: a token of probability 0 never passes
+    stays = torch.rand(gamma, generator=generator, device=p.device) * q_x < p_x
+    accepted = stays.long().cumprod(0).sum()
+    # Row i of `rest` is where the bonus comes from when exactly i drafts stay.
+    rest = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
+    row = rest.index_select(0, accepted[None])
+    # p == q up to rounding: the residual may be empty although a draft was rejected
+    row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
+    packed = torch.cat([draft.tree.tokens, accepted[None], draw(row, generator)]).tolist()
+    tokens, k, bonus = packed[:-2], packed[-2], packed[-1]
+    return Verdict(tuple(tokens), tuple(range(1, k + 1)), bonus, min(k + 1, gamma))

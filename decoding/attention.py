@@ -1,0 +1,77 @@
+"""Our attention, registered through transformers' AttentionInterface.
+
+transformers' SDPA path expands keys and values to all query heads (`repeat_kv`) as soon as there
+is a mask and more than one query row: a copy of the whole prefix, per layer and round. Here the
+query heads of one group become more query *rows* of their key head instead, so keys and values are
+read where they lie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface
+
+from decoding.errors import InputError
+
+NAME = "specchat"
+
+# Arguments that change the mathematics and that this attention does not implement.
+_REFUSED = ("s_aux", "position_bias", "sinks", "head_mask")
+
+
+def folded_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L].
+
+    A mask that has H/K times n rows is already folded (head of the group slowest). None with more
+    than one query row means plain causal and needs L == n. Returns [1, n, H, D].
+    """
+    for name in _REFUSED:
+        if kwargs.get(name) is not None:
+            raise InputError(f"this model's attention uses '{name}', which specchat can't run")
+    _, heads, rows, dim = query.shape
+    kv_heads = key.shape[1]
+    if attention_mask is None and rows > 1 and softcap is None:
+        out = scaled_dot_product_attention(
+            query, key, value, is_causal=True, scale=scaling, enable_gqa=heads != kv_heads
+        )
+        return out.transpose(1, 2), None
+    if attention_mask is None and rows > 1:
+        attention_mask = causal_mask(rows, query.dtype, query.device)
+
+    group = heads // kv_heads
+    query = query.reshape(1, kv_heads, group * rows, dim)
+    if attention_mask is not None and group > 1 and attention_mask.shape[-2] == rows:
+        attention_mask = attention_mask.repeat(1, 1, group, 1)
+    if softcap is None:
+        out = scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask, scale=scaling
+        )
+    else:
+        scores = query @ key.transpose(2, 3) * (dim**-0.5 if scaling is None else scaling)
+        scores = torch.tanh(scores / softcap) * softcap
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
+    return out.reshape(1, heads, rows, value.shape[-1]).transpose(1, 2), None
+
+
+def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Additive [1, 1, rows, rows]: row i sees columns up to i."""
+    lowest = torch.finfo(dtype).min
+    return torch.full((1, 1, rows, rows), lowest, dtype=dtype, device=device).triu_(1)
+
+
+AttentionInterface.register(NAME, folded_attention)

@@ -1,0 +1,121 @@
+"""Keys and values of one sequence, with room to spare: rows stay where they were written.
+
+A round appends the rows of its tree behind the committed ones and then keeps those of the accepted
+path. Going back is moving a length; the prefix is never copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers.cache_utils import Cache
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShape:
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+
+
+class TreeCache(Cache):
+    """A `transformers` cache for batch size 1 that appends, keeps rows and truncates in place."""
+
+    def __init__(
+        self,
+        layers: Sequence[LayerShape],
+        dtype: torch.dtype,
+        devices: Sequence[torch.device],
+        capacity: int = 256,
+    ) -> None:
+        super().__init__(layers=[])
+        self.length = 0  # committed rows; those behind it belong to the pass that is under way
+        self.capacity = 0
+        self._shapes = tuple(layers)
+        self._devices = tuple(devices)
+        self._dtype = dtype
+        self._keys: list[Tensor] = []
+        self._values: list[Tensor] = []
+        self.reserve(capacity)
+
+    def reserve(self, rows: int) -> None:
+        """Make room for `rows` rows in all. Doubles, so that growing costs a row O(1) copies."""
+        if rows <= self.capacity:
+            return
+        capacity = max(rows, 2 * self.capacity)
+        old = list(zip(self._keys, self._values, strict=True))
+        self._keys, self._values = [], []
+        for layer, (shape, device) in enumerate(zip(self._shapes, self._devices, strict=True)):
+            for store, dim, side in (
+                (self._keys, shape.key_dim, 0),
+                (self._values, shape.value_dim, 1),
+            ):
+                rows_of_layer = torch.empty(
+                    (1, shape.kv_heads, capacity, dim), dtype=self._dtype, device=device
+                )
+                if old:
+                    rows_of_layer[:, :, : self.length] = old[layer][side][:, :, : self.length]
+                store.append(rows_of_layer)
+        self.capacity = capacity
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
+    ) -> tuple[Tensor, Tensor]:
+        """Write the pass's rows behind the committed ones; the views handed out end with them."""
+        start, end = self.length, self.length + key_states.shape[2]
+        keys, values = self._keys[layer_idx], self._values[layer_idx]
+        keys[:, :, start:end] = key_states
+        values[:, :, start:end] = value_states
+        return keys[:, :, :end], values[:, :, :end]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.
+
+        A chain's accepted rows already stand in place, then only the length moves.
+        """
+        start = self.length
+        if list(rows) != list(range(len(rows))):
+            for store in (self._keys, self._values):
+                index = torch.tensor(rows, device=store[0].device) + start
+                for layer in store:
+                    index = index.to(layer.device)
+                    layer[:, :, start : start + len(rows)] = layer.index_select(2, index)
+        self.length = start + len(rows)
+
+    def truncate(self, length: int) -> None:
+        """Forget the rows from `length` on."""
+        if not 0 <= length <= self.length:
+            raise ValueError(f"cannot truncate {self.length} rows to {length}")
+        self.length = length
+
+    def copy_rows(self, source: TreeCache, end: int) -> None:
+        """Take over the source's rows from our length up to `end`."""
+        start = self.length
+        if end > start:
+            self.reserve(end)
+            for mine, theirs in zip(
+                self._keys + self._values, source._keys + source._values, strict=True
+            ):
+                mine[:, :, start:end] = theirs[:, :, start:end]
+            self.length = end
+
+    # What transformers' models ask of a cache.
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return self.length
+
+    def get_query_offset(self, layer_idx: int = 0) -> int:
+        return self.length
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        return self.length + query_length, 0
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(t.nbytes for t in self._keys + self._values)

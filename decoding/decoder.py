@@ -1,0 +1,228 @@
+"""The loop, the only one: propose, verify in one pass, accept, keep, observe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from decoding.acceptance import accept
+from decoding.cache import TreeCache
+from decoding.clock import Clock
+from decoding.drafters.base import Drafter
+from decoding.errors import InputError
+from decoding.params import Params
+from decoding.prefix import common_prefix
+from decoding.round import Round
+from decoding.sampling import pick
+from decoding.stopping import Stop
+from decoding.target import Target
+from decoding.tree import Draft, DraftTree, chain
+
+FinishReason = Literal["stop", "length"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prompt:
+    """A prefilled prompt that several decoders on the same target can share.
+
+    `cache` holds its rows (and may go on growing behind them), `logits` [1, V] belong to its last
+    row, `features` [len(ids) - first, H] to the rows that were computed and not reused.
+    """
+
+    ids: tuple[int, ...]
+    cache: TreeCache
+    logits: Tensor
+    first: int
+    features: Tensor | None
+    seconds: float
+
+
+class Decoder:
+    """Generates one sequence with one drafter (None: autoregressively). Batch size 1.
+
+    `start` prefills and gives the first token, each `step` is one round; `finished` says why there
+    are no more. Between two rounds everything in `Params` may change.
+    """
+
+    def __init__(self, target: Target, drafter: Drafter | None = None) -> None:
+        self.target = target
+        self.drafter = drafter
+        self.generated: list[int] = []
+        self.finished: FinishReason | None = None
+        self.prompt: Prompt | None = None
+        self.draft_prefill_seconds = 0.0
+        self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
+        self._prompt_length = 0
+        self._rounds = 0
+        self._cache = target.new_cache()
+        self._clock = Clock(target.device)
+        self._stop = Stop()
+        self._generator = torch.Generator(target.device)
+
+    @torch.inference_mode()
+    def start(
+        self,
+        prompt: Sequence[int],
+        params: Params,
+        seed: int,
+        stop: Stop = Stop(),  # noqa: B008 (frozen)
+        shared: Prompt | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Prefill `prompt` and return the first token. Rows that the cache still has of a common
+        beginning are reused; those of `shared` are copied instead of computed.
+
+        Raises InputError for a prompt that is empty or longer than the context, InterruptedError
+        when `cancelled()` between two chunks.
+        """
+        if not prompt:
+            raise InputError("the prompt is empty: give at least one token")
+        if len(prompt) > self.target.context:
+            raise InputError(
+                f"the prompt has {len(prompt)} tokens, the model's context holds "
+                f"{self.target.context}: shorten it"
+            )
+        self._stop = stop
+        self._generator.manual_seed(seed)
+        self._rounds = 0
+        self.finished = None
+        self.generated = []
+        prompted = self._prefill(prompt, shared, cancelled)
+        self.prompt = prompted
+        self._ids = list(prompt)
+        self._prompt_length = len(prompt)
+        self.draft_prefill_seconds = 0.0
+        if self.drafter is not None:
+            begun = time.perf_counter()
+            self.drafter.start(prompt, prompted.first, prompted.features)
+            self._synchronize()
+            self.draft_prefill_seconds = time.perf_counter() - begun
+        first = int(pick(prompted.logits, params.sampling, self._generator))
+        self._commit([first], params)
+        return first
+
+    @torch.inference_mode()
+    def step(self, params: Params) -> Round:
+        """One round. Must not be called once `finished` is set."""
+        if self.finished:
+            raise RuntimeError(f"the generation has ended ({self.finished})")
+        begun = time.perf_counter()
+        self._clock.start()
+        draft = self._propose(params)
+        self._clock.mark()
+        result = self.target.forward(self._cache, draft.tree)
+        self._clock.mark()
+        verdict = accept(draft, result.logits, params.sampling, self._generator)
+        self._cache.keep([0, *verdict.path])
+        choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
+        emitted = self._commit(choice, params)
+        if self.drafter is not None:
+            features = self._of_path(result.features, verdict.path)
+            self.drafter.observe(self._ids, len(verdict.path), features)
+        self._clock.mark()
+        draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
+        self._rounds += 1
+        return Round(
+            index=self._rounds - 1,
+            tokens=verdict.tokens,
+            parents=draft.tree.shape.parents,
+            accepted=verdict.path[: len(emitted)],
+            emitted=tuple(emitted),
+            tested=min(verdict.tested, len(emitted)),
+            draft_seconds=draft_seconds,
+            verify_seconds=verify_seconds,
+            accept_seconds=accept_seconds,
+            total_seconds=time.perf_counter() - begun,
+            sampled=not params.sampling.greedy,
+        )
+
+    def generate(
+        self,
+        prompt: Sequence[int],
+        params: Params,
+        seed: int = 0,
+        stop: Stop = Stop(),  # noqa: B008
+    ) -> Iterator[Round]:
+        """`start` and all rounds; the ids are in `generated`."""
+        self.start(prompt, params, seed, stop)
+        while not self.finished:
+            yield self.step(params)
+
+    def _propose(self, params: Params) -> Draft:
+        """The drafter's tree behind the last committed token, or that token alone."""
+        remaining = self._limit(params) - len(self.generated)
+        gamma = 0
+        if self.drafter is not None:
+            gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
+        # A round emits one token more than it accepts, and no more than may still be emitted.
+        gamma = min(gamma, remaining - 1)
+        draft = None
+        if self.drafter is not None and gamma > 0:
+            draft = self.drafter.propose(self._ids, gamma, params.sampling, self._generator)
+        if draft is None:
+            root = torch.tensor(self._ids[-1:], device=self.target.device)
+            draft = Draft(DraftTree(chain(0), root))
+        return draft
+
+    def _limit(self, params: Params) -> int:
+        """Tokens that this generation may have. The last one needs no row, so one more than the
+        context holds can be known."""
+        return min(params.max_new_tokens, self.target.context + 1 - self._prompt_length)
+
+    def _commit(self, emitted: list[int], params: Params) -> list[int]:
+        """Take over `emitted` up to the end of the generation, if it lies there."""
+        end = self._stop.cut(self.generated, emitted)
+        room = self._limit(params) - len(self.generated)
+        if end is not None and end <= room:
+            self.finished = "stop"
+            emitted = emitted[:end]
+        elif len(emitted) >= room:
+            self.finished = "length"
+            emitted = emitted[: max(room, 0)]
+        self.generated += emitted
+        self._ids += emitted
+        self._cache.truncate(min(self._cache.length, len(self._ids) - 1))
+        return emitted
+
+    def _prefill(
+        self, prompt: Sequence[int], shared: Prompt | None, cancelled: Callable[[], bool]
+    ) -> Prompt:
+        begun = time.perf_counter()
+        wants_features = self.drafter is not None and self.drafter.needs != "none"
+        # The last token always goes through the model: its logits begin the answer.
+        known = self._ids[: self._cache.length]
+        common = min(common_prefix(known, prompt), len(prompt) - 1)
+        self._cache.truncate(common)
+        self._ids = list(prompt[:common])
+        if (
+            shared is not None
+            and shared.ids == tuple(prompt)
+            and (not wants_features or (shared.features is not None and shared.first <= common))
+        ):
+            self._cache.copy_rows(shared.cache, len(prompt))
+            return shared
+        try:
+            result = self.target.prefill(self._cache, prompt[common:], cancelled, wants_features)
+        finally:
+            self._ids = list(prompt[: self._cache.length])
+        self._synchronize()
+        features = result.features if wants_features else None
+        seconds = time.perf_counter() - begun
+        return Prompt(tuple(prompt), self._cache, result.logits, common, features, seconds)
+
+    def _of_path(self, features: Tensor, path: Sequence[int]) -> Tensor | None:
+        """Features of the root and the accepted path, where the drafter asks for them."""
+        if self.drafter is None or self.drafter.needs == "none":
+            return None
+        if list(path) == list(range(1, len(path) + 1)):
+            return features[: len(path) + 1]
+        return features[[0, *path]]
+
+    def _synchronize(self) -> None:
+        if self.target.device.type == "cuda":
+            torch.cuda.synchronize(self.target.device)

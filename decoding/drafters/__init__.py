@@ -1,0 +1,1 @@
+"""One file a strategy, all behind the protocol in `base`."""

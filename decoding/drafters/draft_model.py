@@ -1,0 +1,89 @@
+"""A small model of the same vocabulary drafts a chain, token by token.
+
+Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoding.drafters.base import Needs
+from decoding.params import SamplingParams
+from decoding.prefix import common_prefix
+from decoding.sampling import draw, probabilities
+from decoding.target import Target
+from decoding.tree import Draft, DraftTree, chain
+
+
+class DraftModel:
+    """Drafts with `model`, whose ids mean the same as the target's.
+
+    The logits of both may be padded to different widths; `target_vocab` is the target's, and
+    nothing beyond it is ever proposed.
+    """
+
+    needs: Needs = "none"
+
+    def __init__(self, model: Target, target_vocab: int, default_gamma: int = 4) -> None:
+        self.model = model
+        self.default_gamma = default_gamma
+        self.note: str | None = None
+        self._target_vocab = target_vocab
+        self._cache = model.new_cache()
+        self._rows: list[int] = []  # the ids whose rows stand in the cache
+
+    def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
+        self.note = None
+        common = min(common_prefix(self._rows, ids), len(ids) - 1)
+        self._cache.truncate(common)
+        del self._rows[common:]
+        # All but the last id, which is not yet the root: the first round's pass will take it along.
+        new = ids[common : min(len(ids) - 1, self.model.context)]
+        if new:
+            self.model.prefill(self._cache, new)
+            self._rows.extend(new)
+
+    def propose(
+        self,
+        ids: Sequence[int],
+        gamma: int,
+        sampling: SamplingParams,
+        generator: torch.Generator,
+    ) -> Draft | None:
+        gamma = min(gamma, self.model.context - len(ids) + 1)
+        if gamma < 1:
+            self.note = f"draft model is at its limit of {self.model.context} tokens"
+            return None
+        # The root's row is missing, and after a chain that was accepted whole also its last
+        # token's: both go through the first pass together.
+        new = ids[len(self._rows) :]
+        logits = self.model.prefill(self._cache, new).logits
+        self._rows.extend(new)
+        tokens, q = [torch.tensor(ids[-1:], device=self.model.device)], []
+        for level in range(gamma):
+            if level:
+                step = self.model.forward(self._cache, DraftTree(chain(0), tokens[-1]))
+                self._cache.length += 1
+                logits = step.logits
+            logits = logits[:, : self._target_vocab]
+            if sampling.greedy:
+                tokens.append(logits.argmax(-1))
+            else:
+                q.append(probabilities(logits, sampling))
+                tokens.append(draw(q[-1], generator))
+        return Draft(DraftTree(chain(gamma), torch.cat(tokens)), self._padded(q) if q else None)
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+        # The rows of accepted drafts stay, except that the last of a whole chain has none.
+        rows = min(self._cache.length, len(ids) - 1)
+        self._cache.truncate(rows)
+        del self._rows[rows:]
+        self._rows.extend(ids[len(self._rows) : rows])
+
+    def _padded(self, q: list[Tensor]) -> Tensor:
+        """[gamma, V of the target]: ids that the draft model does not have get probability 0."""
+        rows = torch.cat(q)
+        return torch.nn.functional.pad(rows, (0, self._target_vocab - rows.shape[1]))

@@ -1,0 +1,72 @@
+"""Prompt lookup: copy what followed the last occurrence of the newest tokens. No model at all.
+
+Saxena 2023 (github.com/apoorvumang/prompt-lookup-decoding), with the most recent match instead of
+the first, and with everything generated searched as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoding.drafters.base import Needs
+from decoding.params import SamplingParams
+from decoding.tree import Draft, DraftTree, chain
+
+
+class Lookup:
+    """The longest n-gram (up to `max_ngram`) that ends the sequence and stood there before; of
+    several occurrences the most recent."""
+
+    needs: Needs = "none"
+    note: str | None = None
+
+    def __init__(self, device: torch.device, max_ngram: int = 4, default_gamma: int = 6) -> None:
+        self.default_gamma = default_gamma
+        self._device = device
+        self._max_ngram = max_ngram
+        self._indexed = 0  # ids whose n-grams are in the table
+        # n-gram -> index of the token that followed its most recent occurrence
+        self._follows: dict[tuple[int, ...], int] = {}
+
+    def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
+        self._indexed = 0
+        self._follows.clear()
+        self._index(ids)
+
+    def propose(
+        self,
+        ids: Sequence[int],
+        gamma: int,
+        sampling: SamplingParams,
+        generator: torch.Generator,
+    ) -> Draft | None:
+        copied = self.find(ids, gamma)
+        if not copied:
+            return None
+        tokens = torch.tensor([ids[-1], *copied], device=self._device)
+        return Draft(DraftTree(chain(len(copied)), tokens))
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+        self._index(ids)
+
+    def find(self, ids: Sequence[int], gamma: int) -> list[int]:
+        """Up to `gamma` tokens that should follow `ids`, [] without a match. A match that overlaps
+        the end goes on with its own copy, so a repeating pattern is continued at full length."""
+        for n in range(min(self._max_ngram, len(ids) - 1), 0, -1):
+            source = self._follows.get(tuple(ids[-n:]))
+            if source is not None:
+                text = list(ids[source:])
+                while len(text) < gamma:
+                    text += text
+                return text[:gamma]
+        return []
+
+    def _index(self, ids: Sequence[int]) -> None:
+        """Note the n-grams that have a follower by now."""
+        for follower in range(max(self._indexed, 1), len(ids)):
+            for n in range(1, min(self._max_ngram, follower) + 1):
+                self._follows[tuple(ids[follower - n : follower])] = follower
+        self._indexed = len(ids)

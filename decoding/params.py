@@ -1,0 +1,51 @@
+"""What may change between two rounds: one immutable snapshot that a round reads at its start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How the next token is drawn from logits, in Hugging Face's order of warpers.
+
+    `temperature` 0 means greedy, and then nothing else here acts. `top_k` 0, `top_p` 1 and
+    `min_p` 0 are off.
+    """
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.temperature < float("inf"):
+            raise ValueError(f"temperature must be 0 or more, not {self.temperature}")
+        if self.top_k < 0:
+            raise ValueError(f"top_k must be 0 (off) or more, not {self.top_k}")
+        if not 0.0 < self.top_p <= 1.0:
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if not 0.0 <= self.min_p <= 1.0:
+            raise ValueError(f"min_p must be between 0 and 1, not {self.min_p}")
+
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """Settings of one round.
+
+    `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default.
+    """
+
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    gamma: int | None = None
+    max_new_tokens: int = 256
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None and self.gamma < 0:
+            raise ValueError(f"gamma must be 0 or more, not {self.gamma}")
+        if self.max_new_tokens < 1:
+            raise ValueError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")

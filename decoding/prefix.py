@@ -1,0 +1,10 @@
+"""The longest common beginning of two id sequences: what a cache can keep for a new prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def common_prefix(a: Sequence[int], b: Sequence[int]) -> int:
+    length = min(len(a), len(b))
+    return next((i for i in range(length) if a[i] != b[i]), length)

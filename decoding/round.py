@@ -1,0 +1,64 @@
+"""What one round did, as plain data: the record that statistics, JSON and the screen share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Fate(StrEnum):
+    """What became of a token."""
+
+    FIRST = "first"  # sampled from the prefill's logits, before any round
+    ACCEPTED = "accepted"  # drafted, tested, kept
+    REJECTED = "rejected"  # drafted, tested, thrown away
+    DROPPED = "dropped"  # drafted behind a rejected token, never tested
+    BONUS = "bonus"  # the target's own token after a path that was accepted to its end
+    CORRECTION = "correction"  # the target's own token where a draft was rejected
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEvent:
+    """One token as it is shown.
+
+    `text` is what the token adds to the decoded output; it is empty while a character's bytes are
+    still incomplete and for special tokens. Rejected and dropped tokens never enter the output:
+    their `text` is only a picture of them. `node` is the index in the round's tree, -1 for tokens
+    that were not drafted (first, bonus, correction).
+    """
+
+    id: int
+    text: str
+    fate: Fate
+    round: int
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One target pass in decoding.
+
+    `tokens[0]` is the root, the last committed token; `parents[i]` is the index of node i's parent
+    (-1 for the root), parents come before children. `accepted` lists the accepted nodes from top
+    to bottom, root excluded; `emitted` the ids committed by this round: the accepted nodes' tokens
+    and the bonus, cut at the end of the generation. `tested` counts the levels of the path at
+    which the current node had children. Times are in seconds; `total_seconds` also holds what is
+    none of the three parts.
+    """
+
+    index: int
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    accepted: tuple[int, ...]
+    emitted: tuple[int, ...]
+    tested: int
+    draft_seconds: float
+    verify_seconds: float
+    accept_seconds: float
+    total_seconds: float
+    sampled: bool = False  # drawn at a temperature above 0
+
+    @property
+    def drafted(self) -> int:
+        """Nodes of the tree, root excluded."""
+        return len(self.tokens) - 1

@@ -1,0 +1,56 @@
+"""A lane's figures, summed up round by round. Ratios that are not defined are None, never NaN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from decoding.round import Round
+
+
+def ratio(over: float, under: float) -> float | None:
+    return over / under if under else None
+
+
+@dataclass(slots=True)
+class Stats:
+    """Running sums over a generation's rounds; the prefill is not a round."""
+
+    passes: int = 0
+    emitted: int = 0
+    drafted: int = 0
+    tested: int = 0
+    accepted: int = 0
+    draft_seconds: float = 0.0
+    verify_seconds: float = 0.0
+    accept_seconds: float = 0.0
+    decode_seconds: float = 0.0
+    histogram: list[int] = field(default_factory=list)  # [i]: rounds with i accepted tokens
+
+    def add(self, round: Round) -> None:
+        accepted = len(round.accepted)
+        self.passes += 1
+        self.emitted += len(round.emitted)
+        self.drafted += round.drafted
+        self.tested += round.tested
+        self.accepted += accepted
+        self.draft_seconds += round.draft_seconds
+        self.verify_seconds += round.verify_seconds
+        self.accept_seconds += round.accept_seconds
+        self.decode_seconds += round.total_seconds
+        self.histogram.extend([0] * (accepted + 1 - len(self.histogram)))
+        self.histogram[accepted] += 1
+
+    @property
+    def acceptance_rate(self) -> float | None:
+        """α: accepted over tested."""
+        return ratio(self.accepted, self.tested)
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """τ: mean tokens a target pass, the bonus included."""
+        return ratio(self.emitted, self.passes)
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Decoding speed; the prefill and the first token belong to TTFT, not here."""
+        return ratio(self.emitted, self.decode_seconds)

@@ -1,0 +1,35 @@
+"""Where a generation ends: at an end-of-sequence id, or behind a given text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """`eos` ids end the output and belong to it; `texts` end it and are left out of the text."""
+
+    eos: frozenset[int] = frozenset()
+    texts: tuple[str, ...] = ()
+    decode: Callable[[Sequence[int]], str] = field(default=lambda ids: "")
+
+    def cut(self, before: Sequence[int], emitted: Sequence[int]) -> int | None:
+        """How many of `emitted` (that follow `before`) belong to the output, None for all of them
+        and no end yet. The earliest end counts, whichever kind it is."""
+        end = next((i + 1 for i, token in enumerate(emitted) if token in self.eos), None)
+        if self.texts:
+            # A stop text may begin in tokens that came earlier. A byte-level token adds at least
+            # one byte, so this many tokens are enough to hold it.
+            reach = max(len(t.encode()) for t in self.texts) + 8
+            tail = list(before[-reach:])
+            for i in range(1, (end or len(emitted)) + 1):
+                text = self.decode([*tail, *emitted[:i]])
+                if any(t in text for t in self.texts):
+                    return i
+        return end
+
+    def trim(self, text: str) -> str:
+        """`text` up to the earliest stop text."""
+        ends = [text.index(t) for t in self.texts if t in text]
+        return text[: min(ends)] if ends else text

@@ -1,0 +1,238 @@
+"""The model backend that all strategies share: prefill a prompt, verify a tree."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache
+
+from decoding import attention
+from decoding.cache import LayerShape, TreeCache
+from decoding.errors import InputError
+from decoding.tree import DraftTree, Shape, chain
+
+PREFILL_CHUNK = 512
+UNLIMITED = 1 << 30
+
+Mask = Tensor | dict[str, Tensor | None] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """What a forward pass gives: `logits` [rows, V] and `features` [n, H], the hidden states after
+    the final norm. After a prefill `logits` holds the last row alone."""
+
+    logits: Tensor
+    features: Tensor
+
+
+class Target:
+    """A decoder-only model behind our masks, positions and cache. Batch size 1.
+
+    Raises InputError for models whose cache cannot be rolled back (recurrent layers) and whose
+    positions are not given by position ids (ALiBi).
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model = model.eval()
+        self.config: Any = model.config.get_text_config(decoder=True)
+        _refuse_unsupported(model, self.config)
+        self._fold = self._set_attention()
+        self.window, self._mixed = _sliding_window(self.config)
+        self.dtype: torch.dtype = model.dtype
+        self.device: torch.device = model.get_input_embeddings().weight.device
+        self.context: int = getattr(self.config, "max_position_embeddings", None) or UNLIMITED
+        self._features: Tensor | None = None
+        model.get_decoder().register_forward_hook(self._remember_features)
+        self._last_row = (
+            {"logits_to_keep": 1}
+            if "logits_to_keep" in inspect.signature(model.forward).parameters
+            else {}
+        )
+        self._layers, self._devices, self.vocab_size = self._probe()
+
+    def new_cache(self, capacity: int = 256) -> TreeCache:
+        return TreeCache(self._layers, self.dtype, self._devices, capacity)
+
+    @torch.inference_mode()
+    def prefill(
+        self,
+        cache: TreeCache,
+        ids: Sequence[int],
+        cancelled: Callable[[], bool] = lambda: False,
+        keep_features: bool = False,
+    ) -> Pass:
+        """Append `ids` (one or more) behind the cache's rows, in chunks; commit them.
+
+        `features` are those of all new rows with `keep_features`, else of the last chunk.
+        Raises InterruptedError between two chunks when `cancelled()`; the rows so far stay.
+        """
+        cache.reserve(cache.length + len(ids))
+        features: list[Tensor] = []
+        for start in range(0, len(ids), PREFILL_CHUNK):
+            if cancelled():
+                raise InterruptedError
+            part = torch.tensor(ids[start : start + PREFILL_CHUNK], device=self.device)
+            logits = self._run(cache, part, chain(len(part) - 1), **self._last_row)[-1:]
+            cache.length += len(part)
+            assert self._features is not None
+            if keep_features or not features:
+                features.append(self._features)
+            else:
+                features[0] = self._features
+        return Pass(logits, torch.cat(features) if len(features) > 1 else features[0])
+
+    @torch.inference_mode()
+    def forward(self, cache: TreeCache, tree: DraftTree) -> Pass:
+        """Run the tree's nodes behind the cache's rows. The rows are written, but only `cache.keep`
+        commits them."""
+        cache.reserve(cache.length + len(tree))
+        logits = self._run(cache, tree.tokens, tree.shape)
+        assert self._features is not None
+        return Pass(logits, self._features)
+
+    def _run(self, cache: TreeCache, tokens: Tensor, shape: Shape, **kwargs: int) -> Tensor:
+        past = cache.length
+        if shape.is_chain:
+            positions = torch.arange(past, past + len(shape), device=self.device)
+        else:
+            positions = torch.tensor(shape.depths, device=self.device) + past
+        return self.model(  # type: ignore[no-any-return]
+            input_ids=tokens[None],
+            position_ids=positions[None],
+            attention_mask=self._mask(past, shape, positions),
+            past_key_values=cache,
+            use_cache=True,
+            **kwargs,
+        ).logits[0]
+
+    def _mask(self, past: int, shape: Shape, positions: Tensor) -> Mask:
+        """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
+
+        A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
+        positions, not rows: siblings share a position, and rows are never dropped from the cache.
+        """
+        rows = len(shape)
+        windowed = self.window is not None and past + rows > self.window
+        if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
+            return None
+        lowest = torch.finfo(self.dtype).min
+        full = torch.zeros(
+            (1, 1, self._fold * rows, past + rows), dtype=self.dtype, device=self.device
+        )
+        if rows > 1:
+            full[..., past:] = _block(shape, self._fold, self.dtype, self.device)
+        if not windowed:
+            return full
+        keys = torch.cat([torch.arange(past, device=self.device), positions])
+        far = positions[:, None] - keys >= self.window
+        near = full.masked_fill(far.repeat(self._fold, 1), lowest)
+        return {"full_attention": full, "sliding_attention": near} if self._mixed else near
+
+    def _set_attention(self) -> int:
+        """Use our attention where the model's class takes one; returns how many query heads are
+        folded into a mask's rows. Other models keep their own eager attention."""
+        if getattr(self.model, "_supports_attention_backend", False):
+            self.model.set_attn_implementation(attention.NAME)
+            heads = int(self.config.num_attention_heads)
+            return heads // int(getattr(self.config, "num_key_value_heads", None) or heads)
+        self.model.set_attn_implementation("eager")
+        return 1
+
+    def _remember_features(self, module: object, args: object, output: Any) -> None:
+        self._features = output[0][0]
+
+    @torch.inference_mode()
+    def _probe(self) -> tuple[list[LayerShape], list[torch.device], int]:
+        """One pass of one token tells what the config may not: the shapes of each layer's rows and
+        the width of the logits. It also warms the model up."""
+        seen = _RecordingCache()
+        logits = self.model(
+            input_ids=torch.zeros((1, 1), dtype=torch.long, device=self.device),
+            position_ids=torch.zeros((1, 1), dtype=torch.long, device=self.device),
+            past_key_values=seen,
+            use_cache=True,
+        ).logits
+        if not seen.shapes or sorted(seen.shapes) != list(range(len(seen.shapes))):
+            raise InputError(
+                f"{self.config.model_type}: not every layer keeps keys and values of its own, so "
+                "drafts can't be rolled back; use a plain decoder-only model"
+            )
+        order = sorted(seen.shapes)
+        return (
+            [seen.shapes[i] for i in order],
+            [seen.devices[i] for i in order],
+            int(logits.shape[-1]),
+        )
+
+
+class _RecordingCache(Cache):
+    """Notes the shape of what each layer would store."""
+
+    def __init__(self) -> None:
+        super().__init__(layers=[])
+        self.shapes: dict[int, LayerShape] = {}
+        self.devices: dict[int, torch.device] = {}
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
+    ) -> tuple[Tensor, Tensor]:
+        self.shapes[layer_idx] = LayerShape(
+            key_states.shape[1], key_states.shape[-1], value_states.shape[-1]
+        )
+        self.devices[layer_idx] = key_states.device
+        return key_states, value_states
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return 0
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        return query_length, 0
+
+
+@lru_cache(maxsize=64)
+def _block(shape: Shape, fold: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """The tree's own part of the mask, [fold * n, n]."""
+    seen = shape.ancestors()
+    block = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, torch.finfo(dtype).min)
+    return block.repeat(fold, 1).to(device)
+
+
+def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
+    kind = config.model_type
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
+    other = set(getattr(config, "layer_types", None) or []) - {
+        "full_attention",
+        "sliding_attention",
+    }
+    if getattr(model, "_is_stateful", False) or other:
+        what = f"layers of type {', '.join(sorted(other))}" if other else "a recurrent state"
+        raise InputError(
+            f"{kind} has {what}, which can't be rolled back when a draft is rejected; "
+            "use a model with plain or sliding-window attention"
+        )
+    parameters = inspect.signature(model.forward).parameters
+    if getattr(config, "alibi", False) or "position_ids" not in parameters:
+        raise InputError(
+            f"{kind} takes positions from the order of its rows (ALiBi), so a tree of drafts "
+            "can't be verified; use a model with rotary or learned positions"
+        )
+
+
+def _sliding_window(config: Any) -> tuple[int | None, bool]:
+    """(window, mixed): mixed models take a dict of masks by layer type, others one mask."""
+    window = getattr(config, "sliding_window", None)
+    types = getattr(config, "layer_types", None)
+    if types is not None:
+        return (window, True) if "sliding_attention" in types else (None, False)
+    if not getattr(config, "use_sliding_window", True):
+        return None, False
+    return window, False

@@ -1,0 +1,42 @@
+"""Token ids to text, piece by piece, without ever showing half a character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+
+class Detokenizer:
+    """Text that each new id adds to what is already decoded.
+
+    A character whose bytes are spread over several tokens appears with the last of them. Ids are
+    decoded together with a few before them, because many tokenizers treat a leading space by its
+    neighbours.
+    """
+
+    def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
+        self._decode = decode
+        self._ids: list[int] = []
+        self._start = 0  # context from here on
+        self._read = 0  # ids before this one are already in the text
+
+    def push(self, token: int) -> str:
+        self._ids.append(token)
+        known = self._decode(self._ids[self._start : self._read])
+        text = self._decode(self._ids[self._start :])
+        if text.endswith("\N{REPLACEMENT CHARACTER}") or len(text) <= len(known):
+            return ""
+        self._start, self._read = self._read, len(self._ids)
+        return text[len(known) :]
+
+    def flush(self) -> str:
+        """What is left of a character that was never completed."""
+        known = self._decode(self._ids[self._start : self._read])
+        rest = self._decode(self._ids[self._start :])[len(known) :]
+        self._start = self._read = len(self._ids)
+        return rest
+
+    def ghost(self, token: int) -> str:
+        """A picture of a token that did not enter the text."""
+        context = self._ids[self._start :]
+        text = self._decode([*context, token])[len(self._decode(context)) :]
+        return text.replace("\N{REPLACEMENT CHARACTER}", "\N{WHITE SQUARE}")
