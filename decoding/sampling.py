@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor
 from transformers.generation.logits_process import (
@@ -30,7 +32,8 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
         warpers.append(TopPLogitsWarper(sampling.top_p))
     if sampling.min_p > 0.0:
         warpers.append(MinPLogitsWarper(sampling.min_p))
-    warped = warpers(torch.empty(0, device=logits.device), logits)
+    no_ids = torch.empty(0, dtype=torch.long, device=logits.device)
+    warped = warpers(cast(torch.LongTensor, no_ids), cast(torch.FloatTensor, logits))
     return warped.softmax(-1)
 
 

@@ -26,17 +26,17 @@ class Stats:
     decode_seconds: float = 0.0
     histogram: list[int] = field(default_factory=list)  # [i]: rounds with i accepted tokens
 
-    def add(self, round: Round) -> None:
-        accepted = len(round.accepted)
+    def add(self, record: Round) -> None:
+        accepted = len(record.accepted)
         self.passes += 1
-        self.emitted += len(round.emitted)
-        self.drafted += round.drafted
-        self.tested += round.tested
+        self.emitted += len(record.emitted)
+        self.drafted += record.drafted
+        self.tested += record.tested
         self.accepted += accepted
-        self.draft_seconds += round.draft_seconds
-        self.verify_seconds += round.verify_seconds
-        self.accept_seconds += round.accept_seconds
-        self.decode_seconds += round.total_seconds
+        self.draft_seconds += record.draft_seconds
+        self.verify_seconds += record.verify_seconds
+        self.accept_seconds += record.accept_seconds
+        self.decode_seconds += record.total_seconds
         self.histogram.extend([0] * (accepted + 1 - len(self.histogram)))
         self.histogram[accepted] += 1
 

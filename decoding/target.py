@@ -47,7 +47,7 @@ class Target:
         self._fold = self._set_attention()
         self.window, self._mixed = _sliding_window(self.config)
         self.dtype: torch.dtype = model.dtype
-        self.device: torch.device = model.get_input_embeddings().weight.device
+        self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         self.context: int = getattr(self.config, "max_position_embeddings", None) or UNLIMITED
         self._features: Tensor | None = None
         model.get_decoder().register_forward_hook(self._remember_features)
@@ -120,7 +120,8 @@ class Target:
         positions, not rows: siblings share a position, and rows are never dropped from the cache.
         """
         rows = len(shape)
-        windowed = self.window is not None and past + rows > self.window
+        window = self.window if self.window is not None else UNLIMITED
+        windowed = past + rows > window
         if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
             return None
         lowest = torch.finfo(self.dtype).min
@@ -132,7 +133,7 @@ class Target:
         if not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
-        far = positions[:, None] - keys >= self.window
+        far = positions[:, None] - keys >= window
         near = full.masked_fill(far.repeat(self._fold, 1), lowest)
         return {"full_attention": full, "sliding_attention": near} if self._mixed else near
 

@@ -1,0 +1,190 @@
+"""One lane: a strategy on the family's models, answering one prompt at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from app.events import LaneInfo
+from app.family import Family
+from app.settings import LaneSpec
+from decoding.decoder import Decoder, FinishReason, Prompt
+from decoding.drafters.base import Drafter
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.lookup import Lookup
+from decoding.params import Params
+from decoding.round import Fate, Round, TokenEvent
+from decoding.stats import Stats
+from decoding.stopping import Stop
+from decoding.text import Detokenizer
+from decoding.tree import Shape
+
+TITLES = {
+    "ar": "Autoregressive",
+    "draft": "Draft model",
+    "drafter": "Draft alone",
+    "lookup": "Prompt lookup",
+}
+
+
+class Lane:
+    """A strategy with its own caches and figures. `available` is False, with a `reason`, where the
+    family lacks what the strategy needs; such a lane can't be started."""
+
+    def __init__(self, spec: LaneSpec, family: Family) -> None:
+        self.spec = spec
+        self.family = family
+        needs_draft = spec.strategy in ("draft", "drafter")
+        self.reason = family.without_draft if needs_draft and family.draft is None else None
+        self.default_gamma = 0
+        self.ids: list[int] = []
+        self.rounds: list[Round] = []
+        self.stats = Stats()
+        self.ttft_seconds = 0.0
+        self._stop = Stop()
+        self._detokenizer = Detokenizer(family.decode)
+        if self.available:
+            self._decoder = self._make_decoder()
+            if self._decoder.drafter is not None:
+                self.default_gamma = self._decoder.drafter.default_gamma
+
+    @property
+    def available(self) -> bool:
+        return self.reason is None
+
+    @property
+    def finished(self) -> FinishReason | None:
+        return self._decoder.finished
+
+    @property
+    def text(self) -> str:
+        """The answer so far, special tokens and stop texts left out."""
+        return self._stop.trim(self.family.decode(self.ids))
+
+    @property
+    def prefill_seconds(self) -> float:
+        """The target's, or of the lane that it was shared with."""
+        return self.prompt.seconds
+
+    @property
+    def draft_prefill_seconds(self) -> float:
+        return self._decoder.draft_prefill_seconds
+
+    @property
+    def prompt(self) -> Prompt:
+        assert self._decoder.prompt is not None
+        return self._decoder.prompt
+
+    @property
+    def note(self) -> str | None:
+        return self._decoder.drafter.note if self._decoder.drafter is not None else None
+
+    @property
+    def target_passes(self) -> int:
+        return 0 if self.spec.strategy == "drafter" else self.stats.passes
+
+    def info(self, enabled: bool) -> LaneInfo:
+        return LaneInfo(
+            name=self.spec.name,
+            strategy=self.spec.strategy,
+            title=TITLES[self.spec.strategy],
+            available=self.available,
+            reason=self.reason,
+            enabled=enabled and self.available,
+            default_gamma=self.default_gamma,
+            pinned_gamma=self.spec.gamma,
+        )
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        params: Params,
+        seed: int,
+        stop: Stop,
+        shared: Prompt | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> TokenEvent:
+        """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
+        on the target; its time counts towards this lane's TTFT as if it had been its own."""
+        self.ids, self.rounds, self.stats = [], [], Stats()
+        self._stop = stop
+        self._detokenizer = Detokenizer(self.family.decode)
+        if self.spec.strategy == "drafter":
+            shared = None
+        begun = time.perf_counter()
+        first = self._decoder.start(prompt_ids, self._own(params), seed, stop, shared, cancelled)
+        self.ttft_seconds = time.perf_counter() - begun
+        if shared is not None and self.prompt is shared:
+            self.ttft_seconds += shared.seconds
+        self.ids = self._decoder.generated
+        return TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
+
+    def step(self, params: Params) -> Round:
+        record = self._decoder.step(self._own(params))
+        self.rounds.append(record)
+        self.stats.add(record)
+        return record
+
+    def events(self, record: Round) -> tuple[TokenEvent, ...]:
+        """The round's tokens in the order of display. Call it once for every round, in order."""
+        push, ghost = self._detokenizer.push, self._detokenizer.ghost
+        accepted = len(record.accepted)
+        events = [
+            TokenEvent(token, push(token), Fate.ACCEPTED, record.index, node)
+            for node, token in zip(record.accepted, record.emitted, strict=False)
+        ]
+        failed = record.tested > accepted
+        for node in _unused_path(record):
+            fate = Fate.REJECTED if failed and len(events) == accepted else Fate.DROPPED
+            token = record.tokens[node]
+            events.append(TokenEvent(token, ghost(token), fate, record.index, node))
+        for token in record.emitted[accepted:]:
+            fate = Fate.CORRECTION if failed else Fate.BONUS
+            events.append(TokenEvent(token, push(token), fate, record.index))
+        return tuple(events)
+
+    def _own(self, params: Params) -> Params:
+        return params if self.spec.gamma is None else replace(params, gamma=self.spec.gamma)
+
+    def _make_decoder(self) -> Decoder:
+        family = self.family
+        drafter: Drafter | None = None
+        if self.spec.strategy == "drafter":
+            assert family.draft is not None
+            return Decoder(family.draft)
+        if self.spec.strategy == "draft":
+            assert family.draft is not None
+            drafter = DraftModel(family.draft, family.target.vocab_size)
+        elif self.spec.strategy == "lookup":
+            drafter = Lookup(family.target.device)
+        return Decoder(family.target, drafter)
+
+
+def _unused_path(record: Round) -> list[int]:
+    """The most likely drafts behind the accepted ones (first children come first), none where the
+    round was cut by the end of the generation."""
+    if len(record.emitted) == len(record.accepted):
+        return []
+    children = Shape(record.parents).children
+    node = record.accepted[-1] if record.accepted else 0
+    path: list[int] = []
+    while children[node]:
+        node = children[node][0]
+        path.append(node)
+    return path
+
+
+def lane_seed(seed: int, run: int, lane: str) -> int:
+    """A lane's own seed: its draws don't depend on which other lanes run, or in what order."""
+    digest = hashlib.sha256(f"{seed}/{run}/{lane}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def first_divergence(ids: Sequence[int], reference: Sequence[int]) -> int | None:
+    """Index of the first token that differs (or stands on one side only), None when equal."""
+    for i, (a, b) in enumerate(zip(ids, reference, strict=False)):
+        if a != b:
+            return i
+    return None if len(ids) == len(reference) else min(len(ids), len(reference))

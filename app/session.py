@@ -1,0 +1,246 @@
+"""The engine behind the screen: lanes on one daemon thread, events out, commands in."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app.events import (
+    Event,
+    Loaded,
+    LoadFailed,
+    Loading,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Schedule,
+)
+from app.settings import LaneSpec, ModelOptions
+from decoding.errors import InputError
+from decoding.params import Params
+
+if TYPE_CHECKING:  # torch comes with these; they are imported on the session's own thread
+    from app.family import Family
+    from app.lane import Lane
+
+
+@dataclass(slots=True)
+class Turn:
+    """A prompt and what each lane answered."""
+
+    prompt: str
+    run: int
+    answers: dict[str, str] = field(default_factory=dict)
+
+
+class Session:
+    """Implements `app.events.Engine`. Nothing here blocks the caller: commands leave a note for the
+    thread, and everything that happens is read with `drain`."""
+
+    def __init__(
+        self,
+        options: ModelOptions,
+        specs: tuple[LaneSpec, ...],
+        params: Params,
+        *,
+        seed: int,
+        schedule: Schedule = "fair",
+        system: str | None = None,
+        raw: bool = False,
+        stop_texts: tuple[str, ...] = (),
+        ignore_eos: bool = False,
+        prompts: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        self._options, self._specs, self._params = options, specs, params
+        self._seed, self._schedule = seed, schedule
+        self._system, self._raw = system, raw
+        self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
+        self._prompts = prompts
+        self._events: deque[Event] = deque()
+        self._enabled = {spec.name: True for spec in specs}
+        self._leader: str | None = None
+        self._turns: list[Turn] = []
+        self._runs = 0
+        # What the thread waits for: a turn to begin, the end of a pause, a single step.
+        self._wake = threading.Condition()
+        self._wanted: Turn | None = None
+        self._fresh = False
+        self._stopping = False
+        self._paused = False
+        self._steps = 0
+        self._closed = False
+
+    # --- called from the screen -------------------------------------------------------------
+
+    def open(self) -> None:
+        threading.Thread(target=self._work, name="specchat-decode", daemon=True).start()
+
+    def drain(self) -> list[Event]:
+        return [self._events.popleft() for _ in range(len(self._events))]
+
+    def run(self, prompt: str) -> None:
+        with self._wake:
+            self._wanted = Turn(prompt, self._runs)
+            self._runs += 1
+            self._stopping = False
+            self._wake.notify()
+
+    def again(self) -> None:
+        with self._wake:
+            if self._turns:
+                last = self._turns[-1]
+                self._wanted = Turn(last.prompt, last.run)
+                self._stopping = False
+                self._wake.notify()
+
+    def stop(self) -> None:
+        with self._wake:
+            self._stopping = True
+            self._wanted = None
+            self._wake.notify()
+
+    def pause(self, paused: bool) -> None:
+        with self._wake:
+            self._paused = paused
+            self._steps = 0
+            self._wake.notify()
+
+    def step(self) -> None:
+        with self._wake:
+            self._steps += 1
+            self._wake.notify()
+
+    def new_conversation(self) -> None:
+        with self._wake:
+            self._fresh = True
+            self._stopping = True
+            self._wake.notify()
+
+    def set_params(self, params: Params) -> None:
+        self._params = params
+
+    def set_enabled(self, lane: str, enabled: bool) -> None:
+        self._enabled[lane] = enabled
+
+    def set_schedule(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+
+    def set_leader(self, lane: str) -> None:
+        self._leader = lane
+
+    def close(self) -> None:
+        with self._wake:
+            self._closed = self._stopping = True
+            self._wake.notify()
+
+    # --- the thread -------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            self._emit(Loading("torch and transformers", None))
+            lanes, family = self._load()
+        except InputError as error:
+            self._emit(LoadFailed(str(error)))
+            return
+        except Exception as error:  # whatever it is, the screen must be able to show it
+            self._emit(LoadFailed(f"loading broke: {type(error).__name__}: {error}"))
+            return
+        while turn := self._next_turn():
+            try:
+                self._answer(turn, lanes, family)
+            except Exception as error:  # the thread lives on; the prompt goes back to the user
+                self._emit(RunRefused(turn.prompt, str(error) or type(error).__name__))
+
+    def _load(self) -> tuple[list[Lane], Family]:
+        from app.family import load_family
+        from app.lane import Lane
+
+        family = load_family(self._options, lambda what, part: self._emit(Loading(what, part)))
+        lanes = [Lane(spec, family) for spec in self._specs]
+        self._emit(
+            Loaded(
+                target=family.name,
+                device=family.device,
+                dtype=family.dtype,
+                threads=family.threads,
+                context=family.context,
+                lanes=tuple(lane.info(self._enabled[lane.spec.name]) for lane in lanes),
+                prompts=self._prompts(),
+            )
+        )
+        return lanes, family
+
+    def _next_turn(self) -> Turn | None:
+        with self._wake:
+            while not self._closed:
+                if self._fresh:
+                    self._fresh = False
+                    self._turns.clear()
+                if self._wanted is not None:
+                    turn, self._wanted = self._wanted, None
+                    return turn
+                self._wake.wait()
+        return None
+
+    def _answer(self, turn: Turn, lanes: list[Lane], family: Family) -> None:
+        from app.turn import TurnRunner
+        from decoding.stopping import Stop
+
+        before = self._turns
+        if before and before[-1].run == turn.run:  # once more: its old answers go
+            before = before[:-1]
+        ids = family.encode(self._messages(before, turn.prompt), self._raw)
+        if len(ids) > family.context:
+            raise InputError(
+                f"the conversation has {len(ids)} tokens, the model's context holds "
+                f"{family.context}: shorten the prompt or begin a new conversation"
+            )
+        running = [lane for lane in lanes if lane.available and self._enabled[lane.spec.name]]
+        if not running:
+            raise InputError("no lane is switched on: press its number")
+        self._turns = [*before, turn]
+        self._emit(
+            RunStarted(
+                turn.run,
+                len(before),
+                turn.prompt,
+                len(ids),
+                self._seed,
+                tuple(lane.spec.name for lane in running),
+            )
+        )
+        eos = frozenset() if self._ignore_eos else family.eos
+        stop = Stop(eos, self._stop_texts, family.decode)
+        runner = TurnRunner(
+            running, ids, self._seed, turn.run, stop, self._emit, lambda: self._stopping
+        )
+        while runner.due(self._schedule, self._enabled) and self._may_go_on():
+            # what is due may have changed during a pause
+            if due := runner.due(self._schedule, self._enabled):
+                runner.advance(due, self._params)
+        stopped = runner.end()
+        turn.answers = {lane.spec.name: lane.text for lane in running if lane.ids}
+        self._emit(RunFinished(turn.run, stopped))
+
+    def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:
+        """The conversation so far, as the leading lane answered it, and the new prompt."""
+        messages = [{"role": "system", "content": self._system}] if self._system else []
+        for turn in before:
+            answer = turn.answers.get(self._leader or "") or next(iter(turn.answers.values()), "")
+            messages.append({"role": "user", "content": turn.prompt})
+            messages.append({"role": "assistant", "content": answer})
+        return [*messages, {"role": "user", "content": prompt}]
+
+    def _emit(self, event: Event) -> None:
+        self._events.append(event)
+
+    def _may_go_on(self) -> bool:
+        """Waits while paused; False once the turn is to end."""
+        with self._wake:
+            while self._paused and not self._stopping and not self._steps:
+                self._wake.wait()
+            self._steps = max(self._steps - 1, 0)
+            return not self._stopping

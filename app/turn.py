@@ -1,0 +1,156 @@
+"""One turn of the conversation: which lane is due, and what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from app.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
+from app.lane import Lane, first_divergence, lane_seed
+from decoding.decoder import Prompt
+from decoding.params import Params
+from decoding.stats import ratio
+from decoding.stopping import Stop
+
+Emit = Callable[[Event], None]
+
+
+class LaneTurn:
+    """A lane's part in the turn."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.started = False
+        self.reason: Reason | None = None
+        self.message: str | None = None
+        self.greedy = True  # all of its tokens so far
+
+
+class TurnRunner:
+    """Advances the lanes of one turn, one round at a time, and reports by `emit`.
+
+    A prompt is prefilled once for all lanes on the target. A lane that breaks ends alone.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        prompt_ids: Sequence[int],
+        seed: int,
+        run: int,
+        stop: Stop,
+        emit: Emit,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._turns = [LaneTurn(lane) for lane in lanes]
+        self._prompt_ids, self._seed, self._run = prompt_ids, seed, run
+        self._stop, self._emit, self._cancelled = stop, emit, cancelled
+        self._shared: Prompt | None = None
+        self._baseline = next((t for t in self._turns if t.lane.spec.strategy == "ar"), None)
+
+    def due(self, schedule: Schedule, enabled: Mapping[str, bool]) -> LaneTurn | None:
+        """The lane whose round is next, None when all have ended. fair: one after the other, so
+        that each has the machine for itself. race: the one that has had the least time."""
+        for turn in self._turns:
+            if turn.reason is None and not enabled[turn.lane.spec.name]:
+                self._end(turn, "stopped")
+        going = [turn for turn in self._turns if turn.reason is None]
+        if not going:
+            return None
+        if schedule == "fair":
+            return next((turn for turn in going if turn.started), going[0])
+        return min(going, key=lambda t: t.lane.stats.decode_seconds if t.started else -1.0)
+
+    def advance(self, turn: LaneTurn, params: Params) -> None:
+        """One round of a lane; before its first one, the prefill."""
+        try:
+            if not turn.started:
+                self._start(turn, params)
+            if turn.reason is None:
+                self._step(turn, params)
+        except InterruptedError:
+            self._end(turn, "stopped")
+        except Exception as error:  # the other lanes go on
+            self._end(turn, "error", describe(error))
+
+    def end(self) -> bool:
+        """Stop what still runs; returns whether there was anything."""
+        open_turns = [turn for turn in self._turns if turn.reason is None]
+        for turn in open_turns:
+            self._end(turn, "stopped")
+        return bool(open_turns)
+
+    def _start(self, turn: LaneTurn, params: Params) -> None:
+        lane = turn.lane
+        seed = lane_seed(self._seed, self._run, lane.spec.name)
+        first = lane.start(
+            self._prompt_ids, params, seed, self._stop, self._shared, self._cancelled
+        )
+        if self._shared is None and lane.spec.strategy != "drafter":
+            self._shared = lane.prompt
+        turn.started = True
+        turn.greedy = params.sampling.greedy
+        self._emit(Prefilled(lane.spec.name, lane.ttft_seconds, first))
+        if lane.finished:
+            self._end(turn, lane.finished)
+
+    def _step(self, turn: LaneTurn, params: Params) -> None:
+        lane = turn.lane
+        record = lane.step(params)
+        turn.greedy = turn.greedy and not record.sampled
+        self._emit(Stepped(lane.spec.name, record, lane.events(record), self._figures(lane)))
+        if lane.finished:
+            self._end(turn, lane.finished)
+
+    def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
+        turn.reason, turn.message = reason, message
+        self._report(turn)
+        if turn is self._baseline:  # now the others can be compared with it
+            for other in self._turns:
+                if other is not turn and other.reason is not None:
+                    self._report(other)
+
+    def _report(self, turn: LaneTurn) -> None:
+        lane = turn.lane
+        matches, divergence = self._compare(turn)
+        figures = self._figures(lane) if turn.started else None
+        message = turn.message or (lane.note if turn.started else None)
+        self._emit(
+            Finished(
+                lane.spec.name, turn.reason or "stopped", message, figures, matches, divergence
+            )
+        )
+
+    def _compare(self, turn: LaneTurn) -> tuple[bool | None, int | None]:
+        """Whether the lane said what the autoregressive one said, where that is defined: both ended
+        by themselves, and neither ever sampled."""
+        base = self._baseline
+        if base is None or turn.lane.spec.strategy in ("ar", "drafter"):
+            return None, None
+        if any(t.reason not in ("stop", "length") or not t.greedy for t in (base, turn)):
+            return None, None
+        divergence = first_divergence(turn.lane.ids, base.lane.ids)
+        return divergence is None, divergence
+
+    def _figures(self, lane: Lane) -> Figures:
+        stats = lane.stats
+        speed = stats.tokens_per_second
+        base = self._baseline.lane.stats.tokens_per_second if self._baseline else None
+        return Figures(
+            tokens=len(lane.ids),
+            passes=lane.target_passes,
+            tokens_per_second=speed,
+            speedup=ratio(speed, base) if speed is not None and base is not None else None,
+            acceptance_rate=stats.acceptance_rate,
+            tokens_per_pass=stats.tokens_per_pass,
+            histogram=tuple(stats.histogram),
+            draft_seconds=stats.draft_seconds,
+            verify_seconds=stats.verify_seconds,
+            accept_seconds=stats.accept_seconds,
+            decode_seconds=stats.decode_seconds,
+        )
+
+
+def describe(error: Exception) -> str:
+    """An error as one line for the user."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
