@@ -17,6 +17,7 @@ from transformers import (
     GenerationConfig,
     PreTrainedTokenizerBase,
 )
+from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.settings import ModelOptions
 from app.threads import choose_threads
@@ -96,6 +97,8 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
     draft_place = options.draft or (str(assets() / "demo" / "draft") if demo else None)
     if options.quantize != "none" and _device(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
+    disable_progress_bar()  # its bars would be drawn over the screen
+    set_verbosity_error()
     progress(f"tokenizer of {_short(place)}", 0.0)
     tokenizer = _load_tokenizer(place, options)
     progress(f"target {_short(place)}", 0.1)

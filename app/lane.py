@@ -142,6 +142,8 @@ class Lane:
             events.append(TokenEvent(token, ghost(token), fate, record.index, node))
         for token in record.emitted[accepted:]:
             fate = Fate.CORRECTION if failed else Fate.BONUS
+            if not record.drafted:
+                fate = Fate.PLAIN
             events.append(TokenEvent(token, push(token), fate, record.index))
         return tuple(events)
 

@@ -10,6 +10,7 @@ class Fate(StrEnum):
     """What became of a token."""
 
     FIRST = "first"  # sampled from the prefill's logits, before any round
+    PLAIN = "plain"  # the target's token in a round that drafted nothing
     ACCEPTED = "accepted"  # drafted, tested, kept
     REJECTED = "rejected"  # drafted, tested, thrown away
     DROPPED = "dropped"  # drafted behind a rejected token, never tested
