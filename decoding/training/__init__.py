@@ -1,0 +1,1 @@
+"""Training: tokenizer, pretraining, self-distillation, draft models and heads."""

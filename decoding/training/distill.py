@@ -1,0 +1,222 @@
+"""Self-distillation data: the target's own answers to a file of prompts, as chat JSONL.
+
+    python -m decoding.training.distill --target DIR --prompts FILE[:REPEAT[:KEY=VALUE]] ... \
+        --out FILE.jsonl [--max-new-tokens N --temperature T --batch-size N --cut]
+
+A prompt is `{"prompt"}`, `{"turns"}` (user turns, answered one after the other) or `{"messages"}`
+(its last answer, if there is one, is written anew). Output records are
+`{"messages", "finish_reason"}`. Running the same command again goes on after the last whole batch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    DynamicCache,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from decoding.training.data import Record, read_sources
+
+Message = dict[str, str]
+Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
+
+
+def conversation(record: Record) -> Conversation | None:
+    """What is to be answered in a record; None where there is no user turn."""
+    if "turns" in record:
+        return [], list(record["turns"])
+    if "prompt" in record:
+        return [], [record["prompt"]]
+    messages = list(record.get("messages", []))
+    while messages and messages[-1]["role"] != "user":
+        messages.pop()
+    if not messages:
+        return None
+    return messages[:-1], [messages[-1]["content"]]
+
+
+def cut(record: Record, rng: random.Random) -> Record:
+    """A conversation up to one of its user turns, drawn at random."""
+    ends = [i for i, m in enumerate(record.get("messages", [])) if m["role"] == "user"]
+    return {**record, "messages": record["messages"][: rng.choice(ends) + 1]} if ends else record
+
+
+def prompt_ids(messages: list[Message], tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    text = str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return ids
+
+
+@torch.no_grad()
+def generate(
+    model: PreTrainedModel,
+    prompts: Sequence[list[int]],
+    eos: set[int],
+    max_new_tokens: int,
+    temperature: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> list[list[int]]:
+    """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
+
+    Rows that are done leave the batch whenever half of it is done.
+    """
+    device, width = model.device, max(len(prompt) for prompt in prompts)
+    ids = torch.tensor([[0] * (width - len(p)) + p for p in prompts], device=device)
+    mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    cache = DynamicCache(config=model.config)
+    rows = list(range(len(prompts)))
+    answers: list[list[int]] = [[] for _ in prompts]
+    open_rows = set(rows)
+    limit = int(model.config.max_position_embeddings)
+    for _ in range(max_new_tokens):
+        logits = model(
+            input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache,
+            logits_to_keep=1,
+        ).logits[:, -1].float()  # fmt: skip
+        if temperature > 0:
+            chosen = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
+        else:
+            chosen = logits.argmax(-1, keepdim=True)
+        for row, token in zip(rows, chosen[:, 0].tolist(), strict=True):
+            if row in open_rows:
+                answers[row].append(token)
+                if token in eos or len(prompts[row]) + len(answers[row]) >= limit:
+                    open_rows.remove(row)
+        if not open_rows:
+            break
+        if 2 * len(open_rows) <= len(rows):
+            keep = torch.tensor(
+                [i for i, row in enumerate(rows) if row in open_rows], device=device
+            )
+            rows = [row for row in rows if row in open_rows]
+            cache.batch_select_indices(keep)
+            chosen, mask, positions = chosen[keep], mask[keep], positions[keep]
+        ids, positions = chosen, positions[:, -1:] + 1
+        mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
+    return answers
+
+
+def answer(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    conversations: Sequence[Conversation],
+    max_new_tokens: int,
+    temperature: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> list[Record]:
+    """Answer all the open user turns of a batch of conversations, one turn after the other.
+
+    A conversation ends early where an answer was cut (finish_reason "length") or the context is
+    full.
+    """
+    eos = eos_ids(model)
+    special = set(tokenizer.all_special_ids)
+    records: list[Record] = [
+        {"messages": list(history), "finish_reason": "stop"} for history, _ in conversations
+    ]
+    for turn in range(max(len(turns) for _, turns in conversations)):
+        asked: list[tuple[Record, list[Message], list[int]]] = []
+        for record, (_, turns) in zip(records, conversations, strict=True):
+            if turn < len(turns) and record["finish_reason"] == "stop":
+                messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
+                ids = prompt_ids(messages, tokenizer)
+                if len(ids) < model.config.max_position_embeddings:
+                    asked.append((record, messages, ids))
+        if not asked:
+            break
+        answers = generate(
+            model, [ids for _, _, ids in asked], eos, max_new_tokens, temperature, generator
+        )
+        for (record, messages, _), ids in zip(asked, answers, strict=True):
+            text = tokenizer.decode([token for token in ids if token not in special])
+            record["messages"] = [*messages, {"role": "assistant", "content": text}]
+            record["finish_reason"] = "stop" if ids[-1] in eos else "length"
+    return records
+
+
+def eos_ids(model: PreTrainedModel) -> set[int]:
+    eos = model.generation_config.eos_token_id
+    return set(eos) if isinstance(eos, list) else {int(eos)}
+
+
+def distill(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    records: Iterable[Record],
+    out: Path,
+    max_new_tokens: int = 256,
+    temperature: float = 0.0,
+    batch_size: int = 64,
+    seed: int = 0,
+) -> int:
+    """Write the answers to `out` batch by batch; returns how many records it holds now.
+
+    Prompts of like length share a batch, so the output is ordered by length.
+    """
+    work = [found for record in records if (found := conversation(record)) is not None]
+    work.sort(key=lambda item: sum(len(m["content"]) for m in item[0]) + sum(map(len, item[1])))
+    first = _whole_batches(out, batch_size, len(work))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with out.open("a", encoding="utf-8") as lines:
+        for start in range(first, len(work), batch_size):
+            generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
+            batch = work[start : start + batch_size]
+            answered = answer(model, tokenizer, batch, max_new_tokens, temperature, generator)
+            lines.write("".join(json.dumps(record) + "\n" for record in answered))
+            lines.flush()
+            print(f"{min(start + batch_size, len(work))}/{len(work)}", flush=True)
+    return len(work)
+
+
+def _whole_batches(out: Path, batch_size: int, total: int) -> int:
+    """How many records are done; what a kill left of a half-written batch is cut off."""
+    if not out.exists():
+        return 0
+    lines = out.read_bytes().splitlines(keepends=True)
+    done = sum(line.endswith(b"\n") for line in lines)
+    done = done if done >= total else done - done % batch_size
+    out.write_bytes(b"".join(lines[:done]))
+    return done
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--prompts", nargs="+", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--max-new-tokens", type=int, default=256)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--cut", action="store_true", help="end conversations at a random user turn"
+    )
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
+    parser.add_argument("--device", default="cpu")
+    args = parser.parse_args()
+    tokenizer = AutoTokenizer.from_pretrained(args.target)
+    dtype = getattr(torch, args.dtype)
+    model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
+    records = list(read_sources(args.prompts, args.seed))
+    if args.cut:
+        rng = random.Random(args.seed)
+        records = [cut(record, rng) for record in records]
+    distill(
+        model, tokenizer, records, args.out, args.max_new_tokens, args.temperature,
+        args.batch_size, args.seed,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
