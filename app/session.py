@@ -160,6 +160,10 @@ class Session:
 
         family = load_family(self._options, lambda what, part: self._emit(Loading(what, part)))
         lanes = [Lane(spec, family) for spec in self._specs]
+        self._emit(Loading("warming up", 0.95))
+        for lane in lanes:
+            if lane.available:
+                lane.warm_up()
         self._emit(
             Loaded(
                 target=family.name,
