@@ -1,0 +1,245 @@
+"""The app: it owns the engine, the state and the one timer; the screen owns the widgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from app.events import Engine, LaneInfo, Loaded, LoadFailed, RunRefused, Schedule, Stepped
+from app.tui.commands import commands
+from app.tui.keys import APP_KEYS, RUN_KEYS
+from app.tui.screens.examples import ExamplesScreen
+from app.tui.screens.help import HelpScreen
+from app.tui.screens.main import MainScreen
+from app.tui.state import AppState
+from app.tui.themes import DARK, LIGHT
+from app.tui.widgets.controls import Controls
+from app.tui.widgets.prompt import Prompt
+from decoding.params import Params
+
+DRAIN_SECONDS = 0.05
+LABEL_SECONDS = 0.25
+
+
+class SpecchatApp(App[None]):
+    """`lanes` are painted before the engine has loaded and says which there are."""
+
+    CSS_PATH = "specchat.tcss"
+    TITLE = "specchat"
+    BINDINGS = [*RUN_KEYS, *APP_KEYS]
+    ESCAPE_TO_MINIMIZE = False  # Escape has an order of its own, see `action_leave`
+
+    def __init__(
+        self,
+        engine: Engine,
+        params: Params,
+        lanes: tuple[LaneInfo, ...] | None = None,
+        schedule: Schedule = "fair",
+        seed: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        super().__init__()
+        self.engine = engine
+        self.state = AppState(params, schedule, seed)
+        self.state.set_lanes(lanes or ())
+        self._clock = clock
+        self._last_labels = clock()
+        self._stale = False
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = DARK.name
+        self.main = MainScreen(engine, self.state)
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.main
+
+    def on_ready(self) -> None:
+        # After the first paint: importing torch in the engine's thread stalls this one too.
+        self.call_after_refresh(self.engine.open)
+        self.set_interval(DRAIN_SECONDS, self.pump)
+
+    def on_unmount(self) -> None:
+        self.engine.close()
+
+    async def pump(self) -> None:
+        """Takes in what has happened. Token text shows at once, figures four times a second,
+        everything else at once."""
+        events = self.engine.drain()
+        for event in events:
+            self.state.apply(event)
+            await self.main.take(event)
+            if isinstance(event, Loaded | LoadFailed | RunRefused):
+                self._after(event)
+        now = self._clock()
+        due = now - self._last_labels >= LABEL_SECONDS
+        self._stale = self._stale or bool(events)
+        if due and self.state.let_time_pass(now - self._last_labels):
+            self._stale = True
+        if due or any(not isinstance(event, Stepped) for event in events):
+            self._last_labels = now
+            if self._stale:
+                self.main.show_state()
+                self._stale = False
+
+    def _after(self, event: Loaded | LoadFailed | RunRefused) -> None:
+        """A prompt that waited runs now; one that cannot be answered goes back."""
+        prompt = self.state.queued
+        self.state.queued = None
+        if isinstance(event, RunRefused):
+            prompt = event.prompt
+        elif isinstance(event, Loaded) and prompt is not None:
+            self._run(prompt)
+            return
+        if prompt and not self.main.prompt.text:
+            self.main.prompt.write(prompt)
+            self.main.prompt.focus()
+
+    # Running
+
+    @on(Prompt.Submitted)
+    def submit(self, event: Prompt.Submitted) -> None:
+        state = self.state
+        if state.failure or not event.text.strip():
+            return
+        if state.running:
+            state.say("Still answering: Esc stops it, then Enter runs this")
+        elif state.queued is not None:
+            state.say("A prompt is waiting already; Esc takes it back")
+        else:
+            self.main.prompt.remember(event.text)
+            self.main.prompt.write("")
+            if state.loaded:
+                self._run(event.text)
+            else:
+                state.queued = event.text
+        self.main.show_state()
+
+    def _run(self, prompt: str) -> None:
+        self.state.running = True  # until the engine says otherwise: no second Enter in between
+        self.engine.run(prompt)
+        self.main.focus_pane()
+
+    def action_again(self) -> None:
+        if self.state.running:
+            self.state.say("Still answering: Esc stops it")
+        elif self.state.turns:
+            self.state.running = True
+            self.engine.again()
+            self.main.focus_pane()
+        else:
+            self.main.prompt.action_submit()
+        self.main.show_state()
+
+    def action_leave(self) -> None:
+        """Esc: first out of the prompt, then all panes again, then stop."""
+        if self.state.queued is not None:
+            self.main.prompt.write(self.state.queued)
+            self.state.queued = None
+        elif self.main.prompt.has_focus:
+            self.main.focus_pane()
+        elif self.main.zoomed:
+            self.main.action_zoom()
+        elif self.state.running:
+            self.engine.stop()
+        self.main.show_state()
+
+    def action_copy_or_stop(self) -> None:
+        if self.main.get_selected_text():
+            raise SkipAction  # the screen copies it
+        if self.state.running:
+            self.engine.stop()
+
+    def action_pause(self) -> None:
+        if self.state.running:
+            self.state.paused = not self.state.paused
+            self.engine.pause(self.state.paused)
+            self.main.show_state()
+
+    def action_step(self) -> None:
+        if not self.state.running:
+            return
+        if not self.state.paused:
+            self.action_pause()
+        self.engine.step()
+
+    def action_schedule(self) -> None:
+        schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"
+        self.state.schedule = schedule
+        self.engine.set_schedule(schedule)
+        self.state.say(
+            "race: all lanes at once, the same time for each"
+            if schedule == "race"
+            else "fair: one lane after the other, comparable speeds"
+        )
+        self.main.show_state()
+
+    def action_new_conversation(self) -> None:
+        if self.state.running:
+            self.state.say("Still answering: Esc stops it")
+        else:
+            self.engine.new_conversation()
+            self.state.forget_conversation()
+            self.main.forget_conversation()
+        self.main.show_state()
+
+    @on(Controls.Changed)
+    def change_params(self, event: Controls.Changed) -> None:
+        params = replace(event.params, max_new_tokens=self.state.params.max_new_tokens)
+        self.state.params = params
+        self.engine.set_params(params)
+        self.main.show_state()
+
+    # Help and looks
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen(self.main.keys_by_action()))
+
+    def action_examples(self) -> None:
+        prompts = self.state.loaded.prompts if self.state.loaded else ()
+        if not prompts:
+            self.state.say(
+                "The examples come with the models"
+                if not self.state.loaded
+                else "There are no examples"
+            )
+            self.main.show_state()
+            return
+
+        def take(prompt: str | None) -> None:
+            if prompt is not None:
+                self.main.prompt.write(prompt)
+                self.main.prompt.focus()
+
+        self.push_screen(ExamplesScreen(prompts), take)
+
+    def action_dark(self) -> None:
+        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """So that the inks have colours under any of Textual's own themes as well."""
+        return (DARK if self.current_theme.dark else LIGHT).variables
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        yield from commands(self, self.main)
+
+
+def run_tui(
+    engine: Engine,
+    params: Params,
+    lanes: tuple[LaneInfo, ...] | None = None,
+    schedule: Schedule = "fair",
+    seed: int | None = None,
+) -> int:
+    """Run the app until the user leaves; the exit code: 0, or 1 when nothing could be loaded."""
+    app = SpecchatApp(engine, params, lanes, schedule, seed)
+    try:
+        app.run()
+    finally:
+        engine.close()
+    return app.return_code or int(app.state.failure is not None)

@@ -1,0 +1,36 @@
+"""The command palette: every key's action by name, and the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+
+from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.safe_text import shortened
+from app.tui.screens.main import MainScreen
+from app.tui.widgets.prompt import Prompt
+
+
+def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
+    for node, bindings in ((app, [*RUN_KEYS, *APP_KEYS]), (screen, VIEW_KEYS)):
+        for binding in bindings:
+            if not lane_key(binding):
+                keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"
+                run = partial(node.run_action, binding.action)
+                yield SystemCommand(binding.description, keys, run)
+    for number, lane in enumerate(screen.state.lanes.values(), 1):
+        if number <= LANE_KEYS:
+            name = f"Lane {number}: {lane.info.title}"
+            run = partial(screen.run_action, f"lane({number})")
+            yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({number})", run)
+    prompts = screen.state.loaded.prompts if screen.state.loaded else ()
+    for prompt in prompts:
+        take = partial(screen.query_one(Prompt).write, prompt)
+        yield SystemCommand(f"Example: {shortened(prompt, 60)}", "Take it as the prompt", take)
+
+
+def lane_key(binding: Binding) -> bool:
+    return binding.action.startswith("lane(")

@@ -1,0 +1,151 @@
+"""The figures in words: rows of parts for the edges of a pane, the title bar and the tabs."""
+
+from __future__ import annotations
+
+from app.events import Loading
+from app.tui.state import AppState, LaneState, Phase
+from app.tui.widgets.split_line import Part
+from app.tui.widgets.token_view import Look
+
+MARKS = {
+    Phase.IDLE: "",
+    Phase.WAITING: "…",
+    Phase.RUNNING: "▶",
+    Phase.DONE: "✓",
+    Phase.STOPPED: "■",
+    Phase.ERROR: "✗",
+}
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def histogram(counts: tuple[int, ...], columns: int = 12) -> str:
+    """A bar for each number of accepted tokens, 0 at the left; what is beyond is left out."""
+    top = max(counts, default=0)
+    if not top:
+        return ""
+    heights = [count * (len(BLOCKS) - 1) for count in counts[:columns]]
+    return "".join(BLOCKS[-(-height // top)] if height else " " for height in heights)
+
+
+def seconds(value: float) -> str:
+    return f"{value * 1000:.0f}ms" if value < 0.9995 else f"{value:.2f}s"
+
+
+def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
+    """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
+    gamma = lane.gamma(state.params)
+    left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
+    if gamma is not None:
+        left.append(Part(f"γ{gamma}", "$quiet", 3))
+    if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:
+        left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
+    if state.turns and lane.info.name == state.leader:
+        left.append(Part("leads", "italic $primary", 2))
+    right = []
+    if figures := lane.figures:
+        if figures.tokens_per_second is not None:
+            right.append(Part(f"{figures.tokens_per_second:.1f} tok/s", "$foreground", 1))
+        if figures.speedup is not None:
+            right.append(Part(f"{figures.speedup:.2f}×", "bold $foreground"))
+    return left, right
+
+
+def lane_figures(lane: LaneState) -> list[Part]:
+    """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane."""
+    parts = []
+    figures, finished = lane.figures, lane.finished
+    if figures:
+        parts.append(Part(f"{figures.tokens} tok", "$foreground"))
+    if lane.ttft_seconds is not None:
+        parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 4))
+    if figures and lane.info.default_gamma:
+        if figures.acceptance_rate is not None:
+            parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
+        if figures.tokens_per_pass is not None:
+            parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
+    if finished and finished.matches_ar is not None:
+        if finished.matches_ar:
+            parts.append(Part("=AR", "bold $success", 2))
+        else:
+            at = "" if finished.first_divergence is None else f"@{finished.first_divergence}"
+            parts.append(Part(f"≠AR{at}", "bold $warning", 2))
+    if figures and lane.info.default_gamma:
+        parts.append(Part(histogram(figures.histogram), "$accepted", 3))
+    if finished and finished.reason in ("length", "stopped", "error"):
+        parts.append(Part({"length": "length"}.get(finished.reason, finished.reason), "$quiet", 5))
+    return [part for part in parts if part.text]
+
+
+def folded(state: AppState, number: int, lane: LaneState) -> list[Part]:
+    """The one row that is left of a lane that takes no part."""
+    why = lane.info.reason if not lane.info.available else f"off, {number} switches it on"
+    return [Part(str(number)), Part(lane.info.title), Part(f"· {why or 'not available'}")]
+
+
+def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
+    left = [Part("specchat", "bold $primary", 5)]
+    facts = []
+    if loaded := state.loaded:
+        facts += [loaded.target, f"{loaded.device} {loaded.dtype}"]
+        facts.append(f"{loaded.threads} thread{'s' * (loaded.threads != 1)}")
+    if state.seed is not None:
+        facts.append(f"seed {state.seed}")
+    facts.append(state.schedule)
+    ranks = {2: 6, 1: 4} if state.loaded else {}
+    for index, fact in enumerate(facts):
+        text = fact if index == 0 else f"· {fact}"
+        left.append(Part(text, "$quiet", ranks.get(index, 0 if index == len(facts) - 1 else 1)))
+    return left, [run_state(state)]
+
+
+def run_state(state: AppState) -> Part:
+    if state.failure:
+        return Part("✗ not loaded", "bold $error")
+    if not state.loaded:
+        return Part("… loading", "$quiet")
+    if not state.running:
+        return Part("○ ready", "$quiet")
+    order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
+    ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
+    who = state.label(state.busy_lane) if state.busy_lane else "prefill"
+    if state.paused:
+        return Part(f"‖ {who} paused {ended}/{len(order)}", "bold $warning")
+    return Part(f"● {who} running {ended}/{len(order)}", "bold $success")
+
+
+def status_left(state: AppState) -> list[Part]:
+    """One line above the prompt: the newest message, else what goes on, else what one can do."""
+    if state.notice:
+        return [Part(state.notice, "$warning")]
+    if state.queued is not None:
+        what = state.loading.what if state.loading else "the models are there"
+        return [Part(f"Runs when loading is done ({what})", "$primary")]
+    if not state.loaded and not state.failure:
+        return [Part(progress(state.loading), "$primary")]
+    if state.turns and state.leader:
+        return [
+            Part(f"Turn {state.turns + 1} goes on from {state.label(state.leader)}", "$quiet", 1)
+        ]
+    return []
+
+
+def progress(loading: Loading | None, cells: int = 20) -> str:
+    if loading is None:
+        return "Starting"
+    if loading.fraction is None:
+        return f"Loading {loading.what}"
+    done = round(min(max(loading.fraction, 0.0), 1.0) * cells)
+    return f"{'━' * done}{'─' * (cells - done)} {loading.fraction:4.0%} {loading.what}"
+
+
+def legend(look: Look, ghosts: bool) -> list[Part]:
+    if look == "plain":
+        return [Part("plain text", "$quiet", 2)]
+    accepted, rejected = (
+        ("‹accepted›", "~rejected~") if look == "glyphs" else ("accepted", "rejected")
+    )
+    colours = ("$accepted", "$rejected") if look == "colour" else ("", "")
+    parts = [Part(accepted, f"underline {colours[0]}", 2)]
+    if ghosts:
+        parts.append(Part(rejected, f"strike {colours[1]}", 2))
+    return [*parts, Part("bonus", "bold", 2)]

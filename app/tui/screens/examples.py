@@ -1,0 +1,39 @@
+"""A list of prompts to begin with."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from app.tui.safe_text import shortened
+
+
+class ExamplesScreen(ModalScreen[str | None]):
+    """Gives the chosen prompt back, None when it was left."""
+
+    BINDINGS = [
+        Binding("escape,f2", "dismiss(None)", "Close", id="examples.close",
+                tooltip="Back without a choice"),
+    ]  # fmt: skip
+
+    def __init__(self, prompts: tuple[str, ...]) -> None:
+        super().__init__()
+        self._prompts = prompts
+
+    def compose(self) -> ComposeResult:
+        # Content, not str: a prompt may hold what looks like markup.
+        options = OptionList(
+            *(Option(Content(shortened(prompt, 200))) for prompt in self._prompts), id="examples"
+        )
+        options.border_title = "Example prompts"
+        options.border_subtitle = "Enter takes it · Esc closes"
+        yield options
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._prompts[event.option_index])

@@ -1,0 +1,261 @@
+"""The screen with the lanes: what is on it, and what only changes how things are seen."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widgets import Static
+
+from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
+from app.tui.keys import VIEW_KEYS, single
+from app.tui.labels import legend, status_left, title_bar
+from app.tui.state import AppState
+from app.tui.widgets.controls import Controls
+from app.tui.widgets.key_bar import KeyBar
+from app.tui.widgets.lane_grid import LaneGrid
+from app.tui.widgets.lane_pane import LanePane
+from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.slider import Slider
+from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.token_view import Look, TokenView
+
+NARROW_COLUMNS = 80
+NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
+
+
+class MainScreen(Screen[None]):
+    BINDINGS = [*VIEW_KEYS]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide")]
+
+    def __init__(self, engine: Engine, state: AppState) -> None:
+        super().__init__()
+        self.engine = engine
+        self.state = state
+        self.ghosts = True
+        self.zoomed = False
+        self.look: Look = "colour"
+
+    def compose(self) -> ComposeResult:
+        tabs = LaneTabs(dom_id="tabs")
+        yield SplitLine(dom_id="title")
+        yield tabs
+        yield Static(id="failure", markup=False)
+        yield LaneGrid(tabs, dom_id="lanes")
+        yield Controls(self.state.params, dom_id="controls")
+        yield SplitLine(dom_id="status")
+        with Horizontal(id="ask"):
+            yield Static("›", id="caret")
+            yield Prompt(dom_id="prompt")
+        yield KeyBar(dom_id="keys")
+
+    async def on_mount(self) -> None:
+        if self.app.no_color:
+            self.look = "glyphs"
+        await self.rebuild()
+        self.prompt.focus()
+
+    # Parts
+
+    @property
+    def grid(self) -> LaneGrid:
+        return self.query_one(LaneGrid)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def pane_here(self) -> LanePane | None:
+        """The pane in focus, or the one that was in focus last."""
+        return self.grid.pane(self.grid.current)
+
+    # Showing
+
+    async def rebuild(self) -> None:
+        await self.grid.rebuild(self.state)
+        self._set_looks()
+        self.show_state()
+
+    async def take(self, event: Event) -> None:
+        """Bring one event, already in the state, into the panes' text."""
+        match event:
+            case Loaded():
+                await self.rebuild()
+                if self.state.leader:
+                    self.engine.set_leader(self.state.leader)
+            case LoadFailed():
+                self.query_one("#failure", Static).update(
+                    f"Nothing could be loaded:\n\n{event.message}\n\nctrl+q leaves."
+                )
+            case RunStarted():
+                leader = self.state.leader
+                for pane in self.grid.panes:
+                    other = event.turn and leader and leader != pane.name_of_lane
+                    follows = self.state.label(leader) if other and leader else None
+                    pane.view.begin_turn(event.turn, event.prompt, follows)
+            case Prefilled():
+                self._view(event.lane).add_tokens([event.first])
+            case Stepped():
+                drafted = event.round.drafted > 0
+                self._view(event.lane).add_tokens(event.tokens, drafted=drafted)
+            case Finished(message=str() as message):
+                self._view(event.lane).add_note(message, error=event.reason == "error")
+
+    def _view(self, lane: str) -> TokenView:
+        return self.grid.pane_of(lane).view
+
+    def show_state(self) -> None:
+        """Everything that is not token text; called a few times a second, never per token."""
+        state = self.state
+        failed = state.failure is not None
+        self.query_one("#failure").display = failed
+        self.grid.display = not failed
+        self.grid.tabbed = self.tabbed
+        self.grid.show(state)
+        self.query_one(Controls).show(state)
+        self.query_one("#title", SplitLine).show(*title_bar(state))
+        self.query_one("#status", SplitLine).show(
+            status_left(state), legend(self.look, self.ghosts)
+        )
+        self.prompt.placeholder = "Ask something, F2 has examples" if not state.turns else "Go on"
+        self._show_keys()
+
+    @property
+    def tabbed(self) -> bool:
+        return self.zoomed or self.size.width < NARROW_COLUMNS
+
+    def _show_keys(self) -> None:
+        state, typing = self.state, self.prompt.has_focus
+        hidden = set() if state.running else {"pause", "step"}
+        if state.running or not state.turns:
+            hidden.add("again")
+        escape = "Leave prompt" if typing else "All panes" if self.zoomed else "Stop"
+        if escape == "Stop" and not state.running:
+            hidden.add("leave")
+        names = {"leave": escape, "pause": "Go on" if state.paused else "Pause"}
+        keys: dict[str, tuple[str, str, str]] = {}
+        for active in self.active_bindings.values():
+            binding = active.binding
+            if binding.show and binding.action not in hidden and not (typing and single(binding)):
+                what = names.get(binding.action, binding.description)
+                display = self.app.get_key_display(binding)
+                keys.setdefault(binding.action, (binding.key, display, what))
+        self.query_one(KeyBar).show(keys.values())
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.show_state()
+
+    def forget_conversation(self) -> None:
+        for pane in self.grid.panes:
+            pane.view.clear()
+
+    def keys_by_action(self) -> list[tuple[str, ActiveBinding]]:
+        """For the help: all keys of an action together, as the keymap has them now."""
+        keys: dict[str, list[str]] = {}
+        found: dict[str, ActiveBinding] = {}
+        for active in self.active_bindings.values():
+            if active.binding.id and active.binding.id.split(".")[0] in ("run", "view", "app"):
+                found.setdefault(active.binding.id, active)
+                display = self.app.get_key_display(active.binding)
+                keys.setdefault(active.binding.id, []).append(display)
+        return [(" ".join(keys[each]), found[each]) for each in found]
+
+    # Focus, lanes and tabs
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget, TokenView):
+            pane = event.widget.parent
+            assert isinstance(pane, LanePane)
+            self.grid.current = pane.number
+            self._lead(pane.name_of_lane)
+        self.show_state()
+
+    def _lead(self, lane: str) -> None:
+        """The lane in focus leads the conversation, if it takes part."""
+        if self.state.lanes[lane].active and lane != self.state.leader:
+            self.state.leader = lane
+            self.engine.set_leader(lane)
+
+    def action_lane(self, number: int) -> None:
+        pane = self.grid.pane(number)
+        if pane is None:
+            return
+        if self.tabbed:
+            self._go_to(pane)
+        else:
+            self._toggle(pane)
+
+    @on(LaneTabs.Chosen)
+    def choose_tab(self, event: LaneTabs.Chosen) -> None:
+        if pane := self.grid.pane(event.number):
+            self._go_to(pane)
+
+    def _go_to(self, pane: LanePane) -> None:
+        self.grid.current = pane.number
+        self._lead(pane.name_of_lane)
+        self.show_state()
+        if not self.prompt.has_focus:
+            self.call_after_refresh(pane.view.focus)
+
+    def action_toggle_here(self) -> None:
+        if pane := self.pane_here:
+            self._toggle(pane)
+
+    def _toggle(self, pane: LanePane) -> None:
+        name = pane.name_of_lane
+        lane = self.state.lanes[name]
+        if not lane.info.available:
+            self.state.say(f"{self.state.label(name)}: {lane.info.reason}")
+        else:
+            lane.enabled = not lane.enabled
+            self.engine.set_enabled(name, lane.enabled)
+            leader = self.state.leader
+            self.state.choose_leader()
+            if self.state.leader and self.state.leader != leader:
+                self.engine.set_leader(self.state.leader)
+        self.show_state()
+
+    def focus_pane(self) -> None:
+        """To the pane that leads; the current one when tabs are shown."""
+        pane = self.pane_here
+        if not self.tabbed and self.state.leader:
+            pane = self.grid.pane_of(self.state.leader)
+        if pane and not pane.folded:
+            pane.view.focus()
+        else:
+            self.set_focus(None)
+
+    # Actions
+
+    def action_focus_prompt(self) -> None:
+        self.prompt.focus()
+
+    def action_slider(self, name: str) -> None:
+        self.query_one(f"#{name}", Slider).focus()
+
+    def action_zoom(self) -> None:
+        self.zoomed = not self.zoomed
+        self.show_state()
+
+    def action_ghosts(self) -> None:
+        self.ghosts = not self.ghosts
+        self._set_looks()
+
+    def action_look(self) -> None:
+        self.look = NEXT_LOOK[self.look]
+        self._set_looks()
+
+    def _set_looks(self) -> None:
+        for pane in self.grid.panes:
+            pane.view.set_look(self.look, self.ghosts)
+        self.show_state()
+
+    def action_copy_answer(self) -> None:
+        if pane := self.pane_here:
+            self.app.copy_to_clipboard(pane.view.answer)
+            self.state.say(f"Copied the answer of {self.state.label(pane.name_of_lane)}")
+            self.show_state()

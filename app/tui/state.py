@@ -1,0 +1,172 @@
+"""What the screen knows, made from the engine's events alone. No widgets here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.events import (
+    Event,
+    Figures,
+    Finished,
+    LaneInfo,
+    Loaded,
+    LoadFailed,
+    Loading,
+    Prefilled,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Schedule,
+    Stepped,
+)
+from decoding.params import Params
+
+
+class Phase(StrEnum):
+    """Where a lane stands in the current run."""
+
+    IDLE = "idle"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+    ERROR = "error"
+
+
+ENDS = {
+    "stop": Phase.DONE,
+    "length": Phase.DONE,
+    "stopped": Phase.STOPPED,
+    "error": Phase.ERROR,
+}
+
+
+@dataclass(slots=True)
+class LaneState:
+    info: LaneInfo
+    enabled: bool
+    phase: Phase = Phase.IDLE
+    ttft_seconds: float | None = None
+    figures: Figures | None = None
+    finished: Finished | None = None
+
+    @property
+    def active(self) -> bool:
+        """It takes part in the next run."""
+        return self.enabled and self.info.available
+
+    def gamma(self, params: Params) -> int | None:
+        """The gamma in force; None for a strategy that does not draft."""
+        if not self.info.default_gamma:
+            return None
+        if self.info.pinned_gamma is not None:
+            return self.info.pinned_gamma
+        return self.info.default_gamma if params.gamma is None else params.gamma
+
+    def begin(self) -> None:
+        self.phase = Phase.WAITING
+        self.clear_figures()
+
+    def clear_figures(self) -> None:
+        self.ttft_seconds = self.figures = self.finished = None
+
+
+@dataclass(slots=True)
+class AppState:
+    params: Params
+    schedule: Schedule = "fair"
+    seed: int | None = None
+    lanes: dict[str, LaneState] = field(default_factory=dict)
+    loading: Loading | None = None
+    loaded: Loaded | None = None
+    failure: str | None = None
+    running: bool = False
+    paused: bool = False
+    turns: int = 0  # answered or being answered in this conversation
+    leader: str | None = None
+    busy_lane: str | None = None  # the lane that the last event came from
+    queued: str | None = None  # a prompt that waits for the models
+    notice: str = ""
+    notice_seconds: float | None = None  # how much longer it stays; None: until the next one
+
+    def say(self, text: str, seconds: float | None = 6.0) -> None:
+        self.notice, self.notice_seconds = text, seconds
+
+    def let_time_pass(self, seconds: float) -> bool:
+        """True when the notice went away."""
+        if not self.notice or self.notice_seconds is None:
+            return False
+        self.notice_seconds -= seconds
+        if self.notice_seconds > 0:
+            return False
+        self.notice = ""
+        return True
+
+    def set_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
+        """Takes over what was switched on and off before loading ended."""
+        enabled = {name: lane.enabled for name, lane in self.lanes.items()}
+        self.lanes = {
+            info.name: LaneState(info, enabled.get(info.name, info.enabled)) for info in infos
+        }
+        self.choose_leader()
+
+    def choose_leader(self) -> None:
+        """The leader stays while it takes part; else the first lane that does."""
+        if self.leader is None or self.leader not in self.lanes or not self.lead.active:
+            active = (name for name, lane in self.lanes.items() if lane.active)
+            self.leader = next(active, None)
+
+    @property
+    def lead(self) -> LaneState:
+        assert self.leader is not None
+        return self.lanes[self.leader]
+
+    def label(self, name: str) -> str:
+        """A lane as it is called in sentences: its number and title."""
+        number = list(self.lanes).index(name) + 1
+        return f"{number} {self.lanes[name].info.title}"
+
+    def apply(self, event: Event) -> None:
+        match event:
+            case Loading():
+                self.loading = event
+            case Loaded():
+                self.loading, self.loaded = None, event
+                self.set_lanes(event.lanes)
+            case LoadFailed():
+                self.loading, self.failure = None, event.message
+            case RunStarted():
+                self.running, self.busy_lane, self.notice = True, None, ""
+                self.turns, self.seed = event.turn + 1, event.seed
+                for name, lane in self.lanes.items():
+                    if name in event.lanes:
+                        lane.begin()
+                    else:
+                        lane.phase = Phase.IDLE
+                        lane.clear_figures()
+            case Prefilled():
+                self._lane_runs(event.lane).ttft_seconds = event.ttft_seconds
+            case Stepped():
+                self._lane_runs(event.lane).figures = event.figures
+            case Finished():
+                lane = self.lanes[event.lane]
+                lane.phase, lane.finished = ENDS[event.reason], event
+                lane.figures = event.figures or lane.figures
+            case RunFinished():
+                self.running = self.paused = False
+                self.busy_lane = None
+            case RunRefused():
+                self.running = False
+                self.say(event.message, None)
+
+    def _lane_runs(self, name: str) -> LaneState:
+        self.busy_lane = name
+        self.lanes[name].phase = Phase.RUNNING
+        return self.lanes[name]
+
+    def forget_conversation(self) -> None:
+        self.turns = 0
+        for lane in self.lanes.values():
+            lane.phase = Phase.IDLE
+            lane.clear_figures()

@@ -1,0 +1,52 @@
+"""A dark and a light theme. The two ink colours are told apart by colour-blind eyes as well, and
+their contrast on the backgrounds here is above 4.5."""
+
+from __future__ import annotations
+
+from textual.theme import Theme
+
+DARK = Theme(
+    name="specchat-dark",
+    primary="#7FB8E6",
+    secondary="#5A7A99",
+    accent="#E6C15A",
+    warning="#E6B450",
+    error="#F2777A",
+    success="#7FC98F",
+    foreground="#D8DEE6",
+    background="#10151C",
+    surface="#10151C",
+    panel="#1A222C",
+    dark=True,
+    variables={
+        "accepted": "#56B4E9",
+        "rejected": "#E69F00",
+        "quiet": "#8B98A8",
+        "edge": "#3A4653",
+        "footer-background": "#1A222C",
+        "footer-key-foreground": "#7FB8E6",
+    },
+)
+
+LIGHT = Theme(
+    name="specchat-light",
+    primary="#1F5F99",
+    secondary="#4A6E8F",
+    accent="#8A6100",
+    warning="#8A5A00",
+    error="#B3261E",
+    success="#1E7A3A",
+    foreground="#1B2229",
+    background="#FAFAF7",
+    surface="#FAFAF7",
+    panel="#EDEEEA",
+    dark=False,
+    variables={
+        "accepted": "#0072B2",
+        "rejected": "#A34700",
+        "quiet": "#5C6670",
+        "edge": "#B9C0C6",
+        "footer-background": "#EDEEEA",
+        "footer-key-foreground": "#1F5F99",
+    },
+)

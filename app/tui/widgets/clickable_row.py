@@ -1,0 +1,49 @@
+"""A row of labels of which each can be clicked: the tabs and the key bar are made of it."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import NamedTuple
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+
+
+class Label(NamedTuple):
+    content: Content
+    value: str  # what `chosen` gets
+
+
+class ClickableRow(Widget):
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "ClickableRow { height: 1; }"
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self._labels: list[Label] = []
+
+    def set_labels(self, labels: list[Label]) -> None:
+        if labels != self._labels:
+            self._labels = labels
+            self.refresh()
+
+    def labels(self, width: int) -> list[Label]:
+        """What is drawn when there are `width` cells: as many as fit."""
+        ends = accumulate(label.content.cell_length for label in self._labels)
+        return [label for label, end in zip(self._labels, ends, strict=True) if end <= width]
+
+    def chosen(self, value: str) -> None:
+        """The label with this value was clicked."""
+        raise NotImplementedError
+
+    def render(self) -> Content:
+        return Content.assemble(*(label.content for label in self.labels(self.size.width)))
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        labels = self.labels(self.size.width)
+        ends = list(accumulate(label.content.cell_length for label in labels))
+        index = sum(end <= event.x for end in ends)
+        if index < len(labels):
+            self.chosen(labels[index].value)

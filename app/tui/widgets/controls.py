@@ -1,0 +1,69 @@
+"""The three sliders, and the parameters that they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.message import Message
+
+from app.tui.state import AppState
+from app.tui.widgets.slider import Scale, Slider
+from decoding.params import Params
+
+GAMMA = Scale(0, 16, 1, None, unset="each")
+TEMPERATURE = Scale(0.0, 2.0, 0.05, 0.0, decimals=2)
+TOP_P = Scale(0.05, 1.0, 0.05, 1.0, decimals=2)
+
+
+def with_value(params: Params, name: str, value: float | None) -> Params:
+    if name == "gamma":
+        return replace(params, gamma=None if value is None else int(value))
+    number = 0.0 if value is None else value
+    if name == "temperature":
+        return replace(params, sampling=replace(params.sampling, temperature=number))
+    return replace(params, sampling=replace(params.sampling, top_p=number))
+
+
+class Controls(Container):
+    @dataclass
+    class Changed(Message):
+        params: Params
+
+    def __init__(self, params: Params, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self.params = params
+
+    def compose(self) -> ComposeResult:
+        sampling = self.params.sampling
+        yield Slider("gamma", GAMMA, self.params.gamma, dom_id="gamma")
+        yield Slider("temp", TEMPERATURE, sampling.temperature, dom_id="temperature")
+        yield Slider("top-p", TOP_P, sampling.top_p, dom_id="top_p")
+
+    def show(self, state: AppState) -> None:
+        active = [lane for lane in state.lanes.values() if lane.active]
+        gamma_acts = any(
+            lane.info.default_gamma and lane.info.pinned_gamma is None for lane in active
+        )
+        self.query_one("#gamma", Slider).set_idle(
+            not gamma_acts,
+            "The longest draft in tokens. each: every strategy its own default"
+            if gamma_acts
+            else "No lane that is on drafts by this setting",
+        )
+        self.query_one("#temperature", Slider).set_idle(not active, "0 is greedy")
+        samples = bool(active) and not self.params.sampling.greedy
+        self.query_one("#top_p", Slider).set_idle(
+            not samples,
+            "Draw from the likeliest tokens that make up this much. 1 is off"
+            if samples
+            else "Acts at a temperature above 0",
+        )
+
+    @on(Slider.Changed)
+    def change(self, event: Slider.Changed) -> None:
+        event.stop()
+        self.params = with_value(self.params, str(event.slider.id), event.value)
+        self.post_message(self.Changed(self.params))

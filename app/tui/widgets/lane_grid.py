@@ -1,0 +1,103 @@
+"""All lanes: side by side, or one at a time behind tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from textual.containers import Container
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.widget import Widget
+
+from app.tui.state import AppState
+from app.tui.widgets.lane_pane import LanePane
+from app.tui.widgets.lane_tabs import LaneTabs
+
+COMFORTABLE_COLUMNS = 46
+
+
+def grid_regions(count: int, size: Size) -> list[Region]:
+    """Cells for `count` panes: as many side by side as have room, the rows evenly filled."""
+    if not count:
+        return []
+    most = max(2, size.width // COMFORTABLE_COLUMNS)
+    rows = -(-count // most)
+    regions = []
+    for row in range(rows):
+        cells = count // rows + (row < count % rows)
+        top, bottom = (size.height * each // rows for each in (row, row + 1))
+        for cell in range(cells):
+            left, right = (size.width * each // cells for each in (cell, cell + 1))
+            regions.append(Region(left, top, right - left, bottom - top))
+    return regions
+
+
+class LaneLayout(Layout):
+    """Open panes share the room; folded ones are one row each, below."""
+
+    name = "lanes"
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        panes = [child for child in children if isinstance(child, LanePane)]
+        folded = [pane for pane in panes if pane.folded]
+        opened = [pane for pane in panes if not pane.folded]
+        height = max(0, size.height - len(folded))
+        regions = grid_regions(len(opened), Size(size.width, height))
+        regions += [Region(0, height + row, size.width, 1) for row in range(len(folded))]
+        return [
+            WidgetPlacement(region, NULL_OFFSET, NULL_SPACING, pane)
+            for region, pane in zip(regions, opened + folded, strict=True)
+        ]
+
+
+class LaneGrid(Container):
+    """`tabbed`: only the current pane is there, and it is never folded."""
+
+    def __init__(self, tabs: LaneTabs, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self._layout = LaneLayout()
+        self._tabs = tabs
+        self.tabbed = False
+        self.current = 1  # the number of the pane that the user was in last
+
+    @property
+    def layout(self) -> Layout:
+        return self._layout
+
+    @property
+    def panes(self) -> Iterator[LanePane]:
+        return iter(self.query_children(LanePane))
+
+    def pane(self, number: int) -> LanePane | None:
+        return next((pane for pane in self.panes if pane.number == number), None)
+
+    def pane_of(self, lane: str) -> LanePane:
+        return next(pane for pane in self.panes if pane.name_of_lane == lane)
+
+    async def rebuild(self, state: AppState) -> None:
+        """New panes, when the lanes are others than those that were painted first."""
+        if [pane.name_of_lane for pane in self.panes] != list(state.lanes):
+            await self.remove_children()
+            await self.mount_all(
+                LanePane(number, lane) for number, lane in enumerate(state.lanes.values(), 1)
+            )
+        for pane in self.panes:
+            pane.view.set_hint(state.lanes[pane.name_of_lane].info.note or "")
+
+    def show(self, state: AppState) -> None:
+        """Labels, and which panes are folded or hidden."""
+        changed = False
+        for pane in self.panes:
+            active = state.lanes[pane.name_of_lane].active
+            display = not self.tabbed or pane.number == self.current
+            fold = not active and not self.tabbed
+            changed |= (pane.display, pane.folded) != (display, fold)
+            pane.display = display
+            pane.fold(fold)
+            pane.show(state)
+        self._tabs.display = self.tabbed
+        self._tabs.show(state, self.current)
+        if changed:
+            self.refresh(layout=True)

@@ -1,0 +1,50 @@
+"""One lane: an edge with its name and speed, its text, an edge with its figures."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from app.tui.labels import folded, lane_figures, lane_title
+from app.tui.state import AppState, LaneState
+from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.token_view import TokenView
+
+
+class LanePane(Vertical):
+    """Shows a lane's state; `folded` panes are one row."""
+
+    ALLOW_MAXIMIZE = False
+
+    def __init__(self, number: int, lane: LaneState) -> None:
+        super().__init__(id=f"lane{number}")
+        self.number = number
+        self.name_of_lane = lane.info.name
+        self.folded = not lane.active
+        self._top = SplitLine(ends=("╭", "╮"), fill="─")
+        self._row = SplitLine()
+        self.view = TokenView(lane.info.note or "", dom_id=f"view{number}")
+        self._bottom = SplitLine(ends=("╰", "╯"), fill="─")
+        self._top.add_class("edge")
+        self._bottom.add_class("edge")
+        self._row.add_class("row")
+
+    def compose(self) -> ComposeResult:
+        yield self._row
+        yield self._top
+        yield self.view
+        yield self._bottom
+
+    def fold(self, folded: bool) -> None:
+        self.folded = folded
+        self.set_class(folded, "-folded")
+
+    def show(self, state: AppState) -> None:
+        lane = state.lanes[self.name_of_lane]
+        self.set_class(not lane.active, "-off")
+        self._row.show(folded(state, self.number, lane))
+        self._top.show(*lane_title(state, self.number, lane))
+        if lane.active or lane.figures:
+            self._bottom.show(lane_figures(lane))
+        else:
+            self._bottom.show(folded(state, self.number, lane)[2:])

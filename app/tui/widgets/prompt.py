@@ -1,0 +1,70 @@
+"""Where the user types: Enter runs, ctrl+j breaks the line, up and down go through the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import TextArea
+
+
+class Prompt(TextArea):
+    """A TextArea, because an Input keeps only the first line of a paste."""
+
+    BINDINGS = [
+        Binding(
+            "enter", "submit", "Run", id="prompt.run", priority=True,
+            tooltip="Answer the prompt in every lane that is on",
+        ),
+        Binding(
+            "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline", priority=True,
+            tooltip="Break the line",
+        ),
+    ]  # fmt: skip
+
+    @dataclass
+    class Submitted(Message):
+        text: str
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(
+            id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
+        )
+        self._history: list[str] = []
+        self._place = 0  # in the history; its length is the line being written
+        self._draft = ""
+
+    def remember(self, text: str) -> None:
+        if text in self._history:
+            self._history.remove(text)
+        self._history.append(text)
+        self._place = len(self._history)
+
+    def write(self, text: str) -> None:
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def action_submit(self) -> None:
+        self.post_message(self.Submitted(self.text))
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        if not select and self.cursor_at_first_line and self._place > 0:
+            self._recall(self._place - 1)
+        else:
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        if not select and self.cursor_at_last_line and self._place < len(self._history):
+            self._recall(self._place + 1)
+        else:
+            super().action_cursor_down(select)
+
+    def _recall(self, place: int) -> None:
+        if self._place == len(self._history):
+            self._draft = self.text
+        self._place = place
+        self.write(self._draft if place == len(self._history) else self._history[place])

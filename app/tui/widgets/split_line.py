@@ -1,0 +1,71 @@
+"""One row with a left and a right side; parts of it give way when there is little room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual.content import Content
+from textual.widget import Widget
+
+
+class Part(NamedTuple):
+    """A piece of the row. The part with the highest `rank` goes first; rank 0 always stays."""
+
+    text: str
+    style: str = ""
+    rank: int = 0
+
+
+class SplitLine(Widget):
+    """Redraws itself only when what it shows has changed."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "SplitLine { height: 1; }"
+
+    def __init__(
+        self, *, ends: tuple[str, str] = ("", ""), fill: str = " ", dom_id: str | None = None
+    ) -> None:
+        super().__init__(id=dom_id)
+        self._ends = ends
+        self._fill = fill
+        self._left: tuple[Part, ...] = ()
+        self._right: tuple[Part, ...] = ()
+
+    def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
+        sides = tuple(left), tuple(right)
+        if sides != (self._left, self._right):
+            self._left, self._right = sides
+            self.refresh()
+
+    def render(self) -> Content:
+        room = self.size.width - sum(map(len, self._ends))
+        left, right = fitting(self._left, self._right, room)
+        head, tail = joined(left), joined(right)
+        head = head.truncate(max(0, room - tail.cell_length), ellipsis=True)
+        tail = tail.truncate(room)
+        gap = self._fill * (room - head.cell_length - tail.cell_length)
+        return Content.assemble(self._ends[0], head, gap, tail, self._ends[1])
+
+
+def fitting(
+    left: Sequence[Part], right: Sequence[Part], room: int
+) -> tuple[list[Part], list[Part]]:
+    """Drops the parts of the highest rank until both sides fit with a gap between them."""
+    kept_left, kept_right = list(left), list(right)
+    while joined(kept_left).cell_length + joined(kept_right).cell_length + 1 > room:
+        worst = max((*kept_left, *kept_right), key=lambda part: part.rank, default=None)
+        if worst is None or worst.rank == 0:
+            break
+        (kept_left if worst in kept_left else kept_right).remove(worst)
+    return kept_left, kept_right
+
+
+def joined(parts: Sequence[Part]) -> Content:
+    """The parts with a space around each."""
+    if not parts:
+        return Content("")
+    pieces: list[Content] = [Content(" ")]
+    for part in parts:
+        pieces += [Content.styled(part.text, part.style), Content(" ")]
+    return Content.assemble(*pieces)

@@ -1,0 +1,141 @@
+"""Wrapping of a text that grows token by token.
+
+The wrapper is an automaton over characters: what it has done depends on what it was fed, not on
+how that was cut into pieces. So wrapping a stream gives the same lines as wrapping the whole.
+Widths are Rich's (`cell_len`), because Rich measures again when the lines are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rich.cells import cell_len, get_character_cell_size
+
+ZERO_WIDTH_JOINER = "\u200d"
+
+
+class Ink(StrEnum):
+    """How a piece of text is drawn; each has a component class of the token view."""
+
+    TEXT = "text"
+    ACCEPTED = "accepted"
+    BONUS = "bonus"
+    REJECTED = "rejected"
+    DROPPED = "dropped"
+    PROMPT = "prompt"
+    NOTE = "note"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Runs of one ink each. `hard`: the text had a line break here (it is not in the runs).
+
+    Spaces that did not fit hang over the right edge, as in any editor: they are in the runs but
+    not in `cells`.
+    """
+
+    runs: tuple[tuple[str, Ink], ...]
+    cells: int
+    hard: bool
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, _ in self.runs)
+
+
+@dataclass(slots=True)
+class Cluster:
+    """What stands in one place on the screen: a character and the marks that join it."""
+
+    text: str
+    ink: Ink
+    cells: int  # 0 also for a space that hangs over the edge
+
+
+@dataclass(slots=True)
+class Wrapper:
+    """Closed lines never change; the open line is the last one."""
+
+    width: int
+    closed: list[Line] = field(default_factory=list)
+    _open: list[Cluster] = field(default_factory=list)
+    _cells: int = 0
+    _break_at: int = 0  # the last place where the open line may be broken; 0: nowhere
+
+    def __post_init__(self) -> None:
+        self.width = max(2, self.width)  # a wide character needs two cells
+
+    def __len__(self) -> int:
+        return len(self.closed) + 1
+
+    def __getitem__(self, index: int) -> Line:
+        return self.closed[index] if index < len(self.closed) else self.open_line
+
+    @property
+    def open_line(self) -> Line:
+        return Line(merged(self._open), self._cells, hard=False)
+
+    def feed(self, text: str, ink: Ink) -> None:
+        for char in text:
+            if char == "\n":
+                self._close(len(self._open), hard=True)
+                continue
+            cells = get_character_cell_size(char)
+            if self._open and (cells == 0 or self._open[-1].text[-1] == ZERO_WIDTH_JOINER):
+                self._extend(char)
+            else:
+                self._add(Cluster(char, ink, cells))
+
+    def _add(self, cluster: Cluster) -> None:
+        line = self._open
+        if cluster.text == " ":
+            if self._cells + 1 > self.width:
+                cluster.cells = 0
+            line.append(cluster)
+            self._cells += cluster.cells
+            self._break_at = len(line)
+            return
+        wide = cluster.cells > 1  # Chinese and Japanese may be broken at every character
+        if wide:
+            self._break_at = len(line)
+        while line and self._cells + cluster.cells > self.width:
+            self._close(self._break_at or len(line), hard=False)
+            line = self._open
+        line.append(cluster)
+        self._cells += cluster.cells
+        if wide:
+            self._break_at = len(line)
+
+    def _extend(self, char: str) -> None:
+        """A mark joins the last cluster, which may become wider and then move to a new line."""
+        last = self._open[-1]
+        text = last.text + char
+        cells = cell_len(text)
+        if cells <= last.cells or last.text == " ":
+            last.text = text
+            return
+        self._open.pop()
+        self._cells -= last.cells
+        self._break_at = min(self._break_at, len(self._open))
+        self._add(Cluster(text, last.ink, cells))
+
+    def _close(self, at: int, *, hard: bool) -> None:
+        head, tail = self._open[:at], self._open[at:]
+        self.closed.append(Line(merged(head), sum(c.cells for c in head), hard))
+        self._open = tail
+        self._cells = sum(c.cells for c in tail)
+        self._break_at = 0
+
+
+def merged(clusters: list[Cluster]) -> tuple[tuple[str, Ink], ...]:
+    """Neighbours of one ink become one run: fewer segments to draw."""
+    runs: list[tuple[str, Ink]] = []
+    start = 0
+    for index in range(1, len(clusters) + 1):
+        if index == len(clusters) or clusters[index].ink is not clusters[start].ink:
+            text = "".join(cluster.text for cluster in clusters[start:index])
+            runs.append((text, clusters[start].ink))
+            start = index
+    return tuple(runs)
