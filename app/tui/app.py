@@ -11,7 +11,16 @@ from textual.actions import SkipAction
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
-from app.events import Engine, LaneInfo, Loaded, LoadFailed, RunRefused, Schedule, Stepped
+from app.events import (
+    Engine,
+    LaneInfo,
+    Loaded,
+    LoadFailed,
+    RunFinished,
+    RunRefused,
+    Schedule,
+    Stepped,
+)
 from app.tui.commands import commands
 from app.tui.keys import APP_KEYS, RUN_KEYS
 from app.tui.screens.examples import ExamplesScreen
@@ -72,6 +81,8 @@ class SpecchatApp(App[None]):
         everything else at once."""
         events = self.engine.drain()
         for event in events:
+            if self.state.paused and isinstance(event, RunFinished | RunRefused):
+                self.engine.pause(False)  # or the next run would begin paused
             self.state.apply(event)
             await self.main.take(event)
             if isinstance(event, Loaded | LoadFailed | RunRefused):
@@ -198,7 +209,7 @@ class SpecchatApp(App[None]):
     # Help and looks
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(self.main.keys_by_action()))
+        self.push_screen(HelpScreen(self.main.active_bindings.values()))
 
     def action_examples(self) -> None:
         prompts = self.state.loaded.prompts if self.state.loaded else ()

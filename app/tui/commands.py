@@ -1,4 +1,4 @@
-"""The command palette: every key's action by name, and the examples."""
+"""The command palette: every action that has a key, by name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Iterable
 from functools import partial
 
 from textual.app import App, SystemCommand
-from textual.binding import Binding
 
-from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS
-from app.tui.safe_text import shortened
+from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, lane_key
 from app.tui.screens.main import MainScreen
-from app.tui.widgets.prompt import Prompt
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
@@ -26,11 +23,3 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
             name = f"Lane {number}: {lane.info.title}"
             run = partial(screen.run_action, f"lane({number})")
             yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({number})", run)
-    prompts = screen.state.loaded.prompts if screen.state.loaded else ()
-    for prompt in prompts:
-        take = partial(screen.query_one(Prompt).write, prompt)
-        yield SystemCommand(f"Example: {shortened(prompt, 60)}", "Take it as the prompt", take)
-
-
-def lane_key(binding: Binding) -> bool:
-    return binding.action.startswith("lane(")

@@ -5,22 +5,25 @@ from __future__ import annotations
 from textual.binding import Binding
 
 LANE_KEYS = 9
+# What the bar at the bottom shows, by action, as far as it applies and there is room.
+KEY_BAR = (
+    *("submit", "leave", "pause", "step", "again", "ghosts", "look", "zoom"),
+    *("help", "examples", "command_palette"),
+)
 
 
-def key(
-    keys: str, action: str, name: str, key_id: str, tooltip: str, *, show: bool = False
-) -> Binding:
-    return Binding(keys, action, name, show, id=key_id, tooltip=tooltip)
+def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding:
+    return Binding(keys, action, name, show=False, id=key_id, tooltip=tooltip)
 
 
 RUN_KEYS = [
-    key("f5", "again", "Run again", "run.again", "Once more with the same seed", show=True),
+    key("f5", "again", "Run again", "run.again", "Once more with the same seed"),
     key("escape", "leave", "Stop", "run.stop",
-        "Leave the prompt; else undo maximize; else stop the run", show=True),
+        "Leave the prompt; else undo maximize; else stop the run"),
     key("ctrl+c", "copy_or_stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run"),
-    key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds", show=True),
-    key("n", "step", "One round", "run.step", "Pause and do exactly one round", show=True),
+    key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
+    key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
     key("m", "schedule", "Fair / race", "run.schedule",
         "fair: one lane at a time, comparable speed; race: all at once, same time each"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
@@ -31,14 +34,14 @@ VIEW_KEYS = [
     key("i,slash,enter", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
     key("o", "toggle_here", "On / off", "view.toggle_here",
         "Switch the lane in focus on or off"),
-    key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes", show=True),
+    key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
     key("g", "slider('gamma')", "Gamma", "view.gamma",
         "To the gamma slider: the longest draft in tokens"),
     key("t", "slider('temperature')", "Temperature", "view.temperature",
         "To the temperature slider; 0 is greedy"),
     key("p", "slider('top_p')", "Top-p", "view.top_p", "To the top-p slider; 1 is off"),
-    key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens", show=True),
-    key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text", show=True),
+    key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
+    key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text"),
     key("y", "copy_answer", "Copy answer", "view.copy",
         "Copy the answer of the pane in focus"),
     *(
@@ -49,9 +52,8 @@ VIEW_KEYS = [
 ]  # fmt: skip
 
 APP_KEYS = [
-    key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained",
-        show=True),
-    key("f2", "examples", "Examples", "app.examples", "Choose an example prompt", show=True),
+    key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
+    key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
     Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
             tooltip="Leave at once"),
@@ -62,3 +64,7 @@ def single(binding: Binding) -> bool:
     """A key that types something while the prompt is in focus."""
     named = ("space", "slash", "question_mark")
     return len(binding.key) == 1 or binding.key in named
+
+
+def lane_key(binding: Binding) -> bool:
+    return binding.action.startswith("lane(")

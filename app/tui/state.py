@@ -157,7 +157,11 @@ class AppState:
                 self.running = self.paused = False
                 self.busy_lane = None
             case RunRefused():
-                self.running = False
+                self.running = self.paused = False
+                self.busy_lane = None
+                for lane in self.lanes.values():
+                    if lane.phase in (Phase.WAITING, Phase.RUNNING):
+                        lane.phase = Phase.IDLE
                 self.say(event.message, None)
 
     def _lane_runs(self, name: str) -> LaneState:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from app.tui.keys import LANE_KEYS, lane_key
+from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.slider import Slider
 
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted›", "drafted, and the target agreed"),
@@ -45,22 +51,25 @@ class HelpScreen(ModalScreen[None]):
                 tooltip="Back to the lanes"),
     ]  # fmt: skip
 
-    def __init__(self, bindings: list[tuple[str, ActiveBinding]]) -> None:
+    def __init__(self, active: Iterable[ActiveBinding]) -> None:
+        """`active`: the bindings of the screen below, as the keymap has them now."""
         super().__init__()
-        self._key_rows = bindings
+        self._active = [each.binding for each in active]
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
             box.border_subtitle = "↑ ↓ scroll · Esc closes"
-            yield Static(heading("Tokens"))
+            yield Static("Tokens", classes="heading")
             yield Static(self._legend())
-            yield Static(heading("Keys"))
-            yield Static(self._keys())
-            yield Static(heading("Figures"))
+            for name, bindings in self._key_groups():
+                yield Static(name, classes="heading")
+                yield Static(self._keys(bindings))
+            yield Static("Figures", classes="heading")
             for name, text in METRICS:
-                yield Static(Content.styled(name, "bold $primary"), classes="term")
-                yield Static(Content(text), classes="meaning")
+                with Horizontal(classes="metric"):
+                    yield Static(name, classes="term", markup=False)
+                    yield Static(text, markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
@@ -72,18 +81,37 @@ class HelpScreen(ModalScreen[None]):
             rows.append(Content.assemble((name, style), gap, f"{glyphs:<12}", (text, "$quiet")))
         return Content("\n").join(rows)
 
-    def _keys(self) -> Content:
-        rows = []
-        for keys, active in self._key_rows:
-            rows.append(
-                Content.assemble(
-                    (f"{keys:<14} ", "bold $primary"),
-                    f"{active.binding.description:<17}",
-                    (active.binding.tooltip, "$quiet"),
-                )
+    def _key_groups(self) -> list[tuple[str, list[Binding]]]:
+        """The keys of the lanes are one row: nine would push the rest off the screen."""
+        groups: dict[str, list[Binding]] = {"run": [], "view": [], "app": []}
+        for binding in self._active:
+            group = (binding.id or "").split(".")[0]
+            if group in groups and not lane_key(binding):
+                groups[group].append(binding)
+        lanes = [
+            Binding(f"1-{LANE_KEYS}", "", "Lanes", tooltip="Switch on or off; with tabs: go to")
+        ]
+        return [
+            ("Keys", groups["run"] + lanes + groups["view"] + groups["app"]),
+            ("Keys of the prompt", bindings_of(Prompt)),
+            ("Keys of a slider (or the mouse: click, drag, wheel)", bindings_of(Slider)),
+        ]
+
+    def _keys(self, bindings: list[Binding]) -> Content:
+        keys: dict[str, list[str]] = {}
+        for binding in bindings:
+            display = self.app.get_key_display(binding)
+            keys.setdefault(binding.action, []).append(display)
+        texts = {binding.action: binding for binding in bindings}
+        return Content("\n").join(
+            Content.assemble(
+                (f"{' '.join(keys[action]):<13} ", "bold $primary"),
+                f"{binding.description:<17} ",
+                (binding.tooltip, "$quiet"),
             )
-        return Content("\n").join(rows)
+            for action, binding in texts.items()
+        )
 
 
-def heading(text: str) -> Content:
-    return Content.styled(text, "bold underline")
+def bindings_of(widget: type[Prompt] | type[Slider]) -> list[Binding]:
+    return list(Binding.make_bindings(widget.BINDINGS))

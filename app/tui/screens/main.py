@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
 from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
-from app.tui.keys import VIEW_KEYS, single
+from app.tui.keys import KEY_BAR, VIEW_KEYS, single
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
@@ -94,9 +93,13 @@ class MainScreen(Screen[None]):
             case RunStarted():
                 leader = self.state.leader
                 for pane in self.grid.panes:
+                    if not self.state.lanes[pane.name_of_lane].info.available:
+                        continue
                     other = event.turn and leader and leader != pane.name_of_lane
                     follows = self.state.label(leader) if other and leader else None
                     pane.view.begin_turn(event.turn, event.prompt, follows)
+                    if pane.name_of_lane not in event.lanes:
+                        pane.view.add_note("off in this turn")
             case Prefilled():
                 self._view(event.lane).add_tokens([event.first])
             case Stepped():
@@ -133,18 +136,19 @@ class MainScreen(Screen[None]):
         hidden = set() if state.running else {"pause", "step"}
         if state.running or not state.turns:
             hidden.add("again")
-        escape = "Leave prompt" if typing else "All panes" if self.zoomed else "Stop"
+        escape = "Leave" if typing else "All panes" if self.zoomed else "Stop"
         if escape == "Stop" and not state.running:
             hidden.add("leave")
         names = {"leave": escape, "pause": "Go on" if state.paused else "Pause"}
+        names["command_palette"] = "Palette"
         keys: dict[str, tuple[str, str, str]] = {}
         for active in self.active_bindings.values():
-            binding = active.binding
-            if binding.show and binding.action not in hidden and not (typing and single(binding)):
-                what = names.get(binding.action, binding.description)
-                display = self.app.get_key_display(binding)
-                keys.setdefault(binding.action, (binding.key, display, what))
-        self.query_one(KeyBar).show(keys.values())
+            action = active.binding.action
+            if action not in hidden and not (typing and single(active.binding)):
+                what = names.get(action, active.binding.description)
+                display = self.app.get_key_display(active.binding)
+                keys.setdefault(action, (active.binding.key, display, what))
+        self.query_one(KeyBar).show(keys[action] for action in KEY_BAR if action in keys)
 
     def on_resize(self, event: events.Resize) -> None:
         self.show_state()
@@ -152,17 +156,6 @@ class MainScreen(Screen[None]):
     def forget_conversation(self) -> None:
         for pane in self.grid.panes:
             pane.view.clear()
-
-    def keys_by_action(self) -> list[tuple[str, ActiveBinding]]:
-        """For the help: all keys of an action together, as the keymap has them now."""
-        keys: dict[str, list[str]] = {}
-        found: dict[str, ActiveBinding] = {}
-        for active in self.active_bindings.values():
-            if active.binding.id and active.binding.id.split(".")[0] in ("run", "view", "app"):
-                found.setdefault(active.binding.id, active)
-                display = self.app.get_key_display(active.binding)
-                keys.setdefault(active.binding.id, []).append(display)
-        return [(" ".join(keys[each]), found[each]) for each in found]
 
     # Focus, lanes and tabs
 

@@ -84,7 +84,8 @@ class LaneGrid(Container):
                 LanePane(number, lane) for number, lane in enumerate(state.lanes.values(), 1)
             )
         for pane in self.panes:
-            pane.view.set_hint(state.lanes[pane.name_of_lane].info.note or "")
+            info = state.lanes[pane.name_of_lane].info
+            pane.view.set_hint((info.note if info.available else info.reason) or "")
 
     def show(self, state: AppState) -> None:
         """Labels, and which panes are folded or hidden."""

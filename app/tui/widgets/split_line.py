@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 
 class Part(NamedTuple):
-    """A piece of the row. The part with the highest `rank` goes first; rank 0 always stays."""
+    """A piece of the row. Those with the highest `rank` go first; rank 0 always stays."""
 
     text: str
     style: str = ""
@@ -57,7 +57,8 @@ def fitting(
         worst = max((*kept_left, *kept_right), key=lambda part: part.rank, default=None)
         if worst is None or worst.rank == 0:
             break
-        (kept_left if worst in kept_left else kept_right).remove(worst)
+        kept_left = [part for part in kept_left if part.rank < worst.rank]
+        kept_right = [part for part in kept_right if part.rank < worst.rank]
     return kept_left, kept_right
 
 

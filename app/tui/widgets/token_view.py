@@ -53,6 +53,7 @@ class TokenView(ScrollView, can_focus=True):
         self._turns: list[int] = []  # where in the pieces each turn begins
         self._wrapper = Wrapper(80)
         self._glyphs = ""  # the pair of glyphs that is open
+        self._held = ""  # spaces that may turn out to be the last of the group
         self._strips: dict[int, Strip] = {}
         self._styles: dict[Ink, Style] = {}
         self._follow = True
@@ -128,23 +129,34 @@ class TokenView(ScrollView, can_focus=True):
             text = one_line(text)
         elif ink is not Ink.PROMPT:
             text = visible(text)
-        glyphs = GLYPHS.get(ink, "") if self.look == "glyphs" else ""
+        if self.look == "glyphs":
+            self._flow_with_glyphs(text, ink)
+        else:
+            self._wrapper.feed(text, ink)
+
+    def _flow_with_glyphs(self, text: str, ink: Ink) -> None:
+        """Glyphs stand around the words of a group, the spaces at its ends stay outside."""
+        glyphs = GLYPHS.get(ink, "")
         if glyphs != self._glyphs:
             if self._glyphs:
                 self._wrapper.feed(self._glyphs[1], Ink.TEXT)
-            if glyphs:  # the space before a word stays outside
-                word = text.lstrip(" ")
-                self._wrapper.feed(text[: len(text) - len(word)], Ink.TEXT)
-                self._wrapper.feed(glyphs[0], Ink.TEXT)
-                text = word
+            self._wrapper.feed(self._held, Ink.TEXT)
+            self._held = ""
+            if glyphs:
+                words = text.lstrip()
+                self._wrapper.feed(text[: len(text) - len(words)] + glyphs[0], Ink.TEXT)
+                text = words
             self._glyphs = glyphs
-        self._wrapper.feed(text, ink)
+        text = self._held + text
+        words = text.rstrip() if glyphs else text
+        self._held = text[len(words) :]
+        self._wrapper.feed(words, ink)
 
     def rewrap(self) -> None:
         """Wrap everything again: the width or the look has changed."""
         top = self._text_offset(self.scroll_offset.y)
         self._wrapper = Wrapper(self.scrollable_content_region.width)
-        self._glyphs = ""
+        self._glyphs = self._held = ""
         self._strips.clear()
         for text, ink in self._pieces or [(self.hint, Ink.NOTE)]:
             self._flow(text, ink)
