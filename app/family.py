@@ -49,6 +49,12 @@ class Family:
     eos: frozenset[int] = field(default_factory=frozenset)
 
     @property
+    def title(self) -> str:
+        """A short name: the demo, a folder's last part, a hub id."""
+        demo = Path(self.name) == assets() / "demo" / "target"
+        return "demo" if demo else _short(self.name)
+
+    @property
     def device(self) -> str:
         return str(self.target.device)
 
@@ -232,7 +238,7 @@ def _ids(encoded: Any) -> list[int]:
 
 
 def _short(place: str) -> str:
-    return Path(place).name or place
+    return Path(place).name if Path(place).is_dir() else place
 
 
 def _first_line(error: Exception) -> str:

@@ -166,7 +166,7 @@ class Session:
                 lane.warm_up()
         self._emit(
             Loaded(
-                target=family.name,
+                target=family.title,
                 device=family.device,
                 dtype=family.dtype,
                 threads=family.threads,
