@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from textual import on
 from textual.actions import SkipAction
@@ -39,7 +40,7 @@ LABEL_SECONDS = 0.25
 class SpecchatApp(App[None]):
     """`lanes` are painted before the engine has loaded and says which there are."""
 
-    CSS_PATH = "specchat.tcss"
+    CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
     ESCAPE_TO_MINIMIZE = False  # Escape has an order of its own, see `action_leave`
@@ -209,7 +210,7 @@ class SpecchatApp(App[None]):
     # Help and looks
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(self.main.active_bindings.values()))
+        self.push_screen(HelpScreen())
 
     def action_examples(self) -> None:
         prompts = self.state.loaded.prompts if self.state.loaded else ()

@@ -25,7 +25,7 @@ RUN_KEYS = [
     key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
     key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
     key("m", "schedule", "Fair / race", "run.schedule",
-        "fair: one lane at a time, comparable speed; race: all at once, same time each"),
+        "Fair: one lane at a time, comparable speed; or race: all at once, same time each"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
 ]  # fmt: skip
@@ -58,12 +58,6 @@ APP_KEYS = [
     Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
             tooltip="Leave at once"),
 ]  # fmt: skip
-
-
-def single(binding: Binding) -> bool:
-    """A key that types something while the prompt is in focus."""
-    named = ("space", "slash", "question_mark")
-    return len(binding.key) == 1 or binding.key in named
 
 
 def lane_key(binding: Binding) -> bool:

@@ -76,10 +76,16 @@ def lane_figures(lane: LaneState) -> list[Part]:
     return [part for part in parts if part.text]
 
 
-def folded(state: AppState, number: int, lane: LaneState) -> list[Part]:
+def folded(number: int, lane: LaneState) -> list[Part]:
     """The one row that is left of a lane that takes no part."""
-    why = lane.info.reason if not lane.info.available else f"off, {number} switches it on"
-    return [Part(str(number)), Part(lane.info.title), Part(f"· {why or 'not available'}")]
+    return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, str(number))}")]
+
+
+def why_off(lane: LaneState, key: str) -> str:
+    """`key` switches it on."""
+    if lane.info.available:
+        return f"off, {key} switches it on"
+    return lane.info.reason or "not available"
 
 
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
@@ -123,9 +129,7 @@ def status_left(state: AppState) -> list[Part]:
     if not state.loaded and not state.failure:
         return [Part(progress(state.loading), "$primary")]
     if state.turns and state.leader:
-        return [
-            Part(f"Turn {state.turns + 1} goes on from {state.label(state.leader)}", "$quiet", 1)
-        ]
+        return [Part(f"The next turn goes on from {state.label(state.leader)}", "$quiet", 1)]
     return []
 
 

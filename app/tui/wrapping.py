@@ -113,7 +113,7 @@ class Wrapper:
         last = self._open[-1]
         text = last.text + char
         cells = cell_len(text)
-        if cells <= last.cells or last.text == " ":
+        if cells <= last.cells:
             last.text = text
             return
         self._open.pop()

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding
+from textual.binding import Binding, BindingsMap, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.tui.keys import LANE_KEYS, lane_key
+from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, lane_key
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 
 LEGEND = [
-    ("accepted", "underline $accepted", "‹accepted›", "drafted, and the target agreed"),
-    (
-        "rejected",
-        "strike $rejected",
-        "~rejected~",
-        "drafted, the target said no; never in the text",
-    ),
-    ("dropped", "dim strike $rejected", "~dropped~", "drafted behind a rejected one, never tested"),
-    ("bonus", "bold", "bonus", "the target's own token that ends a round, or its correction"),
-    ("plain", "", "plain", "the first token, and lanes that do not draft"),
+    ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
+    ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
+    ("dropped", "dim strike $rejected", "~dropped~ drafted behind a rejected one, never tested"),
+    ("bonus", "bold", "the target's own token that ends a round, or its correction"),
+    ("plain", "", "the first token, and lanes that do not draft"),
 ]
 METRICS = [
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
@@ -47,71 +42,50 @@ METRICS = [
 
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [
-        Binding("escape,f1,question_mark,q", "dismiss", "Close", id="help.close",
-                tooltip="Back to the lanes"),
+        Binding(
+            "escape,f1,question_mark,q", "dismiss", "Close", id="help.close",
+            tooltip="Back to the lanes",
+        ),
     ]  # fmt: skip
-
-    def __init__(self, active: Iterable[ActiveBinding]) -> None:
-        """`active`: the bindings of the screen below, as the keymap has them now."""
-        super().__init__()
-        self._active = [each.binding for each in active]
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
             box.border_subtitle = "↑ ↓ scroll · Esc closes"
-            yield Static("Tokens", classes="heading")
-            yield Static(self._legend())
-            for name, bindings in self._key_groups():
-                yield Static(name, classes="heading")
-                yield Static(self._keys(bindings))
+            yield Static("Tokens", classes="heading -first")
+            for name, style, text in LEGEND:
+                yield row(Content.styled(name, style), text)
+            yield Static("Keys", classes="heading")
+            yield from self._keys([*RUN_KEYS, *VIEW_KEYS, *APP_KEYS])
+            yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
+            yield row("^p ^q", "Command palette; quit")
+            yield Static("Keys of the prompt", classes="heading")
+            yield from self._keys(Prompt.BINDINGS)
+            yield Static("Keys of a slider; the mouse clicks, drags and wheels", classes="heading")
+            yield from self._keys(Slider.BINDINGS)
             yield Static("Figures", classes="heading")
             for name, text in METRICS:
-                with Horizontal(classes="metric"):
-                    yield Static(name, classes="term", markup=False)
-                    yield Static(text, markup=False)
+                yield row(name, text)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
 
-    def _legend(self) -> Content:
-        rows = []
-        for name, style, glyphs, text in LEGEND:
-            gap = " " * (11 - len(name))
-            rows.append(Content.assemble((name, style), gap, f"{glyphs:<12}", (text, "$quiet")))
-        return Content("\n").join(rows)
-
-    def _key_groups(self) -> list[tuple[str, list[Binding]]]:
-        """The keys of the lanes are one row: nine would push the rest off the screen."""
-        groups: dict[str, list[Binding]] = {"run": [], "view": [], "app": []}
-        for binding in self._active:
-            group = (binding.id or "").split(".")[0]
-            if group in groups and not lane_key(binding):
-                groups[group].append(binding)
-        lanes = [
-            Binding(f"1-{LANE_KEYS}", "", "Lanes", tooltip="Switch on or off; with tabs: go to")
-        ]
-        return [
-            ("Keys", groups["run"] + lanes + groups["view"] + groups["app"]),
-            ("Keys of the prompt", bindings_of(Prompt)),
-            ("Keys of a slider (or the mouse: click, drag, wheel)", bindings_of(Slider)),
-        ]
-
-    def _keys(self, bindings: list[Binding]) -> Content:
+    def _keys(self, bindings: list[Binding] | list[BindingType]) -> Iterator[Horizontal]:
+        """A row for each action. Nine rows for the lanes would push the rest off the screen."""
+        current = BindingsMap(bindings)
+        current.apply_keymap(self.app._keymap)  # there is no public way to ask for it
         keys: dict[str, list[str]] = {}
-        for binding in bindings:
-            display = self.app.get_key_display(binding)
-            keys.setdefault(binding.action, []).append(display)
-        texts = {binding.action: binding for binding in bindings}
-        return Content("\n").join(
-            Content.assemble(
-                (f"{' '.join(keys[action]):<13} ", "bold $primary"),
-                f"{binding.description:<17} ",
-                (binding.tooltip, "$quiet"),
-            )
-            for action, binding in texts.items()
-        )
+        texts: dict[str, str] = {}
+        for _, binding in current:
+            if not lane_key(binding) and binding.action != "quit":
+                keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
+                texts[binding.action] = binding.tooltip
+        for action, text in texts.items():
+            yield row(" ".join(keys[action]), text)
 
 
-def bindings_of(widget: type[Prompt] | type[Slider]) -> list[Binding]:
-    return list(Binding.make_bindings(widget.BINDINGS))
+def row(term: Content | str, text: str) -> Horizontal:
+    """The text keeps to its column when it is wrapped."""
+    return Horizontal(
+        Static(term, classes="term", markup=False), Static(text, markup=False), classes="entry"
+    )

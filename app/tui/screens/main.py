@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
-from app.tui.keys import KEY_BAR, VIEW_KEYS, single
+from app.tui.keys import KEY_BAR, VIEW_KEYS
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
@@ -119,6 +119,7 @@ class MainScreen(Screen[None]):
         self.grid.display = not failed
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
+        self.query_one(LaneTabs).display = self.tabbed and not failed
         self.query_one(Controls).show(state)
         self.query_one("#title", SplitLine).show(*title_bar(state))
         self.query_one("#status", SplitLine).show(
@@ -144,7 +145,7 @@ class MainScreen(Screen[None]):
         keys: dict[str, tuple[str, str, str]] = {}
         for active in self.active_bindings.values():
             action = active.binding.action
-            if action not in hidden and not (typing and single(active.binding)):
+            if action not in hidden:
                 what = names.get(action, active.binding.description)
                 display = self.app.get_key_display(active.binding)
                 keys.setdefault(action, (active.binding.key, display, what))

@@ -98,7 +98,6 @@ class LaneGrid(Container):
             pane.display = display
             pane.fold(fold)
             pane.show(state)
-        self._tabs.display = self.tabbed
         self._tabs.show(state, self.current)
         if changed:
             self.refresh(layout=True)

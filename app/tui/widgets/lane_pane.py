@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from app.tui.labels import folded, lane_figures, lane_title
+from app.tui.labels import folded, lane_figures, lane_title, why_off
 from app.tui.state import AppState, LaneState
-from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.split_line import Part, SplitLine
 from app.tui.widgets.token_view import TokenView
 
 
@@ -42,9 +42,9 @@ class LanePane(Vertical):
     def show(self, state: AppState) -> None:
         lane = state.lanes[self.name_of_lane]
         self.set_class(not lane.active, "-off")
-        self._row.show(folded(state, self.number, lane))
+        self._row.show(folded(self.number, lane))
         self._top.show(*lane_title(state, self.number, lane))
-        if lane.active or lane.figures:
+        if lane.active:
             self._bottom.show(lane_figures(lane))
-        else:
-            self._bottom.show(folded(state, self.number, lane)[2:])
+        else:  # seen behind a tab, where numbers go to tabs and o is the switch
+            self._bottom.show([Part(why_off(lane, "o"))])

@@ -1,0 +1,85 @@
+"""An engine that does only what the test tells it, and remembers what the app asked of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from app.events import Event, Figures, LaneInfo, Prefilled, Stepped
+from decoding.round import Fate, Round, TokenEvent
+
+
+class ScriptedEngine:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self._events: deque[Event] = deque()
+
+    def emit(self, *events: Event) -> None:
+        self._events.extend(events)
+
+    def asked(self, name: str) -> list[tuple[Any, ...]]:
+        return [call[1:] for call in self.calls if call[0] == name]
+
+    def drain(self) -> list[Event]:
+        return [self._events.popleft() for _ in range(len(self._events))]
+
+    def __getattr__(self, name: str) -> Any:
+        """Every other call of the interface is only noted down."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *args: self.calls.append((name, *args))
+
+
+def lane(
+    name: str,
+    *,
+    gamma: int = 0,
+    title: str | None = None,
+    available: bool = True,
+    reason: str | None = None,
+    enabled: bool = True,
+    pinned: int | None = None,
+    note: str | None = None,
+) -> LaneInfo:
+    title = title or name.capitalize()
+    return LaneInfo(name, name, title, available, reason, enabled, gamma, pinned, note)
+
+
+def token(text: str, fate: Fate = Fate.ACCEPTED) -> TokenEvent:
+    return TokenEvent(0, text, fate, 0)
+
+
+def prefilled(name: str, text: str, ttft: float = 0.21) -> Prefilled:
+    return Prefilled(name, ttft, token(text, Fate.FIRST))
+
+
+def figures(passes: int = 17) -> Figures:
+    return Figures(64, passes, 19.8, 1.77, 0.72, 2.9, (8, 6, 3, 1), 0.1, 0.2, 0.0, 0.3)
+
+
+def stepped(
+    name: str,
+    accepted: list[str],
+    ghosts: list[str],
+    last: str,
+    now: Figures | None = None,
+) -> Stepped:
+    """A round of a chain: what was accepted, what was not, and the target's own token."""
+    nodes = len(accepted) + len(ghosts) + 1
+    record = Round(
+        index=1,
+        tokens=tuple(range(nodes)),
+        parents=tuple(range(-1, nodes - 1)),
+        accepted=tuple(range(1, len(accepted) + 1)),
+        emitted=tuple(range(len(accepted) + 1)),
+        tested=min(len(accepted) + 1, nodes - 1),
+        draft_seconds=0.0,
+        verify_seconds=0.0,
+        accept_seconds=0.0,
+        total_seconds=0.0,
+    )
+    rejected = [token(text, Fate.REJECTED) for text in ghosts[:1]]
+    dropped = [token(text, Fate.DROPPED) for text in ghosts[1:]]
+    end = token(last, Fate.CORRECTION if ghosts else Fate.BONUS)
+    tokens = (*(token(text) for text in accepted), *rejected, *dropped, end)
+    return Stepped(name, record, tokens, now or figures())

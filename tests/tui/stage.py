@@ -1,0 +1,83 @@
+"""The app on a stage: the engine says what the test tells it, time passes when the test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from scripted import ScriptedEngine, lane
+from textual.pilot import Pilot
+
+from app.events import Event, LaneInfo, Loaded, RunStarted
+from app.tui.app import SpecchatApp
+from app.tui.widgets.token_view import TokenView
+
+LANES = (
+    lane("ar", title="Autoregressive"),
+    lane("draft", title="Draft model", gamma=4),
+    lane("lookup", title="Prompt lookup", gamma=10),
+    lane("medusa", title="Medusa", gamma=3, available=False, reason="no heads: give --medusa DIR"),
+)
+PROMPTS = ("What is the capital of France?", "Write a haiku about [red]colours[/red].")
+
+
+@dataclass
+class Clock:
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Stage:
+    app: SpecchatApp
+    engine: ScriptedEngine
+    pilot: Pilot[None]
+    clock: Clock
+
+    async def tell(self, *events: Event) -> None:
+        """The engine emits `events`; a second later they are on the screen."""
+        self.engine.emit(*events)
+        self.clock.now += 1.0
+        await self.app.pump()
+        await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+
+    async def type(self, text: str) -> None:
+        await self.press(*({" ": "space"}.get(char, char) for char in text))
+
+    async def resize(self, columns: int, rows: int) -> None:
+        await self.pilot.resize_terminal(columns, rows)
+        await self.pilot.pause()
+
+    async def load(self, lanes: tuple[LaneInfo, ...] = LANES) -> None:
+        await self.tell(Loaded("demo", "cpu", "float32", 2, 2048, lanes, PROMPTS))
+
+    async def begin(self, prompt: str = "Hello", turn: int = 0, *names: str) -> None:
+        lanes = names or tuple(each.name for each in LANES if each.available)
+        await self.tell(RunStarted(turn, turn, prompt, 3, 42, lanes))
+
+    @property
+    def text(self) -> str:
+        """What is on the screen."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
+    def view(self, number: int) -> TokenView:
+        pane = self.app.main.grid.pane(number)
+        assert pane
+        return pane.view
+
+    def lines(self, number: int) -> list[str]:
+        """A pane's text as it is drawn."""
+        view = self.view(number)
+        return [view.render_line(y).text.rstrip() for y in range(view.size.height)]
+
+
+Play = Callable[..., AbstractAsyncContextManager[Stage]]

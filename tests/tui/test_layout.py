@@ -1,0 +1,179 @@
+"""Panes and tabs at all sizes; lanes on and off; help, palette and themes."""
+
+from __future__ import annotations
+
+import pytest
+from scripted import prefilled
+from stage import LANES, Play
+from textual.geometry import Size
+
+from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.widgets.lane_grid import grid_regions
+from app.tui.widgets.lane_tabs import LaneTabs
+
+
+@pytest.mark.parametrize("count", range(1, 10))
+@pytest.mark.parametrize("size", [(80, 17), (100, 24), (160, 40), (200, 44)])
+def test_cells_fill_the_room_and_do_not_overlap(count: int, size: tuple[int, int]) -> None:
+    regions = grid_regions(count, Size(*size))
+    assert len(regions) == count
+    assert sum(region.area for region in regions) == size[0] * size[1]
+    assert not any(a.overlaps(b) for a in regions for b in regions if a is not b)
+
+
+def test_four_lanes_stand_in_two_rows_or_in_one() -> None:
+    assert len({region.y for region in grid_regions(4, Size(100, 20))}) == 2
+    assert len({region.y for region in grid_regions(4, Size(200, 40))}) == 1
+
+
+def test_every_key_has_an_id_and_a_tooltip() -> None:
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]
+    assert all(binding.id and binding.tooltip for binding in bindings)
+    assert len({binding.id for binding in bindings}) == len(bindings)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50), (80, 24), (40, 12)])
+async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.begin()
+        lines = stage.text.splitlines()
+        assert len(lines) == size[1] and all(len(line) == size[0] for line in lines)
+        assert "ready" in lines[0] or "running" in lines[0]
+        assert lines[-2].startswith(" ›") and "Run" in lines[-1]
+
+
+@pytest.mark.asyncio
+async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        before = stage.view(2).size
+        await stage.press("1")
+        assert stage.engine.asked("set_enabled") == [("ar", False)]
+        assert "1 Autoregressive · off, 1 switches it on" in stage.text
+        assert stage.view(2).size.height > before.height
+        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        await stage.press("1")
+        assert stage.engine.asked("set_enabled")[-1] == ("ar", True)
+        assert stage.view(2).size == before
+
+
+@pytest.mark.asyncio
+async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
+    async with play() as stage:
+        assert "4 Medusa · no heads: give --medusa DIR" in stage.text
+        await stage.press("escape", "4")
+        assert not stage.engine.asked("set_enabled")
+
+
+@pytest.mark.asyncio
+async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.press("escape", "3")
+        await stage.load()
+        assert stage.engine.asked("set_enabled") == [("lookup", False)]
+        assert "3 Prompt lookup · off" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
+        await stage.press("escape")
+        assert "from one" in stage.text and "from two" not in stage.text
+        await stage.press("2")
+        assert "from two" in stage.text and "from one" not in stage.text
+        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        assert not stage.engine.asked("set_enabled")
+        await stage.press("o")
+        assert stage.engine.asked("set_enabled") == [("draft", False)]
+        assert "off, o switches it on" in stage.text
+        await stage.press("o", "4")
+        assert "no heads: give --medusa DIR" in stage.text
+        await stage.pilot.click(LaneTabs, offset=(2, 0))
+        await stage.pilot.pause()
+        assert "from one" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
+        await stage.press("escape", "tab")
+        await stage.resize(60, 24)
+        assert "from two" in stage.text and "from one" not in stage.text
+        await stage.resize(100, 30)
+        assert "from two" in stage.text and "from one" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_maximize_shows_one_pane(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "tab", "z")
+        assert (
+            stage.view(2).size.width == 99
+        )  # all but the left edge; the right one is the scroll bar
+        assert "╭ 1 Auto" not in stage.text
+        await stage.press("z")
+        assert "╭ 1 Auto" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        order = []
+        for _ in range(7):
+            assert stage.app.focused
+            order.append(stage.app.focused.id)
+            await stage.press("tab")
+        assert order == ["view1", "view2", "view3", "gamma", "temperature", "top_p", "prompt"]
+
+
+@pytest.mark.asyncio
+async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
+    async with play((100, 90)) as stage:
+        stage.app.set_keymap({"run.step": "s"})
+        await stage.press("f1")
+        for words in ("drafted, and the target agreed", "exactly one round", "accepted ÷ tested",
+                      "Accepted per pass", "Batch size is 1", "Ten steps up"):  # fmt: skip
+            assert words in stage.text
+        line = next(line for line in stage.text.splitlines() if "exactly one round" in line)
+        assert line.strip("│ ").startswith("s ")
+        await stage.press("escape")
+        assert "accepted ÷ tested" not in stage.text
+
+
+@pytest.mark.asyncio
+async def test_the_palette_runs_actions(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("ctrl+p")
+        await stage.type("light")
+        await stage.pilot.pause(0.3)
+        await stage.press("enter")
+        await stage.pilot.pause(0.1)
+        assert stage.app.theme == "specchat-light"
+
+
+@pytest.mark.asyncio
+async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
+    async with play() as stage:
+        assert "Pause" not in stage.text
+        await stage.begin()
+        await stage.press("escape")
+        assert "space Pause" in stage.text and "esc Stop" in stage.text
+        bar = stage.text.splitlines()[-1]
+        await stage.pilot.click("#keys", offset=(bar.index("Pause"), 0))
+        await stage.pilot.pause()
+        assert stage.engine.asked("pause") == [(True,)]
+
+
+def test_importing_the_app_does_not_import_torch() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, app.tui.app; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert len(LANES) == 4
