@@ -18,12 +18,14 @@ MARKS = {
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def histogram(counts: tuple[int, ...], columns: int = 12) -> str:
-    """A bar for each number of accepted tokens, 0 at the left; what is beyond is left out."""
+def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
+    """A bar for each number of accepted tokens, 0 at the left; the last bar is that or more."""
+    if len(counts) > columns:
+        counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
     top = max(counts, default=0)
     if not top:
         return ""
-    heights = [count * (len(BLOCKS) - 1) for count in counts[:columns]]
+    heights = [count * (len(BLOCKS) - 1) for count in counts]
     return "".join(BLOCKS[-(-height // top)] if height else " " for height in heights)
 
 
@@ -57,7 +59,7 @@ def lane_figures(lane: LaneState) -> list[Part]:
     if figures:
         parts.append(Part(f"{figures.tokens} tok", "$foreground"))
     if lane.ttft_seconds is not None:
-        parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 4))
+        parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 3))
     if figures and lane.info.default_gamma:
         if figures.acceptance_rate is not None:
             parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
@@ -70,9 +72,9 @@ def lane_figures(lane: LaneState) -> list[Part]:
             at = "" if finished.first_divergence is None else f"@{finished.first_divergence}"
             parts.append(Part(f"≠AR{at}", "bold $warning", 2))
     if figures and lane.info.default_gamma:
-        parts.append(Part(histogram(figures.histogram), "$accepted", 3))
+        parts.append(Part(histogram(figures.histogram), "$accepted", 4))
     if finished and finished.reason in ("length", "stopped", "error"):
-        parts.append(Part({"length": "length"}.get(finished.reason, finished.reason), "$quiet", 5))
+        parts.append(Part(finished.reason, "$quiet", 5))
     return [part for part in parts if part.text]
 
 

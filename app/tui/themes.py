@@ -1,5 +1,5 @@
-"""A dark and a light theme. The two ink colours are told apart by colour-blind eyes as well, and
-their contrast on the backgrounds here is above 4.5."""
+"""A dark and a light theme. Blue and orange are told apart by colour-blind eyes as well; the
+contrast of every ink on the backgrounds here is 4.5 or more."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ DARK = Theme(
     variables={
         "accepted": "#56B4E9",
         "rejected": "#E69F00",
+        "dropped": "#A87A1E",
         "quiet": "#8B98A8",
         "edge": "#3A4653",
         "footer-background": "#1A222C",
@@ -44,6 +45,7 @@ LIGHT = Theme(
     variables={
         "accepted": "#0072B2",
         "rejected": "#A34700",
+        "dropped": "#956535",
         "quiet": "#5C6670",
         "edge": "#B9C0C6",
         "footer-background": "#EDEEEA",

@@ -80,6 +80,6 @@ def stepped(
     )
     rejected = [token(text, Fate.REJECTED) for text in ghosts[:1]]
     dropped = [token(text, Fate.DROPPED) for text in ghosts[1:]]
-    end = token(last, Fate.CORRECTION if ghosts else Fate.BONUS)
-    tokens = (*(token(text) for text in accepted), *rejected, *dropped, end)
+    fate = Fate.CORRECTION if ghosts else Fate.BONUS if accepted else Fate.PLAIN
+    tokens = (*(token(text) for text in accepted), *rejected, *dropped, token(last, fate))
     return Stepped(name, record, tokens, now or figures())

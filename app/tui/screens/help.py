@@ -18,7 +18,7 @@ from app.tui.widgets.slider import Slider
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
     ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
-    ("dropped", "dim strike $rejected", "~dropped~ drafted behind a rejected one, never tested"),
+    ("dropped", "strike $dropped", "~dropped~ drafted behind a rejected one, never tested"),
     ("bonus", "bold", "the target's own token that ends a round, or its correction"),
     ("plain", "", "the first token, and lanes that do not draft"),
 ]
@@ -31,7 +31,7 @@ METRICS = [
     ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run."),
     ("=AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on. Only at "
             "temperature 0."),
-    ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens."),
+    ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens. “each”: every strategy's own default."),
     ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
               "was in focus last."),

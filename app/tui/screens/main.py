@@ -103,8 +103,7 @@ class MainScreen(Screen[None]):
             case Prefilled():
                 self._view(event.lane).add_tokens([event.first])
             case Stepped():
-                drafted = event.round.drafted > 0
-                self._view(event.lane).add_tokens(event.tokens, drafted=drafted)
+                self._view(event.lane).add_tokens(event.tokens)
             case Finished(message=str() as message):
                 self._view(event.lane).add_note(message, error=event.reason == "error")
 

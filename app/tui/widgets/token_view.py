@@ -23,6 +23,7 @@ Look = Literal["colour", "glyphs", "plain"]
 
 INKS = {
     Fate.FIRST: Ink.TEXT,
+    Fate.PLAIN: Ink.TEXT,
     Fate.ACCEPTED: Ink.ACCEPTED,
     Fate.REJECTED: Ink.REJECTED,
     Fate.DROPPED: Ink.DROPPED,
@@ -76,10 +77,8 @@ class TokenView(ScrollView, can_focus=True):
         self._follow = True
         self.rewrap()
 
-    def add_tokens(self, tokens: Iterable[TokenEvent], *, drafted: bool = True) -> None:
-        """`drafted` False: the round tested nothing, so its own token is plain text."""
-        inks = INKS if drafted else {**INKS, Fate.BONUS: Ink.TEXT}
-        self._append([(token.text, inks[token.fate]) for token in tokens if token.text])
+    def add_tokens(self, tokens: Iterable[TokenEvent]) -> None:
+        self._append([(token.text, INKS[token.fate]) for token in tokens if token.text])
 
     def add_note(self, text: str, *, error: bool = False) -> None:
         mark, ink = ("✗ ", Ink.ERROR) if error else ("· ", Ink.NOTE)
