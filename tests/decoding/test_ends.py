@@ -1,0 +1,150 @@
+"""Where a generation ends: end-of-sequence ids, stop texts, wherever they fall in a round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from families import draft, hf_greedy, target
+from hypothesis import given
+from hypothesis import strategies as st
+from random_trees import Oracle
+
+from decoding.decoder import Decoder
+from decoding.drafters.draft_model import DraftModel
+from decoding.params import Params
+from decoding.stopping import Stop
+
+PROMPT = (3, 7, 9, 11, 2, 3, 7)
+TRUTH = hf_greedy("llama", PROMPT, 16)
+FIRST_SEEN = [i for i, token in enumerate(TRUTH) if TRUTH.index(token) == i]
+
+
+def oracle_answer(gamma: int, stop: Stop, new: int = 16) -> Decoder:
+    decoder = Decoder(target("llama"), Oracle(len(PROMPT), TRUTH))
+    for _ in decoder.generate(PROMPT, Params(gamma=gamma, max_new_tokens=new), stop=stop):
+        pass
+    return decoder
+
+
+@pytest.mark.parametrize("gamma", [0, 1, 3, 9])
+@pytest.mark.parametrize("position", FIRST_SEEN)
+def test_eos_at_every_place_of_a_round(position: int, gamma: int) -> None:
+    """Everything behind it was accepted as well, and must not come out."""
+    decoder = oracle_answer(gamma, Stop(frozenset({TRUTH[position]})))
+    assert decoder.generated == TRUTH[: position + 1]
+    assert decoder.generated == hf_greedy("llama", PROMPT, 16, [TRUTH[position]])
+    assert decoder.finished == "stop"
+
+
+@pytest.mark.parametrize("gamma", [1, 4, 9])
+def test_the_earliest_of_several_eos_ids_counts(gamma: int) -> None:
+    early, late = FIRST_SEEN[2], FIRST_SEEN[4]
+    decoder = oracle_answer(gamma, Stop(frozenset({TRUTH[late], TRUTH[early], 60})))
+    assert decoder.generated == TRUTH[: early + 1]
+
+
+def test_eos_as_the_very_first_token() -> None:
+    decoder = oracle_answer(4, Stop(frozenset({TRUTH[0]})))
+    assert decoder.generated == TRUTH[:1]
+    assert decoder.finished == "stop"
+
+
+def test_eos_as_the_last_allowed_token_is_a_stop() -> None:
+    position = FIRST_SEEN[3]
+    decoder = oracle_answer(9, Stop(frozenset({TRUTH[position]})), new=position + 1)
+    assert decoder.generated == TRUTH[: position + 1]
+    assert decoder.finished == "stop"
+
+
+def test_eos_behind_the_last_allowed_token_does_not_count() -> None:
+    position = FIRST_SEEN[3]
+    decoder = oracle_answer(9, Stop(frozenset({TRUTH[position]})), new=position)
+    assert decoder.generated == TRUTH[:position]
+    assert decoder.finished == "length"
+
+
+def test_a_round_cut_by_eos_has_no_bonus_and_counts_only_what_stayed() -> None:
+    position = FIRST_SEEN[3]
+    decoder = Decoder(target("llama"), Oracle(len(PROMPT), TRUTH))
+    stop = Stop(frozenset({TRUTH[position]}))
+    *_, last = decoder.generate(PROMPT, Params(gamma=9, max_new_tokens=16), stop=stop)
+    assert last.drafted == 9
+    assert last.emitted == tuple(TRUTH[1 : position + 1])
+    assert last.accepted == tuple(range(1, position + 1))
+    assert last.tested == position
+
+
+@pytest.mark.parametrize("gamma", [0, 1, 4])
+def test_a_second_turn_after_a_round_cut_by_eos(gamma: int) -> None:
+    """The rows of what was accepted behind the EOS are gone from every cache."""
+    position = FIRST_SEEN[4]
+    drafter = DraftModel(draft("llama", noise=0.0), target("llama").vocab_size)
+    decoder = Decoder(target("llama"), drafter)
+    params = Params(gamma=gamma, max_new_tokens=16)
+    stop = Stop(frozenset({TRUTH[position]}))
+    for _ in decoder.generate(PROMPT, params, stop=stop):
+        pass
+    second = [*PROMPT, *decoder.generated, 5, 6]
+    for _ in decoder.generate(second, params):
+        pass
+    assert decoder.generated == hf_greedy("llama", second, 16)
+
+
+# --- Stop.cut --------------------------------------------------------------------------------
+
+LETTERS = "abcdefgh"
+
+
+def spell(ids: Sequence[int]) -> str:
+    """Tokens of one to three letters."""
+    return "".join("abc"[i % 3] * (i // 3 + 1) for i in ids)
+
+
+def first_end(ids: Sequence[int], eos: frozenset[int], texts: tuple[str, ...]) -> int | None:
+    """One token at a time, with the whole text."""
+    for i, token in enumerate(ids):
+        if token in eos or any(t in spell(ids[: i + 1]) for t in texts):
+            return i + 1
+    return None
+
+
+@given(
+    ids=st.lists(st.integers(0, 8), min_size=1, max_size=40),
+    sizes=st.lists(st.integers(1, 6), min_size=1),
+    eos=st.frozensets(st.integers(0, 8), max_size=1),
+    texts=st.lists(st.text("abc", min_size=1, max_size=5), max_size=3).map(tuple),
+)
+def test_the_end_is_the_same_however_the_tokens_arrive(
+    ids: list[int], sizes: list[int], eos: frozenset[int], texts: tuple[str, ...]
+) -> None:
+    stop = Stop(eos, texts, spell)
+    done: list[int] = []
+    end = None
+    while end is None and len(done) < len(ids):
+        emitted = ids[len(done) : len(done) + sizes[len(done) % len(sizes)]]
+        cut = stop.cut(done, emitted)
+        if cut is not None:
+            end = len(done) + cut
+        done += emitted
+    assert end == first_end(ids, eos, texts)
+
+
+@pytest.mark.parametrize(
+    "text, trimmed",
+    [("one END two STOP", "one "), ("STOP", ""), ("none", "none")],
+)
+def test_trim_leaves_the_earliest_stop_text_out(text: str, trimmed: str) -> None:
+    assert Stop(texts=("STOP", "END")).trim(text) == trimmed
+
+
+@pytest.mark.parametrize("gamma", [0, 1, 4])
+def test_a_stop_text_that_spans_tokens_and_rounds(gamma: int) -> None:
+    def decode(ids: Sequence[int]) -> str:
+        return " ".join(map(str, ids))
+
+    wanted = decode(TRUTH[4:7])
+    stop = Stop(texts=(wanted,), decode=decode)
+    decoder = oracle_answer(gamma, stop)
+    assert decoder.generated == TRUTH[:7]
+    assert decoder.finished == "stop"
