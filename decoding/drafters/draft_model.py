@@ -43,8 +43,7 @@ class DraftModel:
         # All but the last id, which is not yet the root: the first round's pass will take it along.
         new = ids[common : min(len(ids) - 1, self.model.context)]
         if new:
-            self.model.prefill(self._cache, new)
-            self._rows.extend(new)
+            self._prefill(new)
 
     def propose(
         self,
@@ -59,9 +58,7 @@ class DraftModel:
             return None
         # The root's row is missing, and after a chain that was accepted whole also its last
         # token's: both go through the first pass together.
-        new = ids[len(self._rows) :]
-        logits = self.model.prefill(self._cache, new).logits
-        self._rows.extend(new)
+        logits = self._prefill(ids[len(self._rows) :])
         tokens, q = [torch.tensor(ids[-1:], device=self.model.device)], []
         for level in range(gamma):
             if level:
@@ -82,6 +79,14 @@ class DraftModel:
         self._cache.truncate(rows)
         del self._rows[rows:]
         self._rows.extend(ids[len(self._rows) : rows])
+
+    def _prefill(self, new: Sequence[int]) -> Tensor:
+        """Ids that only the target has (its padding, at a high temperature) look to the draft model
+        like its own last one: that may cost acceptance, not correctness."""
+        last = self.model.vocab_size - 1
+        logits = self.model.prefill(self._cache, [min(token, last) for token in new]).logits
+        self._rows.extend(new)
+        return logits
 
     def _padded(self, q: list[Tensor]) -> Tensor:
         """[gamma, V of the target]: ids that the draft model does not have get probability 0."""
