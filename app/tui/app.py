@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
@@ -161,9 +159,8 @@ class SpecchatApp(App[None]):
             self.engine.stop()
         self.main.show_state()
 
-    def action_copy_or_stop(self) -> None:
-        if self.main.get_selected_text():
-            raise SkipAction  # the screen copies it
+    def action_stop(self) -> None:
+        """ctrl+c, unless text is selected: then the prompt or the screen takes the key first."""
         if self.state.running:
             self.engine.stop()
 
@@ -202,9 +199,8 @@ class SpecchatApp(App[None]):
 
     @on(Controls.Changed)
     def change_params(self, event: Controls.Changed) -> None:
-        params = replace(event.params, max_new_tokens=self.state.params.max_new_tokens)
-        self.state.params = params
-        self.engine.set_params(params)
+        self.state.params = event.params
+        self.engine.set_params(event.params)
         self.main.show_state()
 
     # Help and looks

@@ -20,7 +20,7 @@ RUN_KEYS = [
     key("f5", "again", "Run again", "run.again", "Once more with the same seed"),
     key("escape", "leave", "Stop", "run.stop",
         "Leave the prompt; else undo maximize; else stop the run"),
-    key("ctrl+c", "copy_or_stop", "Copy or stop", "run.copy_or_stop",
+    key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run"),
     key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
     key("n", "step", "One round", "run.step", "Pause and do exactly one round"),

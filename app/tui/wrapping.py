@@ -53,6 +53,12 @@ class Cluster:
     ink: Ink
     cells: int  # 0 also for a space that hangs over the edge
 
+    @property
+    def joins_next(self) -> bool:
+        """A joiner takes the next character, even where that is a joiner: only an odd one joins."""
+        joiners = len(self.text) - len(self.text.rstrip(ZERO_WIDTH_JOINER))
+        return joiners % 2 == 1
+
 
 @dataclass(slots=True)
 class Wrapper:
@@ -83,7 +89,7 @@ class Wrapper:
                 self._close(len(self._open), hard=True)
                 continue
             cells = get_character_cell_size(char)
-            if self._open and (cells == 0 or self._open[-1].text[-1] == ZERO_WIDTH_JOINER):
+            if self._open and (cells == 0 or self._open[-1].joins_next):
                 self._extend(char)
             else:
                 self._add(Cluster(char, ink, cells))

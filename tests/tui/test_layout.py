@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from scripted import prefilled
-from stage import LANES, Play
+from stage import Play
 from textual.geometry import Size
 
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
@@ -170,10 +173,25 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
         assert stage.engine.asked("pause") == [(True,)]
 
 
-def test_importing_the_app_does_not_import_torch() -> None:
-    import subprocess
-    import sys
+@pytest.mark.asyncio
+async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "3")
+        row = next(y for y, line in enumerate(stage.text.splitlines()) if "3 Prompt lookup" in line)
+        await stage.pilot.click(offset=(5, row))
+        await stage.pilot.pause()
+        assert stage.engine.asked("set_enabled") == [("lookup", False), ("lookup", True)]
 
+
+@pytest.mark.asyncio
+async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape", "2", "1")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "one two three"))
+        assert stage.view(2)._wrapper.width == stage.view(1)._wrapper.width == 58
+
+
+def test_importing_the_app_does_not_import_torch() -> None:
     code = "import sys, app.tui.app; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert len(LANES) == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scripted import figures, prefilled, stepped
-from stage import LANES, Play, Stage
+from stage import Play, Stage
 
 from app.events import Figures, Finished, RunFinished
 from app.tui.wrapping import Ink
@@ -214,4 +214,3 @@ async def test_a_lane_is_as_wide_as_before_when_the_title_grows(play: Play) -> N
         await stage.tell(prefilled("draft", "The"), stepped("draft", [], [], "x"))
         edges = [line for line in stage.text.splitlines() if line.startswith("╭")]
         assert all(len(line) == 80 and line.endswith("╮") for line in edges)
-        assert len(LANES) == 4

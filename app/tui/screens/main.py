@@ -198,6 +198,10 @@ class MainScreen(Screen[None]):
         if pane := self.pane_here:
             self._toggle(pane)
 
+    @on(LanePane.RowClicked)
+    def unfold(self, event: LanePane.RowClicked) -> None:
+        self._toggle(event.pane)
+
     def _toggle(self, pane: LanePane) -> None:
         name = pane.name_of_lane
         lane = self.state.lanes[name]

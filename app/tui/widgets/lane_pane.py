@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from app.tui.labels import folded, lane_figures, lane_title, why_off
 from app.tui.state import AppState, LaneState
@@ -15,6 +18,12 @@ class LanePane(Vertical):
     """Shows a lane's state; `folded` panes are one row."""
 
     ALLOW_MAXIMIZE = False
+
+    @dataclass
+    class RowClicked(Message):
+        """The row of a folded pane was clicked: the user wants the lane on."""
+
+        pane: LanePane
 
     def __init__(self, number: int, lane: LaneState) -> None:
         super().__init__(id=f"lane{number}")
@@ -34,6 +43,10 @@ class LanePane(Vertical):
         yield self._top
         yield self.view
         yield self._bottom
+
+    def on_click(self) -> None:
+        if self.folded:
+            self.post_message(self.RowClicked(self))
 
     def fold(self, folded: bool) -> None:
         self.folded = folded

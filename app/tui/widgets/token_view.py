@@ -57,6 +57,7 @@ class TokenView(ScrollView, can_focus=True):
         self._held = ""  # spaces that may turn out to be the last of the group
         self._strips: dict[int, Strip] = {}
         self._styles: dict[Ink, Style] = {}
+        self._base: Style | None = None  # asking for `rich_style` costs more than drawing a line
         self._follow = True
 
     def on_mount(self) -> None:
@@ -151,10 +152,15 @@ class TokenView(ScrollView, can_focus=True):
         self._held = text[len(words) :]
         self._wrapper.feed(words, ink)
 
+    @property
+    def _columns(self) -> int:
+        """A view behind another tab has no size; it keeps the one that it had."""
+        return self.scrollable_content_region.width or self._wrapper.width
+
     def rewrap(self) -> None:
         """Wrap everything again: the width or the look has changed."""
         top = self._text_offset(self.scroll_offset.y)
-        self._wrapper = Wrapper(self.scrollable_content_region.width)
+        self._wrapper = Wrapper(self._columns)
         self._glyphs = self._held = ""
         self._strips.clear()
         for text, ink in self._pieces or [(self.hint, Ink.NOTE)]:
@@ -172,12 +178,12 @@ class TokenView(ScrollView, can_focus=True):
         return sum(end <= offset for end in ends)
 
     def _grown(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._wrapper))
+        self.virtual_size = Size(self._wrapper.width, len(self._wrapper))
         if self._follow:
             self.scroll_end(animate=False, immediate=True, x_axis=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        if self.scrollable_content_region.width != self._wrapper.width:
+        if self._columns != self._wrapper.width:
             self.rewrap()
         elif self._follow:
             self.scroll_end(animate=False, immediate=True, x_axis=False)
@@ -190,13 +196,16 @@ class TokenView(ScrollView, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
+        self._base = None
         self._styles.clear()
         self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
         index = self.scroll_offset.y + y
-        width = self.scrollable_content_region.width
-        base = self.rich_style
+        width = self._wrapper.width
+        if self._base is None:
+            self._base = self.rich_style
+        base = self._base
         if index >= len(self._wrapper):
             return Strip.blank(width, base)
         selection = self.text_selection
