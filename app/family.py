@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
+from app.assets import assets
 from app.settings import ModelOptions
 from app.threads import choose_threads
 from decoding.errors import InputError
@@ -26,12 +26,6 @@ from decoding.target import Target
 from decoding.vocabulary import first_difference
 
 Progress = Callable[[str, float | None], None]
-
-
-def assets() -> Path:
-    """The folder of the demo family: inside the installed package, or beside it in a checkout."""
-    packaged = Path(str(files("decoding"))) / "assets"
-    return packaged if packaged.is_dir() else packaged.parents[1] / "assets"
 
 
 @dataclass(slots=True, eq=False)

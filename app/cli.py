@@ -1,0 +1,215 @@
+"""The `specchat` command. Nothing heavy is imported before it is needed: --help is instant."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.exceptions import TyperException
+
+from decoding.errors import InputError
+
+cli = typer.Typer(
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="Answer one prompt with several decoding strategies side by side, on one shared model.",
+)
+
+Flags = dict[str, Any]
+
+# (panel, name, type, help): what the screen and the headless run have in common. Values are checked
+# in app.settings, where those of the environment and of config.toml arrive too.
+_SHARED: tuple[tuple[str, str, type, str], ...] = (
+    ("Models", "preset", str, "Named family of models (default: demo)."),
+    ("Models", "target", str, "Folder or hub id of the target."),
+    ("Models", "draft", str, "Folder or hub id of a draft model."),
+    ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
+    ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
+    ("Models", "quantize", str, "none, int8 or nf4 (needs a GPU)."),
+    ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
+    ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
+    ("Strategies", "strategies", str, "Lanes: ar, draft, drafter, lookup; draft:gamma=2 pins one."),
+    ("Strategies", "gamma", int, "Longest draft in tokens (default: each strategy's own)."),
+    ("Sampling", "temperature", float, "0 (default) is greedy."),
+    ("Sampling", "top_p", float, "Nucleus; 1 is off."),
+    ("Sampling", "top_k", int, "The k most likely tokens; 0 is off."),
+    ("Sampling", "min_p", float, "Least share of the most likely token's probability; 0 is off."),
+    ("Sampling", "seed", int, "Drawn and reported when absent."),
+    ("Sampling", "max_new_tokens", int, "256 by default."),
+    ("Sampling", "stop", list[str], "End before this text; may be repeated."),
+    ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
+    ("Prompt", "system", str, "System message."),
+    ("Prompt", "raw", bool, "No chat template: the bare text."),
+)
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command(flags, **own)` all the shared options; `flags` holds those that were given."""
+
+    def wrapped(**values: Any) -> None:
+        flags = {name: values.pop(name) for _, name, _, _ in _SHARED}
+        command({name: value for name, value in flags.items() if value is not None}, **values)
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                kind | None,
+                typer.Option("--" + name.replace("_", "-"), help=text, rich_help_panel=panel),
+            ],
+        )
+        for panel, name, kind, text in _SHARED
+    ]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "flags"]
+    wrapped.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    return wrapped
+
+
+@cli.callback(invoke_without_command=True)
+@with_settings
+def chat_by_default(
+    flags: Flags,
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from app.version import VERSION
+
+        typer.echo(VERSION)
+    elif context.invoked_subcommand is None:
+        raise typer.Exit(open_screen(flags))
+    elif flags:
+        name = next(iter(flags)).replace("_", "-")
+        raise InputError(f"put --{name} behind '{context.invoked_subcommand}', not before it")
+
+
+@cli.command()
+@with_settings
+def chat(flags: Flags) -> None:
+    """The screen: what `specchat` alone opens."""
+    raise typer.Exit(open_screen(flags))
+
+
+@cli.command()
+@with_settings
+def run(
+    flags: Flags,
+    prompt: Annotated[
+        str | None, typer.Option(help="One prompt; - reads stdin.", rich_help_panel="Prompt")
+    ] = None,
+    prompts: Annotated[
+        str | None,
+        typer.Option(
+            help="JSONL file: prompt, messages, turns or input_ids; - reads stdin.",
+            metavar="FILE",
+            rich_help_panel="Prompt",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
+) -> None:
+    """Headless: the same lanes, their text or one JSON document on stdout."""
+    from app.settings import load_settings
+
+    settings = load_settings(flags)
+    if trace and not as_json:
+        raise InputError("--trace is a part of the JSON document: add --json")
+    requests = _requests(prompt, prompts)
+
+    from app.headless import run as run_headless
+    from app.readable import readable
+
+    outcome = run_headless(settings, requests, _seed(settings.seed), trace)
+    if as_json:
+        json.dump(outcome.document, sys.stdout, ensure_ascii=False, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        sys.stdout.write(readable(outcome.document))
+    raise typer.Exit(outcome.exit_code)
+
+
+def open_screen(flags: Flags) -> int:
+    from app.settings import load_settings
+
+    settings = load_settings(flags)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError("the screen needs a terminal; without one use: specchat run --prompt TEXT")
+    from app.assets import example_prompts
+    from app.session import Session
+    from app.tui.app import run_tui
+
+    seed = _seed(settings.seed)
+    session = Session(
+        settings.models,
+        settings.lanes,
+        settings.params,
+        seed=seed,
+        schedule=settings.schedule,
+        system=settings.system,
+        raw=settings.raw,
+        stop_texts=settings.stop,
+        ignore_eos=settings.ignore_eos,
+        prompts=example_prompts,
+    )
+    return run_tui(session, settings.params, schedule=settings.schedule, seed=seed)
+
+
+def _requests(prompt: str | None, prompts: str | None) -> list[Any]:
+    from app.inputs import Request, parse_requests, read_requests
+
+    if (prompt is None) == (prompts is None):
+        raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")
+    if prompts == "-":
+        return list(parse_requests(_stdin("--prompts -").splitlines(), "stdin"))
+    if prompts is not None:
+        return list(read_requests(Path(prompts)))
+    text = _stdin("--prompt -") if prompt == "-" else str(prompt)
+    if not text.strip():
+        raise InputError("the prompt is empty: give --prompt some text")
+    return [Request(turns=(text,))]
+
+
+def _stdin(option: str) -> str:
+    if sys.stdin.isatty():
+        raise InputError(f"{option} reads stdin, but nothing is piped into it")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{option}: stdin is not UTF-8 ({error})") from error
+
+
+def _seed(wanted: int | None) -> int:
+    return secrets.randbelow(2**32) if wanted is None else wanted
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 it broke while running, 2 wrong input (one line), 130 interrupted."""
+    try:
+        code = cli(standalone_mode=False)
+    except InputError as error:
+        code = _complain(str(error))
+    except TyperException as error:
+        code = _complain(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    except BrokenPipeError:  # the reader of a pipe has gone, and with it whom to tell
+        sys.stderr.close()
+        code = 1
+    sys.exit(code or 0)
+
+
+def _complain(line: str) -> int:
+    print(f"specchat: {' '.join(line.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,120 @@
+"""The JSON document of `specchat run --json`: see README for its fields. Undefined is null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.family import Family
+from app.lane import Lane, first_divergence
+from app.settings import Settings
+from app.version import VERSION
+from decoding.round import Round
+from decoding.stats import ratio
+
+SCHEMA_VERSION = 1
+
+_LANE_FIELDS = (
+    "lane", "strategy", "available", "reason", "text", "token_ids", "finish_reason", "tokens",
+    "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
+    "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
+    "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
+    "divergence_gap",
+)  # fmt: skip
+
+
+def document(
+    settings: Settings, family: Family, seed: int, runs: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "version": VERSION,
+        "target": family.name,
+        "device": family.device,
+        "dtype": family.dtype,
+        "threads": family.threads,
+        "settings": settings.model_dump(mode="json") | {"seed": seed},
+        "runs": list(runs),
+    }
+
+
+class Reference:
+    """The autoregressive lane's answer, that the others are compared with."""
+
+    def __init__(self, lane: Lane, prompt_ids: Sequence[int], family: Family, greedy: bool) -> None:
+        self.speed = lane.stats.tokens_per_second
+        self._ids, self._prompt = lane.ids, list(prompt_ids)
+        self._family, self._greedy = family, greedy
+
+    def compare(self, lane: Lane) -> dict[str, Any]:
+        """Whether the greedy ids are the same; else where they part, and how far apart the target's
+        logits of both tokens are there. A draft model alone is another model: not compared."""
+        if not self._greedy or lane.spec.strategy == "drafter":
+            return {}
+        at = first_divergence(lane.ids, self._ids)
+        gap = None
+        if at is not None and at < min(len(lane.ids), len(self._ids)):
+            before = self._prompt + self._ids[:at]
+            gap = self._family.logit_gap(before, lane.ids[at], self._ids[at])
+        return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
+
+
+def lane_report(
+    lane: Lane, reference: Reference | None, error: str | None, trace: bool
+) -> dict[str, Any]:
+    """What a lane that could be started did; of one that broke, what it did until then."""
+    stats = lane.stats
+    report: dict[str, Any] = dict.fromkeys(_LANE_FIELDS)
+    report |= {
+        "lane": lane.spec.name,
+        "strategy": lane.spec.strategy,
+        "available": True,
+        "reason": error or lane.note,
+        "text": lane.text,
+        "token_ids": list(lane.ids),
+        "finish_reason": "error" if error else lane.finished,
+        "tokens": len(lane.ids),
+        "ttft_seconds": lane.ttft_seconds if lane.ids else None,
+        "prefill_seconds": lane.prefill_seconds if lane.ids else None,
+        "draft_prefill_seconds": lane.draft_prefill_seconds if lane.ids else None,
+        "decode_seconds": stats.decode_seconds,
+        "tokens_per_second": stats.tokens_per_second,
+        "target_passes": lane.target_passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "drafted": stats.drafted,
+        "tested": stats.tested,
+        "accepted": stats.accepted,
+        "acceptance_rate": stats.acceptance_rate,
+        "accepted_histogram": list(stats.histogram),
+    }
+    if reference is not None and not error:
+        report |= reference.compare(lane)
+        if stats.tokens_per_second is not None and reference.speed is not None:
+            report["speedup"] = ratio(stats.tokens_per_second, reference.speed)
+    if trace:
+        report["rounds"] = [_round(record) for record in lane.rounds]
+    return report
+
+
+def unavailable_report(lane: Lane) -> dict[str, Any]:
+    return dict.fromkeys(_LANE_FIELDS) | {
+        "lane": lane.spec.name,
+        "strategy": lane.spec.strategy,
+        "available": False,
+        "reason": lane.reason,
+        "text": "",
+        "token_ids": [],
+    }
+
+
+def _round(record: Round) -> dict[str, Any]:
+    return {
+        "tokens": list(record.tokens),
+        "parents": list(record.parents),
+        "accepted": list(record.accepted),
+        "emitted": list(record.emitted),
+        "draft_seconds": record.draft_seconds,
+        "verify_seconds": record.verify_seconds,
+        "accept_seconds": record.accept_seconds,
+        "total_seconds": record.total_seconds,
+    }

@@ -1,0 +1,5 @@
+"""The installed version."""
+
+from importlib.metadata import version
+
+VERSION = version("specchat")
