@@ -91,18 +91,16 @@ def why_off(lane: LaneState, key: str) -> str:
 
 
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
-    left = [Part("specchat", "bold $primary", 5)]
-    facts = []
+    facts: list[tuple[str, int]] = []  # with the rank of each
     if loaded := state.loaded:
-        facts += [loaded.target, f"{loaded.device} {loaded.dtype}"]
-        facts.append(f"{loaded.threads} thread{'s' * (loaded.threads != 1)}")
+        threads = f"{loaded.threads} thread{'s' * (loaded.threads != 1)}"
+        facts += [(loaded.target, 1), (f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
     if state.seed is not None:
-        facts.append(f"seed {state.seed}")
-    facts.append(state.schedule)
-    ranks = {2: 6, 1: 4} if state.loaded else {}
-    for index, fact in enumerate(facts):
-        text = fact if index == 0 else f"· {fact}"
-        left.append(Part(text, "$quiet", ranks.get(index, 0 if index == len(facts) - 1 else 1)))
+        facts.append((f"seed {state.seed}", 2))
+    facts.append((state.schedule, 0))
+    left = [Part("specchat", "bold $primary", 5)]
+    for index, (fact, rank) in enumerate(facts):
+        left.append(Part(f"· {fact}" if index else fact, "$quiet", rank))
     return left, [run_state(state)]
 
 
@@ -115,7 +113,9 @@ def run_state(state: AppState) -> Part:
         return Part("○ ready", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
     ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
-    who = state.label(state.busy_lane) if state.busy_lane else "prefill"
+    names = list(state.lanes)
+    busy = state.busy_lane
+    who = f"{names.index(busy) + 1} {busy}" if busy else "prefill"
     if state.paused:
         return Part(f"‖ {who} paused {ended}/{len(order)}", "bold $warning")
     return Part(f"● {who} running {ended}/{len(order)}", "bold $success")

@@ -63,7 +63,7 @@ async def test_stop_pause_step_again(play: Play) -> None:
         await stage.press("enter")
         await stage.begin("Hi")
         await stage.tell(prefilled("ar", "A"))
-        assert "● 1 Autoregressive running 0/3" in stage.text
+        assert "● 1 ar running 0/3" in stage.text
         await stage.press("space")
         assert stage.engine.asked("pause") == [(True,)] and "paused" in stage.text
         await stage.press("n", "n")
