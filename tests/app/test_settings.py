@@ -1,0 +1,74 @@
+"""Where settings come from, and which source wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app import settings as module
+from app.settings import LaneSpec, load_settings, parse_strategies
+from decoding.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    monkeypatch.setattr(module, "config_file", lambda: path)
+    return path
+
+
+def test_flags_over_environment_over_file_over_defaults(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("top_p = 0.7\ntop_k = 30\nmin_p = 0.1\n")
+    monkeypatch.setenv("SPECCHAT_TOP_P", "0.8")
+    monkeypatch.setenv("SPECCHAT_TOP_K", "20")
+    settings = load_settings({"top_p": 0.9})
+    assert (settings.top_p, settings.top_k, settings.min_p) == (0.9, 20, 0.1)
+    assert settings.max_new_tokens == 256 and settings.temperature == 0.0
+
+
+def test_what_is_wrong_is_named_with_its_source(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="--top-p"):
+        load_settings({"top_p": 3.0})
+    monkeypatch.setenv("SPECCHAT_TOP_P", "3")
+    with pytest.raises(InputError, match="SPECCHAT_TOP_P"):
+        load_settings({})
+    monkeypatch.delenv("SPECCHAT_TOP_P")
+    config.write_text("top_q = 1")
+    with pytest.raises(InputError, match=r"top_q .*config.toml.*: no such setting"):
+        load_settings({})
+    config.write_text("top_p = = 1")
+    with pytest.raises(InputError, match="can't read the settings"):
+        load_settings({})
+
+
+def test_strategies_may_repeat_with_settings_of_their_own() -> None:
+    assert parse_strategies("ar, draft:gamma=2,draft:gamma=8,lookup,lookup") == (
+        LaneSpec("ar", "ar"),
+        LaneSpec("draft", "draft:gamma=2", 2),
+        LaneSpec("draft", "draft:gamma=8", 8),
+        LaneSpec("lookup", "lookup"),
+        LaneSpec("lookup", "lookup#2"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "an empty strategy"),
+        ("ar,,draft", "an empty strategy"),
+        ("magic", "unknown strategy 'magic'; choose from ar, draft"),
+        ("draft:beta=2", "unknown setting 'beta'"),
+        ("draft:gamma=", "gamma must be a whole number"),
+        ("draft:gamma=-1", "gamma must be a whole number"),
+        ("draft:gamma=65", "gamma must be a whole number from 0 to 64"),
+        ("ar:gamma=2", "ar drafts nothing"),
+    ],
+)
+def test_bad_strategies(text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        parse_strategies(text)

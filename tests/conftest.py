@@ -1,0 +1,86 @@
+"""What many tests need: one torch thread, and a tiny family of models on disk."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+CHAT_TEMPLATE = (
+    "{{ '<s>' }}{% for m in messages %}{{ '<' + m.role + '>' + m.content + '</s>' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFolders:
+    """Folders of a random target, a draft that often agrees with it, and a draft of another
+    vocabulary."""
+
+    target: str
+    draft: str
+    stranger: str
+
+
+@pytest.fixture(scope="session")
+def family_folders(tmp_path_factory: pytest.TempPathFactory) -> FamilyFolders:
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    torch.set_num_threads(1)
+    root: Path = tmp_path_factory.mktemp("family")
+
+    def tokenizer(size: int) -> PreTrainedTokenizerFast:
+        raw = Tokenizer(models.BPE())
+        raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        raw.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=["<s>", "</s>", "<user>", "<assistant>", "<system>"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        raw.train_from_iterator(["the quick brown fox and the lazy dog"] * 3, trainer)
+        fast = PreTrainedTokenizerFast(
+            tokenizer_object=raw, bos_token="<s>", eos_token="</s>", pad_token="</s>"
+        )
+        fast.chat_template = CHAT_TEMPLATE
+        return fast
+
+    def save(name: str, seed_noise: float, size: int) -> str:
+        fast = tokenizer(size)
+        torch.manual_seed(3)
+        model = LlamaForCausalLM(
+            LlamaConfig(
+                vocab_size=len(fast),
+                hidden_size=32,
+                intermediate_size=48,
+                num_hidden_layers=2,
+                num_attention_heads=4,
+                num_key_value_heads=2,
+                max_position_embeddings=128,
+                bos_token_id=0,
+                eos_token_id=1,
+            )
+        )
+        with torch.no_grad():
+            for weight in model.parameters():
+                if weight.ndim > 1:
+                    weight.normal_(0.0, 0.25)
+            torch.manual_seed(4)
+            for weight in model.parameters():
+                weight.add_(torch.randn_like(weight) * seed_noise)
+        model.generation_config.eos_token_id = [1, 2]
+        model.save_pretrained(root / name)
+        fast.save_pretrained(root / name)
+        return str(root / name)
+
+    return FamilyFolders(
+        save("target", 0.0, 280), save("draft", 0.02, 280), save("stranger", 0.0, 270)
+    )
