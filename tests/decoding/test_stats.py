@@ -1,0 +1,59 @@
+"""Figures are sums over rounds; what is not defined is None."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from decoding.round import Round
+from decoding.stats import Stats, ratio
+
+
+@st.composite
+def rounds(draw: st.DrawFn) -> Round:
+    drafted = draw(st.integers(0, 6))
+    accepted = draw(st.integers(0, drafted))
+    return Round(
+        index=0,
+        tokens=(1,) * (drafted + 1),
+        parents=tuple(range(-1, drafted)),
+        accepted=tuple(range(1, accepted + 1)),
+        emitted=(1,) * (accepted + draw(st.integers(0, 1))),
+        tested=min(accepted + 1, drafted),
+        draft_seconds=0.25,
+        verify_seconds=0.5,
+        accept_seconds=0.125,
+        total_seconds=1.0,
+    )
+
+
+@given(st.lists(rounds(), min_size=1, max_size=10))
+def test_figures_are_sums_over_the_rounds(records: list[Round]) -> None:
+    stats = Stats()
+    for record in records:
+        stats.add(record)
+    emitted = sum(len(r.emitted) for r in records)
+    accepted = [len(r.accepted) for r in records]
+    tested = sum(r.tested for r in records)
+    assert stats.passes == len(records)
+    assert stats.drafted == sum(len(r.tokens) - 1 for r in records)
+    assert stats.tokens_per_pass == pytest.approx(emitted / len(records))
+    assert stats.tokens_per_second == pytest.approx(emitted / len(records))  # a second each
+    assert stats.acceptance_rate == (sum(accepted) / tested if tested else None)
+    assert stats.histogram == [accepted.count(i) for i in range(max(accepted) + 1)]
+    assert sum(stats.histogram) == stats.passes
+    assert stats.draft_seconds == 0.25 * len(records)
+    assert stats.verify_seconds == 0.5 * len(records)
+    assert stats.accept_seconds == 0.125 * len(records)
+
+
+def test_before_the_first_round_no_ratio_is_defined() -> None:
+    stats = Stats()
+    assert stats.acceptance_rate is stats.tokens_per_pass is stats.tokens_per_second is None
+    assert stats.histogram == []
+
+
+def test_a_ratio_over_nothing_is_none() -> None:
+    assert ratio(1.0, 0.0) is None
+    assert ratio(0.0, 2.0) == 0.0
