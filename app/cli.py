@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import secrets
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
 
 from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from app.inputs import Request
 
 cli = typer.Typer(
     add_completion=False,
@@ -36,7 +41,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
     ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
     ("Strategies", "strategies", str, "Lanes: ar, draft, drafter, lookup; draft:gamma=2 pins one."),
-    ("Strategies", "gamma", int, "Longest draft in tokens (default: each strategy's own)."),
+    ("Strategies", "gamma", str, "Longest draft in tokens (default: each strategy's own)."),
     ("Sampling", "temperature", float, "0 (default) is greedy."),
     ("Sampling", "top_p", float, "Nucleus; 1 is off."),
     ("Sampling", "top_k", int, "The k most likely tokens; 0 is off."),
@@ -89,7 +94,7 @@ def chat_by_default(
 
         typer.echo(VERSION)
     elif context.invoked_subcommand is None:
-        raise typer.Exit(open_screen(flags))
+        open_screen(flags)
     elif flags:
         name = next(iter(flags)).replace("_", "-")
         raise InputError(f"put --{name} behind '{context.invoked_subcommand}', not before it")
@@ -99,7 +104,7 @@ def chat_by_default(
 @with_settings
 def chat(flags: Flags) -> None:
     """The screen: what `specchat` alone opens."""
-    raise typer.Exit(open_screen(flags))
+    open_screen(flags)
 
 
 @cli.command()
@@ -131,22 +136,24 @@ def run(
     from app.headless import run as run_headless
     from app.readable import readable
 
-    outcome = run_headless(settings, requests, _seed(settings.seed), trace)
+    with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
+        outcome = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
-        json.dump(outcome.document, sys.stdout, ensure_ascii=False, allow_nan=False)
-        sys.stdout.write("\n")
+        print(json.dumps(outcome.document, allow_nan=False), flush=True)
     else:
-        sys.stdout.write(readable(outcome.document))
+        encoding = sys.stdout.encoding
+        print(readable(outcome.document).encode(encoding, "replace").decode(encoding), flush=True)
     raise typer.Exit(outcome.exit_code)
 
 
-def open_screen(flags: Flags) -> int:
-    from app.settings import load_settings
+def open_screen(flags: Flags) -> NoReturn:
+    from app.settings import STRATEGIES, load_settings
 
     settings = load_settings(flags)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise InputError("the screen needs a terminal; without one use: specchat run --prompt TEXT")
     from app.assets import example_prompts
+    from app.events import LaneInfo
     from app.session import Session
     from app.tui.app import run_tui
 
@@ -163,31 +170,51 @@ def open_screen(flags: Flags) -> int:
         ignore_eos=settings.ignore_eos,
         prompts=example_prompts,
     )
-    return run_tui(session, settings.params, schedule=settings.schedule, seed=seed)
+    lanes = tuple(
+        LaneInfo(
+            name=spec.name,
+            strategy=spec.strategy,
+            title=STRATEGIES[spec.strategy],
+            available=True,
+            reason=None,
+            enabled=True,
+            default_gamma=0,
+            pinned_gamma=spec.gamma,
+        )
+        for spec in settings.lanes
+    )
+    code = run_tui(session, settings.params, lanes, settings.schedule, seed)
+    # The decode thread may be deep inside torch. It is not waited for, and an interpreter that
+    # takes itself apart under it would abort.
+    sys.stdout.flush()
+    os._exit(code)
 
 
-def _requests(prompt: str | None, prompts: str | None) -> list[Any]:
+def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
     from app.inputs import Request, parse_requests, read_requests
+    from app.settings import refuse_broken_text
 
     if (prompt is None) == (prompts is None):
         raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")
     if prompts == "-":
-        return list(parse_requests(_stdin("--prompts -").splitlines(), "stdin"))
+        return parse_requests(_stdin("--prompts -"), "stdin")
     if prompts is not None:
-        return list(read_requests(Path(prompts)))
-    text = _stdin("--prompt -") if prompt == "-" else str(prompt)
+        return read_requests(Path(prompts))
+    text = str(prompt)
+    if prompt == "-":
+        # what is not UTF-8 becomes what the shell makes of it in an argument
+        text = _stdin("--prompt -").decode("utf-8-sig", "surrogateescape")
+        text = text.removesuffix("\n").removesuffix("\r")
+    refuse_broken_text(text, "--prompt")
     if not text.strip():
         raise InputError("the prompt is empty: give --prompt some text")
     return [Request(turns=(text,))]
 
 
-def _stdin(option: str) -> str:
-    if sys.stdin.isatty():
+def _stdin(option: str) -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
         raise InputError(f"{option} reads stdin, but nothing is piped into it")
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{option}: stdin is not UTF-8 ({error})") from error
+    return sys.stdin.buffer.read()
 
 
 def _seed(wanted: int | None) -> int:
@@ -204,9 +231,6 @@ def main() -> None:
         code = _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         code = 130
-    except BrokenPipeError:  # the reader of a pipe has gone, and with it whom to tell
-        sys.stderr.close()
-        code = 1
     sys.exit(code or 0)
 
 

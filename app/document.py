@@ -33,7 +33,8 @@ def document(
         "device": family.device,
         "dtype": family.dtype,
         "threads": family.threads,
-        "settings": settings.model_dump(mode="json") | {"seed": seed},
+        "settings": settings.model_dump(mode="json", exclude={"schedule"}) | {"seed": seed},
+        "ignored": list(family.ignored),
         "runs": list(runs),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,30 +28,30 @@ class Outcome:
 def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> Outcome:
     """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
     the document. Ctrl+C ends with what is done so far and exit code 130."""
-    say = _progress()
-    family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
-    for name in family.ignored:
-        print(f"specchat: the model's generation_config asks for {name}; ignored", file=sys.stderr)
-    lanes = [Lane(spec, family) for spec in settings.lanes]
-    available = [lane for lane in lanes if lane.available]
-    if not available:
-        raise InputError(f"no lane can run: {lanes[0].reason}")
-    prompts = _first_prompts(settings, requests, family)
-    say("warming up")
-    for lane in available:
-        lane.warm_up()
-    runs: list[dict[str, Any]] = []
-    code = 0
-    try:
-        for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
-            say(f"prompt {index + 1} of {len(requests)}")
-            for report in _answer(settings, request, ids, lanes, family, seed, len(runs), trace):
-                runs.append(report)
-                if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
-                    code = 1
-    except KeyboardInterrupt:
-        code = 130
-    say("")
+    with _progress() as say:
+        family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
+        lanes = [Lane(spec, family) for spec in settings.lanes]
+        available = [lane for lane in lanes if lane.available]
+        if not available:
+            raise InputError(f"no lane can run: {lanes[0].reason}")
+        prompts = _first_prompts(settings, requests, family)
+        say("warming up")
+        for lane in available:
+            with suppress(Exception):  # a lane that breaks will say so when it answers
+                lane.warm_up()
+        runs: list[dict[str, Any]] = []
+        code = 0
+        try:
+            for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
+                say(f"prompt {index + 1} of {len(requests)}")
+                for report in _answer(
+                    settings, request, ids, lanes, family, seed, len(runs), trace
+                ):
+                    runs.append(report)
+                    if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
+                        code = 1
+        except KeyboardInterrupt:
+            code = 130
     return Outcome(document(settings, family, seed, runs), code)
 
 
@@ -64,7 +65,7 @@ def _answer(
     first_index: int,
     trace: bool,
 ) -> Iterator[dict[str, Any]]:
-    """One report a turn. The conversation goes on with the first available lane's answer."""
+    """One report a turn. The conversation goes on with the first lane's answer that there is."""
     messages = _opening(settings, request)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
@@ -82,7 +83,10 @@ def _answer(
             "prompt_ids": ids,
             "lanes": reports,
         }
-        answer = next(report["text"] for report in reports if report["available"])
+        answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
+        answer = next(answers, None)
+        if answer is None:  # every lane broke: there is nothing to go on with
+            return
         messages.append({"role": "assistant", "content": answer})
 
 
@@ -124,9 +128,11 @@ def _run_lanes(
 
 
 def _opening(settings: Settings, request: Request) -> list[Message]:
-    """What stands before the request's first turn."""
-    system = [{"role": "system", "content": settings.system}] if settings.system else []
-    return [*system, *request.history]
+    """What stands before the request's first turn; its own system message wins."""
+    history = list(request.history)
+    if settings.system and not (history and history[0]["role"] == "system"):
+        history.insert(0, {"role": "system", "content": settings.system})
+    return history
 
 
 def _first_prompts(
@@ -140,6 +146,8 @@ def _first_prompts(
             user = {"role": "user", "content": request.turns[0]}
             ids = family.encode([*_opening(settings, request), user], settings.raw)
         name = f"prompt {number if request.id is None else request.id}"
+        if not ids:
+            raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
         if len(ids) > family.context:
             raise InputError(
                 f"{name} has {len(ids)} tokens, the model's context holds {family.context}: "
@@ -153,12 +161,17 @@ def _first_prompts(
     return prompts
 
 
-def _progress() -> Callable[[str], None]:
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
     """One line on stderr that is written over, and only where somebody can see it."""
     if not sys.stderr.isatty():
-        return lambda text: None
+        yield lambda text: None
+        return
 
     def say(text: str) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
-    return say
+    try:
+        yield say
+    finally:
+        say("")

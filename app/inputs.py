@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.settings import refuse_broken_text
 from decoding.errors import InputError
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
 ROLES = ("system", "user", "assistant", "tool")
+MOST_BYTES = 64 * 2**20  # far more than can be answered: a wrong file, such as a model's
 
 Message = dict[str, str]
 
@@ -29,30 +31,36 @@ class Request:
 
 def read_requests(path: Path) -> list[Request]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"no file {path}: --prompts takes a JSONL file, or - for stdin") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"can't read {path}: {error}") from error
-    return parse_requests(text.splitlines(), str(path))
+    return parse_requests(data, str(path))
 
 
-def parse_requests(lines: Iterable[str], where: str) -> list[Request]:
+def parse_requests(data: bytes, where: str) -> list[Request]:
     """Raises InputError that names the file and line."""
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{where} is larger than {MOST_BYTES >> 20} MiB: split it")
+    # Bytes are split, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.
     requests = [
         _parse(line, f"{where}:{number}")
-        for number, line in enumerate(lines, 1)
-        if line.strip("\ufeff \t\r\n")
+        for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1)
+        if line.strip()
     ]
     if not requests:
         raise InputError(f"{where} holds no prompts: give one JSON object a line")
     return requests
 
 
-def _parse(line: str, where: str) -> Request:
+def _parse(line: bytes, where: str) -> Request:
     try:
-        record = json.loads(line.strip("\ufeff \t\r\n"))
-    except ValueError as error:
+        record = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not valid JSON ({error})") from error
     if not isinstance(record, dict):
         raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
@@ -85,6 +93,7 @@ def _parse(line: str, where: str) -> Request:
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be text that is not empty")
+    refuse_broken_text(value, where)
     return value
 
 

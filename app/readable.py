@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.tui.safe_text import visible
+
 
 def readable(document: dict[str, Any]) -> str:
-    """Each lane's answer under its name, and a line of figures."""
+    """Each lane's answer under its name, and a line of figures; safe to print on a terminal."""
     blocks = []
     runs = document["runs"]
     for run in runs:
@@ -15,8 +17,11 @@ def readable(document: dict[str, Any]) -> str:
         for lane in run["lanes"]:
             title = f"[{lane['lane']}] {_figures(lane)}"
             blocks.append("\n".join(part for part in (title, lane["text"]) if part))
+    if document["ignored"]:
+        names = ", ".join(document["ignored"])
+        blocks.append(f"the model's generation_config also asks for {names}: ignored")
     blocks.append(f"seed {document['settings']['seed']}, batch size 1")
-    return "\n\n".join(blocks) + "\n"
+    return visible("\n\n".join(blocks))
 
 
 def _figures(lane: dict[str, Any]) -> str:

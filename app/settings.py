@@ -6,14 +6,16 @@ folder (top_p = 0.9), that over the defaults below.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -22,7 +24,12 @@ from pydantic_settings import (
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 
-STRATEGIES = ("ar", "draft", "drafter", "lookup")
+STRATEGIES = {
+    "ar": "Autoregressive",
+    "draft": "Draft model",
+    "drafter": "Draft alone",
+    "lookup": "Prompt lookup",
+}
 DEFAULT_STRATEGIES = "ar,draft,lookup"
 DRAFTING = ("draft", "lookup")
 MOST_GAMMA = 64
@@ -58,12 +65,12 @@ class Settings(BaseSettings):
     """Every setting, checked. Build it with `load_settings`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="SPECCHAT_", extra="forbid", frozen=True, hide_input_in_errors=True
+        env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
     )
 
     preset: Literal["demo"] = "demo"
-    target: str | None = None
-    draft: str | None = None
+    target: str | None = Field(None, min_length=1)
+    draft: str | None = Field(None, min_length=1)
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
@@ -78,7 +85,7 @@ class Settings(BaseSettings):
     min_p: float = Field(0.0, ge=0.0, le=1.0)
     seed: int | None = Field(None, ge=0, lt=2**63)
     max_new_tokens: int = Field(256, ge=1)
-    stop: tuple[str, ...] = ()
+    stop: Annotated[tuple[str, ...], NoDecode] = ()  # in the environment: one text, no JSON
     system: str | None = None
     ignore_eos: bool = False
     raw: bool = False
@@ -90,19 +97,38 @@ class Settings(BaseSettings):
         parse_strategies(text)
         return text
 
-    @field_validator("threads")
+    @field_validator("threads", mode="before")
     @classmethod
-    def _at_least_one(cls, threads: int | str) -> int | str:
-        if isinstance(threads, int) and threads < 1:
-            raise ValueError("must be 1 or more, or auto")
-        return threads
+    def _auto_or_number(cls, threads: object) -> object:
+        if threads == "auto" or str(threads).isdecimal() and int(str(threads)) > 0:
+            return threads
+        raise ValueError(f"must be auto or a number from 1, not '{threads}'")
+
+    @field_validator("gamma", mode="before")
+    @classmethod
+    def _no_auto_yet(cls, gamma: object) -> object:
+        if gamma == "auto":
+            raise ValueError("auto is not available yet: give a number, or leave it out")
+        return gamma
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_or_more(cls, texts: object) -> object:
+        return (texts,) if isinstance(texts, str) else texts
 
     @field_validator("stop")
     @classmethod
     def _not_empty(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
-        if any(not text for text in texts):
+        if not all(texts):
             raise ValueError("must not be empty text")
         return texts
+
+    @field_validator("target", "draft", "system", "stop")
+    @classmethod
+    def _is_unicode(cls, value: Any) -> Any:
+        for text in value if isinstance(value, tuple) else (value or "",):
+            refuse_broken_text(text, "the text")
+        return value
 
     @classmethod
     def settings_customise_sources(
@@ -149,16 +175,36 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else "settings"
-        flag = "--" + name.replace("_", "-")
-        source = flag if name in given else f"{name} (SPECCHAT_{name.upper()} or {config_file()})"
-        what = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            what = "no such setting"
-        raise InputError(f"{source}: {what[0].lower()}{what[1:]}") from error
-    except ValueError as error:  # broken TOML, or a value in the environment that can't be read
-        raise InputError(f"can't read the settings ({config_file()}): {error}") from error
+        raise InputError(_first_error(error, given)) from error
+    except (OSError, ValueError) as error:  # a file that can't be read, broken TOML
+        raise InputError(f"can't read the settings in {config_file()}: {error}") from error
+
+
+def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
+    """Where the wrong value came from, and what it should be."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name in given:
+        source = "--" + name.replace("_", "-")
+    elif os.environ.get("SPECCHAT_" + name.upper()):
+        source = "SPECCHAT_" + name.upper()
+    else:
+        source = f"{name} in {config_file()}"
+    if first["type"] == "extra_forbidden":
+        return f"{source}: there is no such setting; the settings are those of specchat run --help"
+    what = first["msg"].removeprefix("Value error, ")
+    if first["type"] != "value_error":
+        what = f"{what[0].lower()}{what[1:]}, not {first['input']!r}"
+    return f"{source}: {what}"
+
+
+def refuse_broken_text(text: str, where: str) -> None:
+    """Bytes that are not UTF-8 arrive as lone surrogates (from the shell, from JSON's escapes);
+    no tokenizer takes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where} holds bytes or escapes that are not Unicode text") from None
 
 
 def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
@@ -169,8 +215,8 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
         if strategy not in STRATEGIES:
-            what = f"unknown strategy '{strategy}'" if strategy else "an empty strategy"
-            raise InputError(f"strategies '{text}': {what}; choose from {', '.join(STRATEGIES)}")
+            what = f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
+            raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
         gamma: int | None = None
         for setting in own:
             key, _, value = setting.partition("=")
@@ -178,6 +224,10 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
                 raise InputError(
                     f"strategy '{written}': unknown setting '{key}'; a lane's own setting is "
                     f"gamma, as in draft:gamma=4"
+                )
+            if value == "auto":
+                raise InputError(
+                    f"strategy '{written}': gamma=auto is not available yet; give a number"
                 )
             if not value.isdecimal() or int(value) > MOST_GAMMA:
                 raise InputError(

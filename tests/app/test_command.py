@@ -2,37 +2,67 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app import settings
+from app.cli import main
 from tests.conftest import FamilyFolders
 
-
-def specchat(*arguments: str, stdin: str | None = None, **environment: str) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "app", *arguments],
-        input=stdin if stdin is not None else "",
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        env=os.environ | {"XDG_CONFIG_HOME": os.devnull} | environment,
-        cwd=Path(__file__).parents[2],
-    )
+ROOT = Path(__file__).parents[2]
 
 
-def run_json(folders: FamilyFolders, *arguments: str, **kwargs: str) -> dict[str, Any]:
-    models = ("--target", folders.target, "--draft", folders.draft, "--threads", "1")
-    done = specchat("run", "--json", *models, *arguments, **kwargs)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # not a terminal: no progress
-    document: dict[str, Any] = json.loads(done.stdout)
-    return document
+@dataclass(frozen=True, slots=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Specchat = Callable[..., Done]
+
+
+@pytest.fixture
+def specchat(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Specchat:
+    """The command in this process: torch is imported once, not once a test."""
+    monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
+
+    def run(*arguments: str, stdin: str = "") -> Done:
+        monkeypatch.setattr(sys, "argv", ["specchat", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return Done(int(ended.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def run_json(specchat: Specchat, family_folders: FamilyFolders) -> Callable[..., dict[str, Any]]:
+    def run(*arguments: str, stdin: str = "") -> dict[str, Any]:
+        models = ("--target", family_folders.target, "--draft", family_folders.draft)
+        done = specchat("run", "--json", *models, "--threads", "1", *arguments, stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""  # not a terminal: no progress
+        document: dict[str, Any] = json.loads(done.stdout)
+        return document
+
+    return run
+
+
+RunJson = Callable[..., dict[str, Any]]
 
 
 def test_help_and_version_import_nothing_heavy() -> None:
@@ -47,10 +77,21 @@ except SystemExit as end:
     assert not end.code
 print([name for name in {heavy} if name in sys.modules])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2]
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def test_from_a_shell(family_folders: FamilyFolders) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app", "run", "--json", "--prompt", "the", "--target",
+         family_folders.target, "--max-new-tokens", "4"],
+        capture_output=True, encoding="utf-8", cwd=ROOT, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["lanes"][0]["tokens"] <= 4
+
+
+def test_version(specchat: Specchat) -> None:
     assert specchat("--version").stdout.count(".") == 2
 
 
@@ -63,10 +104,8 @@ LANE_KEYS = {
 }  # fmt: skip
 
 
-def test_the_document(family_folders: FamilyFolders) -> None:
-    document = run_json(
-        family_folders,
-        "--prompt", "the quick fox 🦊", "--max-new-tokens", "20", "--ignore-eos", "--trace",
+def test_the_document(run_json: RunJson, family_folders: FamilyFolders) -> None:
+    document = run_json("--prompt", "the quick fox 🦊", "--max-new-tokens", "20", "--ignore-eos", "--trace",
         "--strategies", "ar,draft:gamma=2,draft:gamma=8,drafter,lookup", "--seed", "5",
     )  # fmt: skip
     assert document["schema_version"] == 1 and document["settings"]["seed"] == 5
@@ -103,10 +142,9 @@ def test_the_document(family_folders: FamilyFolders) -> None:
     assert lanes["ar"]["acceptance_rate"] is None
 
 
-def test_turns_go_on_with_the_first_lanes_answer(family_folders: FamilyFolders) -> None:
+def test_turns_go_on_with_the_first_lanes_answer(run_json: RunJson) -> None:
     record = json.dumps({"turns": ["the fox", "the dog"], "id": "talk", "category": "c"})
-    document = run_json(
-        family_folders, "--prompts", "-", "--max-new-tokens", "6", "--strategies", "draft,ar",
+    document = run_json("--prompts", "-", "--max-new-tokens", "6", "--strategies", "draft,ar",
         stdin=record + "\n" + json.dumps({"input_ids": [5, 6, 7]}),
     )  # fmt: skip
     first, second, third = document["runs"]
@@ -117,12 +155,9 @@ def test_turns_go_on_with_the_first_lanes_answer(family_folders: FamilyFolders) 
     assert third["prompt"] is None and third["prompt_ids"] == [5, 6, 7]
 
 
-def test_sampling_is_seeded_and_lanes_do_not_depend_on_each_other(
-    family_folders: FamilyFolders,
-) -> None:
+def test_sampling_is_seeded_and_lanes_do_not_depend_on_each_other(run_json: RunJson) -> None:
     def ids(strategies: str, seed: str) -> dict[str, list[int]]:
-        document = run_json(
-            family_folders, "--prompt", "the", "--temperature", "1", "--seed", seed,
+        document = run_json("--prompt", "the", "--temperature", "1", "--seed", seed,
             "--max-new-tokens", "12", "--strategies", strategies, "--ignore-eos",
         )  # fmt: skip
         return {lane["lane"]: lane["token_ids"] for lane in document["runs"][0]["lanes"]}
@@ -130,12 +165,14 @@ def test_sampling_is_seeded_and_lanes_do_not_depend_on_each_other(
     both, alone = ids("ar,draft", "9"), ids("draft", "9")
     assert both["draft"] == alone["draft"]
     assert ids("draft", "10")["draft"] != alone["draft"]
-    drawn = run_json(family_folders, "--prompt", "the", "--temperature", "1")
+    drawn = run_json("--prompt", "the", "--temperature", "1")
     assert isinstance(drawn["settings"]["seed"], int)
     assert drawn["runs"][0]["lanes"][1]["matches_ar"] is None
 
 
-def test_a_lane_that_cannot_run_keeps_its_keys(family_folders: FamilyFolders) -> None:
+def test_a_lane_that_cannot_run_keeps_its_keys(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
     models = ("--target", family_folders.target, "--prompt", "the", "--max-new-tokens", "4")
     done = specchat("run", "--json", *models, "--strategies", "draft,ar")
     assert done.returncode == 0
@@ -147,16 +184,17 @@ def test_a_lane_that_cannot_run_keeps_its_keys(family_folders: FamilyFolders) ->
     assert alone.returncode == 2 and "--draft" in alone.stderr and alone.stdout == ""
 
 
-def test_readable_output_and_stop_texts(family_folders: FamilyFolders) -> None:
+def test_readable_output_and_stop_texts(
+    specchat: Specchat, run_json: RunJson, family_folders: FamilyFolders
+) -> None:
     models = ("--target", family_folders.target, "--draft", family_folders.draft)
     done = specchat("run", *models, "--prompt", "-", "--max-new-tokens", "8", stdin="the dog")
     assert done.returncode == 0
     assert "[ar] " in done.stdout and "tok/s" in done.stdout and "seed " in done.stdout
-    whole = run_json(family_folders, "--prompt", "the", "--max-new-tokens", "30", "--ignore-eos")
+    whole = run_json("--prompt", "the", "--max-new-tokens", "30", "--ignore-eos")
     text = whole["runs"][0]["lanes"][0]["text"]
     stop = text[5:7]
-    stopped = run_json(
-        family_folders, "--prompt", "the", "--max-new-tokens", "30", "--ignore-eos",
+    stopped = run_json("--prompt", "the", "--max-new-tokens", "30", "--ignore-eos",
         "--stop", stop,
     )  # fmt: skip
     for lane in stopped["runs"][0]["lanes"]:
@@ -177,6 +215,14 @@ BAD = {
     "top-p": (["run", "--prompt", "a", "--top-p", "0"], "", "--top-p"),
     "min-p": (["run", "--prompt", "a", "--min-p", "2"], "", "--min-p"),
     "gamma": (["run", "--prompt", "a", "--gamma", "x"], "", "--gamma"),
+    "gamma auto": (["run", "--prompt", "a", "--gamma", "auto"], "", "--gamma: auto is not"),
+    "not Unicode": (["run", "--prompt", "a\udcff"], "", "--prompt holds bytes"),
+    "system not Unicode": (
+        ["run", "--prompt", "a", "--system", "\udcff"],
+        "",
+        "--system: the text holds bytes",
+    ),
+    "target empty": (["run", "--prompt", "a", "--target", ""], "", "--target"),
     "tokens": (["run", "--prompt", "a", "--max-new-tokens", "0"], "", "--max-new-tokens"),
     "seed": (["run", "--prompt", "a", "--seed", "-4"], "", "--seed"),
     "strategy": (["run", "--prompt", "a", "--strategies", "x"], "", "unknown strategy 'x'"),
@@ -216,7 +262,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_wrong_input_is_one_line_and_exit_2(case: str, family_folders: FamilyFolders) -> None:
+def test_wrong_input_is_one_line_and_exit_2(
+    case: str, specchat: Specchat, family_folders: FamilyFolders
+) -> None:
     arguments, stdin, complaint = BAD[case]
     places = {"TARGET": family_folders.target, "STRANGER": family_folders.stranger}
     done = specchat(*(places.get(a, a) for a in arguments), stdin=stdin)

@@ -32,18 +32,35 @@ def test_flags_over_environment_over_file_over_defaults(
 def test_what_is_wrong_is_named_with_its_source(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(InputError, match="--top-p"):
+    with pytest.raises(InputError, match="^--top-p: .* less than or equal to 1, not 3.0"):
         load_settings({"top_p": 3.0})
-    monkeypatch.setenv("SPECCHAT_TOP_P", "3")
-    with pytest.raises(InputError, match="SPECCHAT_TOP_P"):
+    config.write_text("top_p = 3")
+    with pytest.raises(InputError, match=r"^top_p in .*config.toml: "):
+        load_settings({})
+    monkeypatch.setenv("SPECCHAT_TOP_P", "4")
+    with pytest.raises(InputError, match="^SPECCHAT_TOP_P: .*not '4'"):
         load_settings({})
     monkeypatch.delenv("SPECCHAT_TOP_P")
     config.write_text("top_q = 1")
-    with pytest.raises(InputError, match=r"top_q .*config.toml.*: no such setting"):
+    with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
         load_settings({})
     config.write_text("top_p = = 1")
     with pytest.raises(InputError, match="can't read the settings"):
         load_settings({})
+
+
+def test_the_environment_takes_plain_text_and_empty_means_not_set(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECCHAT_STOP", "END")
+    monkeypatch.setenv("SPECCHAT_TARGET", "")
+    monkeypatch.setenv("SPECCHAT_THREADS", "3")
+    settings = load_settings({})
+    assert settings.stop == ("END",)
+    assert settings.models.target is None and settings.models.threads == 3
+    config.write_text('stop = ["a", "b"]')
+    monkeypatch.delenv("SPECCHAT_STOP")
+    assert load_settings({}).stop == ("a", "b")
 
 
 def test_strategies_may_repeat_with_settings_of_their_own() -> None:
@@ -64,6 +81,7 @@ def test_strategies_may_repeat_with_settings_of_their_own() -> None:
         ("magic", "unknown strategy 'magic'; choose from ar, draft"),
         ("draft:beta=2", "unknown setting 'beta'"),
         ("draft:gamma=", "gamma must be a whole number"),
+        ("draft:gamma=auto", "auto is not available yet"),
         ("draft:gamma=-1", "gamma must be a whole number"),
         ("draft:gamma=65", "gamma must be a whole number from 0 to 64"),
         ("ar:gamma=2", "ar drafts nothing"),
