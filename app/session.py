@@ -85,7 +85,6 @@ class Session:
         with self._wake:
             self._wanted = Turn(prompt, self._runs)
             self._runs += 1
-            self._stopping = False
             self._wake.notify()
 
     def again(self) -> None:
@@ -93,7 +92,6 @@ class Session:
             if self._turns:
                 last = self._turns[-1]
                 self._wanted = Turn(last.prompt, last.run)
-                self._stopping = False
                 self._wake.notify()
 
     def stop(self) -> None:
@@ -117,6 +115,7 @@ class Session:
         with self._wake:
             self._fresh = True
             self._stopping = True
+            self._wanted = None
             self._wake.notify()
 
     def set_params(self, params: Params) -> None:
@@ -185,6 +184,7 @@ class Session:
                     self._turns.clear()
                 if self._wanted is not None:
                     turn, self._wanted = self._wanted, None
+                    self._stopping = False  # that was meant for the turn before
                     return turn
                 self._wake.wait()
         return None
@@ -226,7 +226,7 @@ class Session:
             if due := runner.due(self._schedule, self._enabled):
                 runner.advance(due, self._params)
         stopped = runner.end()
-        turn.answers = {lane.spec.name: lane.text for lane in running if lane.ids}
+        turn.answers = runner.answers()
         self._emit(RunFinished(turn.run, stopped))
 
     def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:

@@ -79,6 +79,10 @@ class TurnRunner:
             self._end(turn, "stopped")
         return bool(open_turns)
 
+    def answers(self) -> dict[str, str]:
+        """What each lane said in this turn. One that never began still has its previous answer."""
+        return {turn.lane.spec.name: turn.lane.text for turn in self._turns if turn.started}
+
     def _start(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
         seed = lane_seed(self._seed, self._run, lane.spec.name)
