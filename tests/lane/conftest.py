@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import pytest  # noqa: E402
+import torch  # noqa: E402
+from listening import Listener  # noqa: E402
+
+from app.family import Family, load_family  # noqa: E402
+from app.session import Session  # noqa: E402
+from app.settings import ModelOptions, parse_strategies  # noqa: E402
+from decoding.params import Params  # noqa: E402
+
+Open = Callable[..., Listener]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def options(family_folders: Any) -> ModelOptions:
+    return ModelOptions(
+        family_folders.target, family_folders.draft, device="cpu", dtype="float32", threads=1
+    )
+
+
+@pytest.fixture(scope="session")
+def family(options: ModelOptions) -> Family:
+    return load_family(options)
+
+
+@pytest.fixture
+def open_session(options: ModelOptions) -> Iterator[Open]:
+    """Starts sessions on the tiny family, and closes them in the end."""
+    listeners: list[Listener] = []
+
+    def start(strategies: str = "ar,draft,lookup", **settings: Any) -> Listener:
+        settings = {
+            "params": Params(gamma=3, max_new_tokens=12),
+            "seed": 7,
+            "ignore_eos": True,
+            **settings,
+        }
+        chosen = settings.pop("options", options)
+        params = settings.pop("params")
+        listener = Listener(Session(chosen, parse_strategies(strategies), params, **settings))
+        listeners.append(listener)
+        listener.session.open()
+        return listener
+
+    yield start
+    for listener in listeners:
+        listener.session.close()

@@ -1,0 +1,414 @@
+"""The session: events in order, and every command as the screen gives it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from listening import Listener, ids_of, lanes_of, of, reason_of
+
+from app.events import (
+    Finished,
+    LoadFailed,
+    Loading,
+    Prefilled,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Stepped,
+)
+from app.family import Family
+from app.lane import Lane
+from app.settings import ModelOptions
+from decoding.params import Params, SamplingParams
+
+LANES = ("ar", "draft", "lookup")
+LONG = Params(gamma=3, max_new_tokens=90)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds that last long enough to be interrupted."""
+    step = Lane.step
+
+    def slowly(self: Lane, params: Params) -> Any:
+        if self.finished is None:
+            time.sleep(0.02)
+        return step(self, params)
+
+    monkeypatch.setattr(Lane, "step", slowly)
+
+
+@pytest.fixture
+def conversations(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
+    """What every turn gave to the model, as (role, content)."""
+    seen: list[list[tuple[str, str]]] = []
+    encode = Family.encode
+
+    def noting(self: Family, messages: Any, raw: bool = False) -> list[int]:
+        seen.append([(m["role"], m["content"]) for m in messages])
+        return encode(self, messages, raw)
+
+    monkeypatch.setattr(Family, "encode", noting)
+    return seen
+
+
+@contextmanager
+def at_once(seconds: float = 1.0) -> Iterator[None]:
+    begun = time.monotonic()
+    yield
+    assert time.monotonic() - begun < seconds
+
+
+def text_of(events: list[Any], lane: str) -> str:
+    """Of an answer without unfinished characters."""
+    pieces = [e.first.text for e in of(events, Prefilled, lane)]
+    for event in of(events, Stepped, lane):
+        pieces += [t.text for t in event.tokens if t.fate not in ("rejected", "dropped")]
+    return "".join(pieces)
+
+
+def test_loading_then_one_turn_in_order(open_session: Any) -> None:
+    listener: Listener = open_session(prompts=lambda: ("an example",))
+    loaded = listener.loaded()
+    assert [lane.name for lane in loaded.lanes] == list(LANES)
+    assert all(lane.available and lane.enabled for lane in loaded.lanes)
+    assert (loaded.device, loaded.dtype, loaded.threads) == ("cpu", "float32", 1)
+    assert loaded.prompts == ("an example",)
+    assert {type(e) for e in listener.heard[:-1]} == {Loading}
+
+    events = listener.turn("the quick brown fox")
+    started = events[0]
+    assert isinstance(started, RunStarted)
+    assert (started.run, started.turn, started.prompt) == (0, 0, "the quick brown fox")
+    assert started.seed == 7 and started.lanes == LANES
+    assert isinstance(events[-1], RunFinished) and not events[-1].stopped
+    for lane in LANES:
+        kinds = [type(e) for e in events if getattr(e, "lane", None) == lane]
+        assert kinds[0] is Prefilled and kinds[-1] is Finished
+        assert set(kinds[1:-1]) == {Stepped}
+        assert ids_of(events, lane) == ids_of(events, "ar")
+
+
+def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Any) -> None:
+    listener: Listener = open_session()
+    listener.session.run("the lazy dog")
+    events = listener.rest()
+    assert reason_of(events, "ar") == "length"
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ({"target": "/no/such/folder"}, "no folder /no/such/folder"),
+        ({"draft": "stranger"}, "another vocabulary"),
+        ({"draft": "./missing"}, "no folder ./missing"),
+    ],
+    ids=["target", "vocabulary", "draft"],
+)
+def test_what_cannot_be_loaded_is_said_in_one_line(
+    open_session: Any,
+    options: ModelOptions,
+    family_folders: Any,
+    change: dict[str, str],
+    line: str,
+) -> None:
+    change = {k: family_folders.stranger if v == "stranger" else v for k, v in change.items()}
+    listener: Listener = open_session(options=replace(options, **change))
+    message = listener.wait(LoadFailed).message
+    assert line in message and "\n" not in message
+    listener.session.run("too late")  # nothing breaks
+    listener.session.close()
+
+
+def test_without_a_draft_its_lane_is_not_available(
+    open_session: Any, options: ModelOptions
+) -> None:
+    listener: Listener = open_session(options=replace(options, draft=None))
+    draft = listener.loaded().lanes[1]
+    assert (draft.available, draft.enabled) == (False, False)
+    assert draft.reason == "no draft model: give one with --draft"
+    assert lanes_of(listener.turn("the dog")) == ("ar", "lookup")
+
+
+# --- the conversation ------------------------------------------------------------------------
+
+
+def test_the_conversation_goes_on_with_the_leaders_answer(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    params = Params(SamplingParams(0.7), gamma=3, max_new_tokens=8)
+    listener: Listener = open_session(params=params, system="be brief")
+    listener.loaded()
+    first = listener.turn("the fox")
+    listener.session.set_leader("lookup")
+    second = listener.turn("the dog")
+    assert conversations[0] == [("system", "be brief"), ("user", "the fox")]
+    system, asked, answered, asks = conversations[1]
+    assert (system, asked, asks) == (*conversations[0], ("user", "the dog"))
+    assert answered[0] == "assistant"
+    assert answered[1].startswith(text_of(first, "lookup"))
+    assert text_of(first, "lookup") != text_of(first, "ar")
+    assert of(second, RunStarted)[0].turn == 1
+
+
+def test_a_new_conversation_forgets(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.turn("the fox")
+    listener.session.new_conversation()
+    events = listener.turn("the dog")
+    assert conversations[-1] == [("user", "the dog")]
+    assert of(events, RunStarted)[0].turn == 0
+    assert reason_of(events, "ar") == "length"
+
+
+def test_once_more_gives_the_same_ids_and_replaces_the_answer(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener: Listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+    listener.loaded()
+    listener.turn("the fox")
+    second = listener.turn("the dog")
+    again = listener.turn()
+    for lane in LANES:
+        assert ids_of(again, lane) == ids_of(second, lane)
+    assert of(again, RunStarted) == of(second, RunStarted)
+    assert conversations[2] == conversations[1]
+    listener.turn("the fox")
+    assert len(conversations[3]) == 5  # two turns and the new prompt
+    assert [role for role, _ in conversations[3]].count("assistant") == 2
+
+
+def test_two_runs_of_one_prompt_draw_differently(open_session: Any) -> None:
+    listener: Listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+    listener.loaded()
+    first = listener.turn("the fox")
+    listener.session.new_conversation()
+    second = listener.turn("the fox")
+    assert ids_of(first, "ar") != ids_of(second, "ar")
+
+
+def test_a_lane_that_never_began_has_no_answer_in_this_turn(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    """It still has the ids of the turn before."""
+    listener: Listener = open_session("ar,lookup")
+    listener.loaded()
+    listener.turn("the fox")
+    listener.session.pause(True)
+    listener.forget()
+    listener.session.run("the dog")
+    listener.session.step()
+    stepped = listener.wait(Stepped)
+    assert stepped.lane == "ar"
+    listener.session.stop()
+    said = listener.rest()
+    listener.session.pause(False)
+    listener.session.set_leader("lookup")
+    listener.turn("and then")
+    answers = [content for role, content in conversations[-1] if role == "assistant"]
+    assert answers[1].rstrip("\ufffd") == text_of(said, "ar")
+
+
+# --- pause, step, stop -----------------------------------------------------------------------
+
+
+def test_a_step_is_exactly_one_round(open_session: Any) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    for count in range(1, 4):
+        listener.session.step()
+        listener.wait(Stepped, count)
+    time.sleep(0.1)  # nothing more may come
+    listener.forget()
+    assert len(of(listener.heard, Stepped)) == 3
+    listener.session.pause(False)
+    assert reason_of(listener.rest(), "lookup") == "length"
+
+
+def test_steps_from_before_the_pause_do_not_count(open_session: Any) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.session.step()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    listener.wait(RunStarted)
+    time.sleep(0.1)
+    listener.forget()
+    assert not of(listener.heard, Stepped)
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("schedule", ["fair", "race"])
+def test_stop_ends_the_turn_and_keeps_what_was_said(
+    open_session: Any, schedule: str, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener: Listener = open_session(params=LONG, schedule=schedule)
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, 4)
+    with at_once():
+        listener.session.stop()
+        events = listener.rest()
+    assert of(events, RunFinished)[0].stopped
+    assert {reason_of(events, lane) for lane in LANES} == {"stopped"}
+    listener.session.set_params(Params(max_new_tokens=4))
+    assert reason_of(listener.turn("the dog"), "ar") == "length"
+    assert conversations[-1][1][1].startswith(text_of(events, "ar"))
+
+
+@pytest.mark.usefixtures("slow")
+def test_stop_and_at_once_another_prompt(open_session: Any) -> None:
+    listener: Listener = open_session("ar", params=LONG)
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, 2)
+    listener.session.stop()
+    listener.session.run("the dog")
+    assert listener.wait(RunFinished).stopped
+    assert listener.wait(RunStarted, 2).prompt == "the dog"
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_new_conversation_and_at_once_a_prompt(open_session: Any) -> None:
+    listener: Listener = open_session("ar", params=LONG)
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, 2)
+    listener.session.new_conversation()
+    listener.session.run("the dog")
+    assert listener.wait(RunFinished).stopped
+    assert listener.wait(RunStarted, 2).turn == 0
+
+
+def test_stop_ends_a_pause(open_session: Any) -> None:
+    listener: Listener = open_session(params=LONG)
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    listener.session.step()
+    listener.wait(Stepped)
+    with at_once():
+        listener.session.stop()
+        assert of(listener.rest(), RunFinished)[0].stopped
+
+
+# --- settings on the way ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: Any) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, 2)
+    listener.session.set_enabled("ar", False)
+    events = listener.rest()
+    assert [reason_of(events, lane) for lane in LANES] == ["stopped", "length", "length"]
+    assert lanes_of(listener.turn("the dog")) == ("draft", "lookup")
+    listener.session.set_enabled("ar", True)
+    assert lanes_of(listener.turn("the dog")) == LANES
+
+
+def test_settings_act_at_the_next_round(open_session: Any) -> None:
+    listener: Listener = open_session("draft", params=Params(gamma=1, max_new_tokens=40))
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    for count, gamma in enumerate([1, 5, 0, 3], 1):
+        listener.session.set_params(Params(gamma=gamma, max_new_tokens=40))
+        listener.session.step()
+        assert listener.wait(Stepped, count).round.drafted == gamma
+
+
+def test_race_lets_the_lanes_alternate(open_session: Any) -> None:
+    listener: Listener = open_session(schedule="race", params=Params(gamma=2, max_new_tokens=30))
+    listener.loaded()
+    events = listener.turn("the fox")
+    order = [e.lane for e in events if isinstance(e, Stepped)]
+    assert set(order[:3]) == set(LANES)
+    listener.session.set_schedule("fair")
+    order = [e.lane for e in listener.turn("the dog") if isinstance(e, Stepped)]
+    assert order == sorted(order, key=LANES.index)
+
+
+# --- refused, broken, closed -----------------------------------------------------------------
+
+
+def test_a_prompt_that_is_too_long_changes_nothing(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.turn("the fox")
+    events = listener.turn("fox " * 200)
+    assert [type(e) for e in events] == [RunRefused]
+    assert of(events, RunRefused)[0].prompt == "fox " * 200
+    assert "the model's context holds 128" in of(events, RunRefused)[0].message
+    assert of(listener.turn("the dog"), RunStarted)[0].turn == 1
+    assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]
+
+
+def test_with_every_lane_off_there_is_nothing_to_run(open_session: Any) -> None:
+    listener: Listener = open_session("ar")
+    listener.loaded()
+    listener.session.set_enabled("ar", False)
+    (refused,) = listener.turn("the fox")
+    assert isinstance(refused, RunRefused) and "no lane" in refused.message
+
+
+def test_a_broken_lane_is_an_error_and_the_next_turn_works(
+    open_session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    step, broken = Lane.step, threading.Event()
+    broken.set()
+
+    def flaky(self: Lane, params: Params) -> Any:
+        if self.spec.name == "draft" and broken.is_set():
+            raise RuntimeError("no luck")
+        return step(self, params)
+
+    monkeypatch.setattr(Lane, "step", flaky)
+    events = listener.turn("the fox")
+    assert [reason_of(events, lane) for lane in LANES] == ["length", "error", "length"]
+    assert of(events, Finished, "draft")[0].message == "RuntimeError: no luck"
+    broken.clear()
+    events = listener.turn("the dog")
+    assert {reason_of(events, lane) for lane in LANES} == {"length"}
+    assert ids_of(events, "draft") == ids_of(events, "ar")
+
+
+def decode_threads() -> int:
+    return sum(t.name == "specchat-decode" for t in threading.enumerate())
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("moment", ["loading", "idle", "running", "paused"])
+def test_close_never_waits_and_the_thread_ends(open_session: Any, moment: str) -> None:
+    before = decode_threads()
+    listener: Listener = open_session(params=LONG)
+    if moment != "loading":
+        listener.loaded()
+    if moment == "paused":
+        listener.session.pause(True)
+    if moment in ("running", "paused"):
+        listener.session.run("the fox")
+        listener.wait(RunStarted)
+    with at_once(0.2):
+        listener.session.close()
+    until = time.monotonic() + 30
+    while decode_threads() > before and time.monotonic() < until:
+        time.sleep(0.005)
+    assert decode_threads() <= before

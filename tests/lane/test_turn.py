@@ -1,0 +1,196 @@
+"""A turn: whose round is next, what the lanes share, and what becomes of a lane that breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from listening import ids_of, of, reason_of
+
+from app.events import Event, Finished, Prefilled, Schedule, Stepped
+from app.family import Family
+from app.lane import Lane
+from app.settings import parse_strategies
+from app.turn import TurnRunner
+from decoding.params import Params, SamplingParams
+from decoding.stopping import Stop
+
+PARAMS = Params(gamma=3, max_new_tokens=12)
+SAMPLED = Params(SamplingParams(1.0), gamma=3, max_new_tokens=12)
+PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
+
+
+def lanes_for(family: Family, strategies: str) -> list[Lane]:
+    return [Lane(spec, family) for spec in parse_strategies(strategies)]
+
+
+class Turn:
+    """Plays a turn without a thread."""
+
+    def __init__(self, family: Family, lanes: list[Lane], seed: int = 3, **own: Any) -> None:
+        self.lanes, self.events = lanes, list[Event]()
+        self.enabled = {lane.spec.name: True for lane in lanes}
+        own = {"cancelled": lambda: False, **own}
+        self.runner = TurnRunner(
+            lanes, family.encode(PROMPT), seed, 0, Stop(), self.events.append, **own
+        )
+
+    def play(self, params: Params = PARAMS, schedule: Schedule = "fair") -> list[Event]:
+        while due := self.runner.due(schedule, self.enabled):
+            self.runner.advance(due, params)
+        return self.events
+
+
+def test_fair_plays_one_lane_after_the_other(family: Family) -> None:
+    events = Turn(family, lanes_for(family, "ar,draft,lookup")).play()
+    order = [e.lane for e in events if isinstance(e, Stepped)]
+    assert order == sorted(order, key=["ar", "draft", "lookup"].index)
+    for lane in ("ar", "draft", "lookup"):
+        kinds = [type(e) for e in events if getattr(e, "lane", None) == lane]
+        assert kinds[0] is Prefilled
+        assert set(kinds[1:-1]) == {Stepped}
+        assert kinds[-1] is Finished
+        assert reason_of(events, lane) == "length"
+        assert len(ids_of(events, lane)) == 12
+
+
+def test_race_gives_every_lane_the_same_time(family: Family) -> None:
+    """No lane is ever ahead by more than one round."""
+    turn = Turn(family, lanes_for(family, "ar,draft,lookup"))
+    longest = 0.0
+    while all(not lane.rounds or not lane.finished for lane in turn.lanes):
+        due = turn.runner.due("race", turn.enabled)
+        assert due is not None
+        turn.runner.advance(due, PARAMS)
+        longest = max(longest, *(r.total_seconds for lane in turn.lanes for r in lane.rounds))
+        spent = [lane.stats.decode_seconds for lane in turn.lanes if lane.rounds]
+        assert max(spent) - min(spent) <= longest
+    assert all(lane.rounds for lane in turn.lanes)
+
+
+def test_the_prompt_is_prefilled_once_for_the_target(family: Family) -> None:
+    lanes = lanes_for(family, "ar,draft,drafter,lookup")
+    Turn(family, lanes).play()
+    ar, draft, drafter, lookup = lanes
+    assert ar.prompt is draft.prompt is lookup.prompt
+    assert drafter.prompt is not ar.prompt
+    assert draft.ttft_seconds >= ar.prompt.seconds  # as if it had been its own
+
+
+def test_exact_lanes_say_what_the_autoregressive_one_says(family: Family) -> None:
+    events = Turn(family, lanes_for(family, "draft,ar,lookup,drafter")).play()
+    assert ids_of(events, "draft") == ids_of(events, "ar") == ids_of(events, "lookup")
+    # draft ended before there was anything to compare it with, so it is reported once more
+    assert [e.matches_ar for e in of(events, Finished, "draft")] == [None, True]
+    assert [e.matches_ar for e in of(events, Finished, "lookup")] == [True]
+    for lane in ("ar", "drafter"):
+        assert {e.matches_ar for e in of(events, Finished, lane)} == {None}
+
+
+def test_sampled_lanes_are_not_compared(family: Family) -> None:
+    events = Turn(family, lanes_for(family, "ar,draft")).play(SAMPLED)
+    assert {e.matches_ar for e in of(events, Finished)} == {None}
+
+
+def test_speedup_is_over_the_autoregressive_lane(family: Family) -> None:
+    events = Turn(family, lanes_for(family, "ar,draft")).play()
+    ar, draft = (of(events, Finished, name)[-1].figures for name in ("ar", "draft"))
+    assert ar is not None and draft is not None
+    assert ar.speedup == 1.0
+    assert draft.speedup == pytest.approx(draft.tokens_per_second / ar.tokens_per_second)
+    alone = Turn(family, lanes_for(family, "draft")).play()
+    figures = of(alone, Finished, "draft")[-1].figures
+    assert figures is not None and figures.speedup is None
+
+
+@pytest.mark.parametrize("strategies", ["draft", "draft,ar,lookup", "lookup,draft:gamma=2,draft"])
+@pytest.mark.parametrize("schedule", ["fair", "race"])
+def test_a_lanes_draws_depend_on_nothing_but_its_seed(
+    family: Family, strategies: str, schedule: Schedule
+) -> None:
+    wanted = ids_of(Turn(family, lanes_for(family, "ar,draft")).play(SAMPLED), "draft")
+    got = ids_of(Turn(family, lanes_for(family, strategies)).play(SAMPLED, schedule), "draft")
+    assert got == wanted
+    other = ids_of(Turn(family, lanes_for(family, "draft"), seed=4).play(SAMPLED), "draft")
+    assert other != wanted
+
+
+@pytest.mark.parametrize("broken", ["start", "step"])
+def test_a_lane_that_breaks_ends_alone(
+    family: Family, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = lanes_for(family, "ar,draft,lookup")
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise RuntimeError("out of luck\nsecond line")
+
+    monkeypatch.setattr(lanes[1], broken, fail)
+    events = Turn(family, lanes).play()
+    finished = of(events, Finished, "draft")[-1]
+    assert (finished.reason, finished.message) == ("error", "RuntimeError: out of luck")
+    for name in ("ar", "lookup"):
+        assert reason_of(events, name) == "length"
+    assert of(events, Finished, "lookup")[-1].matches_ar is True
+
+
+def test_when_the_first_lane_breaks_the_next_one_prefills(
+    family: Family, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = lanes_for(family, "ar,draft")
+    monkeypatch.setattr(lanes[0]._decoder.target, "prefill", _failing_once(family))
+    events = Turn(family, lanes).play()
+    assert reason_of(events, "ar") == "error"
+    assert reason_of(events, "draft") == "length"
+    # and in the next turn the broken lane is whole again
+    assert reason_of(Turn(family, lanes).play(), "ar") == "length"
+
+
+def _failing_once(family: Family) -> Any:
+    prefill, calls = family.target.prefill, []
+
+    def flaky(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise RuntimeError("once")
+        return prefill(*args, **kwargs)
+
+    return flaky
+
+
+def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: Family) -> None:
+    turn = Turn(family, lanes_for(family, "ar,draft"))
+    for _ in range(3):
+        due = turn.runner.due("fair", turn.enabled)
+        assert due is not None
+        turn.runner.advance(due, PARAMS)
+    turn.enabled["ar"] = False
+    events = turn.play()
+    assert reason_of(events, "ar") == "stopped"
+    assert len(ids_of(events, "ar")) == 4
+    assert reason_of(events, "draft") == "length"
+    assert of(events, Finished, "draft")[-1].matches_ar is None
+
+
+def test_cancelling_ends_a_prefill(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("decoding.target.PREFILL_CHUNK", 2)
+    answers = iter([False, True])
+    turn = Turn(family, lanes_for(family, "ar"), cancelled=lambda: next(answers))
+    events = turn.play()
+    assert [type(e) for e in events] == [Finished]
+    assert reason_of(events, "ar") == "stopped"
+
+
+def test_end_stops_what_still_runs(family: Family) -> None:
+    turn = Turn(family, lanes_for(family, "ar,draft"))
+    due = turn.runner.due("fair", turn.enabled)
+    assert due is not None
+    turn.runner.advance(due, PARAMS)
+    assert turn.runner.end() is True
+    assert [reason_of(turn.events, name) for name in ("ar", "draft")] == ["stopped", "stopped"]
+    assert turn.runner.end() is False
+
+
+def test_a_first_token_that_ends_the_answer_needs_no_round(family: Family) -> None:
+    events = Turn(family, lanes_for(family, "ar,draft")).play(Params(max_new_tokens=1))
+    assert [type(e) for e in events] == [Prefilled, Finished] * 2
+    assert of(events, Finished, "draft")[-1].matches_ar is True
