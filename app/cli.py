@@ -55,6 +55,12 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
 )
 
 
+def _flag(name: str, kind: type) -> str:
+    """A switch can be turned off too: config.toml may have turned it on."""
+    name = name.replace("_", "-")
+    return f"--{name}/--no-{name}" if kind is bool else f"--{name}"
+
+
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give `command(flags, **own)` all the shared options; `flags` holds those that were given."""
 
@@ -70,7 +76,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
             default=None,
             annotation=Annotated[
                 kind | None,
-                typer.Option("--" + name.replace("_", "-"), help=text, rich_help_panel=panel),
+                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel),
             ],
         )
         for panel, name, kind, text in _SHARED

@@ -215,7 +215,9 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
         if strategy not in STRATEGIES:
-            what = f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
+            what = (
+                f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
+            )
             raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
         gamma: int | None = None
         for setting in own:

@@ -1,0 +1,34 @@
+"""What the README shows works, and its commands are those that the CI runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_library_example_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    exec(compile(example, "README.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert lines and all(re.match(r"\d+ \d+ ['\"]", line) for line in lines)
+
+
+def test_the_document_table_names_every_field() -> None:
+    from app.document import _LANE_FIELDS
+
+    named = set(re.findall(r"`(\w+)`", README))
+    assert set(_LANE_FIELDS) <= named
+
+
+def test_the_first_two_commands_set_everything_up() -> None:
+    run, test = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)[:2]
+    assert run.strip().endswith(".venv/bin/specchat") and "pip install -q -e ." in run
+    assert test.strip().endswith(".venv/bin/pytest")
