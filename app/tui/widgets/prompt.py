@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from textual import events
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
@@ -14,11 +15,11 @@ class Prompt(TextArea):
 
     BINDINGS = [
         Binding(
-            "enter", "submit", "Run", id="prompt.run", priority=True,
+            "enter", "submit", "Run", id="prompt.run",
             tooltip="Answer the prompt in every lane that is on",
         ),
         Binding(
-            "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline", priority=True,
+            "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline",
             tooltip="Break the line",
         ),
     ]  # fmt: skip
@@ -34,6 +35,18 @@ class Prompt(TextArea):
         self._history: list[str] = []
         self._place = 0  # in the history; its length is the line being written
         self._draft = ""
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Our bindings act here, in turn with the letters before them. As priority bindings they
+        would overtake letters that still wait in this widget's queue when keys come in a burst;
+        as plain ones they would come too late, TextArea makes a line break of Enter itself."""
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if binding.action in ("submit", "newline"):
+                event.stop()
+                event.prevent_default()
+                await self.run_action(binding.action)
+                return
+        await super()._on_key(event)
 
     def remember(self, text: str) -> None:
         if text in self._history:

@@ -1,0 +1,110 @@
+"""The whole thing in a real terminal: `specchat` in tmux, keys typed, the screen read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import FamilyFolders
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 60.0  # seconds; a loaded machine is slow, a hanging app is slower
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+
+
+class Terminal:
+    """A tmux session of its own server, so that nobody else's is touched."""
+
+    def __init__(self, socket: Path, command: str, columns: int, rows: int) -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
+        self._call(
+            "new-session", "-d", "-s", "app", "-x", str(columns), "-y", str(rows),
+            f"{command}; echo left with $?; exec sleep 60",
+        )  # fmt: skip
+
+    def _call(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [*self._tmux, *arguments], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        return done.stdout
+
+    def screen(self) -> str:
+        return self._call("capture-pane", "-p", "-t", "app")
+
+    def type(self, text: str) -> None:
+        self._call("send-keys", "-t", "app", "-l", text)
+
+    def press(self, *keys: str) -> None:
+        self._call("send-keys", "-t", "app", *keys)
+
+    def wait_for(self, *texts: str) -> str:
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            screen = self.screen()
+            if all(text in screen for text in texts):
+                return screen
+            time.sleep(0.05)
+        raise AssertionError(f"{texts} did not appear:\n{self.screen()}")
+
+    def close(self) -> None:
+        self._call("kill-server")
+
+
+@pytest.fixture
+def terminal(
+    request: pytest.FixtureRequest, tmp_path: Path, family_folders: FamilyFolders
+) -> Iterator[Terminal]:
+    columns, rows = request.param
+    command = (
+        f"env XDG_CONFIG_HOME={tmp_path} {sys.executable} -m app"
+        f" --target {family_folders.target} --draft {family_folders.draft} --ignore-eos"
+        " --max-new-tokens 60"
+    )
+    terminal = Terminal(tmp_path / "tmux", command, columns, rows)
+    yield terminal
+    terminal.close()
+
+
+@pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
+def test_ask_watch_and_leave(terminal: Terminal) -> None:
+    terminal.wait_for("Autoregressive", "Draft model", "Prompt lookup")
+    terminal.type("the quick fox")
+    terminal.press("Enter")
+    screen = terminal.wait_for("60 tok", "=AR", "α ", "τ ", "tok/s")
+    assert screen.count("the quick fox") >= 2  # the prompt stands in every lane
+    terminal.press("Escape")
+    terminal.press("2")  # the draft lane off
+    terminal.press("F5")
+    terminal.wait_for("Autoregressive")
+    terminal.press("F1")
+    terminal.wait_for("accepted", "TTFT")
+    terminal.press("Escape")
+    terminal.press("C-q")
+    terminal.wait_for("left with 0")
+
+
+@pytest.mark.parametrize("terminal", [(60, 24)], indirect=True)
+def test_a_small_terminal_is_enough(terminal: Terminal) -> None:
+    terminal.wait_for("Autoregressive")
+    terminal.type("the dog")
+    terminal.press("Enter")
+    terminal.wait_for("60 tok")
+    terminal.press("C-q")
+    terminal.wait_for("left with 0")
+
+
+@pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
+def test_leaving_while_models_load_does_not_wait(terminal: Terminal) -> None:
+    terminal.wait_for("loading")
+    begun = time.monotonic()
+    terminal.press("C-q")
+    terminal.wait_for("left with 0")
+    assert time.monotonic() - begun < 5.0
