@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from app.events import LaneInfo
 from app.family import Family
-from app.settings import LaneSpec
+from app.settings import STRATEGIES, LaneSpec
 from decoding.decoder import Decoder, FinishReason, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
@@ -21,12 +21,8 @@ from decoding.stopping import Stop
 from decoding.text import Detokenizer
 from decoding.tree import Shape
 
-TITLES = {
-    "ar": "Autoregressive",
-    "draft": "Draft model",
-    "drafter": "Draft alone",
-    "lookup": "Prompt lookup",
-}
+
+GHOSTS = (Fate.REJECTED, Fate.DROPPED)  # drafted, shown, never part of the text
 
 
 class Lane:
@@ -45,6 +41,7 @@ class Lane:
         self.ttft_seconds = 0.0
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
+        self._shown = ""  # the pieces handed out so far
         if self.available:
             self._decoder = self._make_decoder()
             if self._decoder.drafter is not None:
@@ -89,7 +86,7 @@ class Lane:
         return LaneInfo(
             name=self.spec.name,
             strategy=self.spec.strategy,
-            title=TITLES[self.spec.strategy],
+            title=STRATEGIES[self.spec.strategy],
             available=self.available,
             reason=self.reason,
             enabled=enabled and self.available,
@@ -119,7 +116,9 @@ class Lane:
         if shared is not None and self.prompt is shared:
             self.ttft_seconds += shared.seconds
         self.ids = self._decoder.generated
-        return TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
+        event = TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
+        self._shown = event.text
+        return self._closed([event])[0] if self.finished else event
 
     def warm_up(self) -> None:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
@@ -151,7 +150,21 @@ class Lane:
             if not record.drafted:
                 fate = Fate.PLAIN
             events.append(TokenEvent(token, push(token), fate, record.index))
-        return tuple(events)
+        self._shown += "".join(event.text for event in events if event.fate not in GHOSTS)
+        return tuple(self._closed(events) if self.finished else events)
+
+    def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:
+        """The last round's events, so that all pieces together are the lane's text: a character
+        that was never completed is added, a stop text taken away."""
+        rest = self._detokenizer.flush()
+        surplus = max(len(self._shown) + len(rest) - len(self.text), 0)
+        for i in reversed(range(len(events))):
+            if events[i].fate not in GHOSTS:
+                text = events[i].text + rest
+                kept = max(len(text) - surplus, 0)
+                events[i] = replace(events[i], text=text[:kept])
+                surplus, rest = surplus - (len(text) - kept), ""
+        return events
 
     def _own(self, params: Params) -> Params:
         return params if self.spec.gamma is None else replace(params, gamma=self.spec.gamma)

@@ -47,7 +47,7 @@ def folded_attention(
         out = scaled_dot_product_attention(
             query, key, value, is_causal=True, scale=scaling, enable_gqa=heads != kv_heads
         )
-        return out.transpose(1, 2), None
+        return out.transpose(1, 2).contiguous(), None
     if attention_mask is None and rows > 1:
         attention_mask = causal_mask(rows, query.dtype, query.device)
 
@@ -65,7 +65,7 @@ def folded_attention(
         if attention_mask is not None:
             scores = scores + attention_mask
         out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
-    return out.reshape(1, heads, rows, value.shape[-1]).transpose(1, 2), None
+    return out.reshape(1, heads, rows, value.shape[-1]).transpose(1, 2).contiguous(), None
 
 
 def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -44,7 +44,7 @@ class Target:
         self.model = model.eval()
         self.config: Any = model.config.get_text_config(decoder=True)
         _refuse_unsupported(model, self.config)
-        self._fold = self._set_attention()
+        ours = self._set_attention()
         self.window, self._mixed = _sliding_window(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
@@ -57,9 +57,15 @@ class Target:
             else {}
         )
         self._layers, self._devices, self.vocab_size = self._probe()
+        self._fold = self._group_size() if ours else 1
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
+
+    def lm_head(self, features: Tensor) -> Tensor:
+        """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
+        order of the tokens."""
+        return self.model.get_output_embeddings()(features)  # type: ignore[no-any-return]
 
     @torch.inference_mode()
     def prefill(
@@ -137,15 +143,20 @@ class Target:
         near = full.masked_fill(far.repeat(self._fold, 1), lowest)
         return {"full_attention": full, "sliding_attention": near} if self._mixed else near
 
-    def _set_attention(self) -> int:
-        """Use our attention where the model's class takes one; returns how many query heads are
-        folded into a mask's rows. Other models keep their own eager attention."""
-        if getattr(self.model, "_supports_attention_backend", False):
-            self.model.set_attn_implementation(attention.NAME)
-            heads = int(self.config.num_attention_heads)
-            return heads // int(getattr(self.config, "num_key_value_heads", None) or heads)
-        self.model.set_attn_implementation("eager")
-        return 1
+    def _set_attention(self) -> bool:
+        """Use our attention where the model's class takes one; others keep their own eager one."""
+        ours = bool(getattr(self.model, "_supports_attention_backend", False))
+        self.model.set_attn_implementation(attention.NAME if ours else "eager")
+        return ours
+
+    def _group_size(self) -> int:
+        """How many query heads are folded into a mask's rows: the group of a key head, counted from
+        what the cache holds (the config may say otherwise); 1, and each layer folds for itself,
+        where layers differ."""
+        kv_heads = {layer.kv_heads for layer in self._layers}
+        if len(kv_heads) > 1:
+            return 1
+        return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
 
     def _remember_features(self, module: object, args: object, output: Any) -> None:
         self._features = output[0][0]
@@ -155,12 +166,18 @@ class Target:
         """One pass of one token tells what the config may not: the shapes of each layer's rows and
         the width of the logits. It also warms the model up."""
         seen = _RecordingCache()
-        logits = self.model(
-            input_ids=torch.zeros((1, 1), dtype=torch.long, device=self.device),
-            position_ids=torch.zeros((1, 1), dtype=torch.long, device=self.device),
-            past_key_values=seen,
-            use_cache=True,
-        ).logits
+        zero = torch.zeros((1, 1), dtype=torch.long, device=self.device)
+        try:
+            logits = self.model(
+                input_ids=zero, position_ids=zero, past_key_values=seen, use_cache=True
+            ).logits
+        except InputError:
+            raise
+        except Exception as error:  # models are free to want more than a cache offers
+            raise InputError(
+                f"{self.config.model_type} does not run with specchat's cache and attention: "
+                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            ) from error
         if not seen.shapes or sorted(seen.shapes) != list(range(len(seen.shapes))):
             raise InputError(
                 f"{self.config.model_type}: not every layer keeps keys and values of its own, so "
@@ -210,6 +227,8 @@ def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
     kind = config.model_type
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
+    if getattr(config, "is_decoder", True) is False:
+        raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
     other = set(getattr(config, "layer_types", None) or []) - {
         "full_attention",
         "sliding_attention",
@@ -219,6 +238,11 @@ def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
         raise InputError(
             f"{kind} has {what}, which can't be rolled back when a draft is rejected; "
             "use a model with plain or sliding-window attention"
+        )
+    if "local" in (getattr(config, "attention_layers", None) or []):
+        raise InputError(
+            f"{kind} windows its attention by the order of its rows, so a tree of drafts can't be "
+            "verified; use a model with plain or sliding-window attention"
         )
     parameters = inspect.signature(model.forward).parameters
     if getattr(config, "alibi", False) or "position_ids" not in parameters:

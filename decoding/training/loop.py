@@ -109,7 +109,7 @@ def train(
         torch.manual_seed(config.seed * 1_000_003 + step)  # a resumed run draws the same numbers
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=config.bf16):
             loss = loss_of(step)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(parameters, config.clip)
         for optimizer in optimizers:
             for group in optimizer.param_groups:

@@ -99,7 +99,7 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, out: Path)
     config = LlamaConfig.from_dict({**model.config.to_dict(), "dtype": "bfloat16"})
     copy = LlamaForCausalLM(config).bfloat16()
     copy.load_state_dict(weights, strict=False)
-    copy.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+    copy.generation_config = GenerationConfig(
         bos_token_id=config.bos_token_id,
         eos_token_id=config.eos_token_id,
         pad_token_id=config.pad_token_id,

@@ -52,7 +52,7 @@ def train_tokenizer(
         show_progress=False,
     )
     bpe.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+    return PreTrainedTokenizerFast(
         tokenizer_object=bpe,
         bos_token=BOS,
         eos_token=END_OF_TEXT,
