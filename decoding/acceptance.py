@@ -1,7 +1,8 @@
 """Which drafted tokens stay, and the target's own token behind them.
 
-Both rules are exact: greedy output equals the target's own, sampled output has the target's
+`accept` is exact: greedy output equals the target's own, sampled output has the target's
 distribution. Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318) for sampled chains.
+`accept_typical` is Medusa's rule and lossy. Cai et al. 2024 (2401.10774).
 """
 
 from __future__ import annotations
@@ -80,3 +81,41 @@ def _accept_sampled_chain(
     packed = torch.cat([draft.tree.tokens, accepted[None], draw(row, generator)]).tolist()
     tokens, k, bonus = packed[:-2], packed[-2], packed[-1]
     return Verdict(tuple(tokens), tuple(range(1, k + 1)), bonus, min(k + 1, gamma))
+
+
+def accept_typical(
+    draft: Draft,
+    logits: Tensor,
+    sampling: SamplingParams,
+    epsilon: float,
+    delta: float,
+    generator: torch.Generator,
+) -> Verdict:
+    """Keep what the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), p and its
+    entropy H after temperature alone, every ancestor included. The longest path wins, ties go to
+    the more likely one; the bonus behind it is drawn from the warped p. At temperature 0 it is
+    plain greedy. Above it the output no longer has the target's distribution."""
+    if sampling.greedy:
+        return accept(draft, logits, sampling, generator)
+    shape = draft.tree.shape
+    log_p = (logits.float() / sampling.temperature).log_softmax(-1)
+    entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)
+    threshold = (delta * torch.exp(-entropy)).clamp_max(epsilon)
+    parents = torch.tensor((0, *shape.parents[1:]), device=logits.device)
+    log_x = log_p[parents, draft.tree.tokens]
+    passes = log_x.exp() > threshold[parents]
+    bonus = draw(probabilities(logits, sampling), generator)
+    # float64 holds every id exactly, so that one transfer takes all
+    columns = (draft.tree.tokens, bonus, passes, log_x)
+    tokens, bonuses, passed, scores = torch.stack([c.double() for c in columns]).tolist()
+
+    best, alive = (0, 0.0, 0), {0: (0, 0.0)}  # node -> length and summed log p of its path
+    for node, parent in enumerate(shape.parents[1:], 1):
+        if passed[node] and parent in alive:
+            length, score = alive[parent]
+            alive[node] = length + 1, score + scores[node]
+            best = max(best, (*alive[node], -node))
+    last = -best[2]
+    path = shape.path(last)
+    tested = len(path) + bool(shape.children[last])
+    return Verdict(tuple(map(int, tokens)), path, int(bonuses[last]), tested)

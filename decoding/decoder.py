@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from decoding.acceptance import accept
+from decoding.acceptance import Verdict, accept, accept_typical
 from decoding.cache import TreeCache
 from decoding.clock import Clock
 from decoding.drafters.base import Drafter
@@ -117,7 +117,7 @@ class Decoder:
         self._clock.mark()
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
-        verdict = accept(draft, result.logits, params.sampling, self._generator)
+        verdict = self._judge(draft, result.logits, params)
         self._cache.keep([0, *verdict.path])
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
         emitted = self._commit(choice, params)
@@ -168,6 +168,13 @@ class Decoder:
             root = torch.tensor(self._ids[-1:], device=self.target.device)
             draft = Draft(DraftTree(chain(0), root))
         return draft
+
+    def _judge(self, draft: Draft, logits: Tensor, params: Params) -> Verdict:
+        if params.acceptance == "typical" and draft.q is None:
+            return accept_typical(
+                draft, logits, params.sampling, params.epsilon, params.delta, self._generator
+            )
+        return accept(draft, logits, params.sampling, self._generator)
 
     def _limit(self, params: Params) -> int:
         """Tokens that this generation may have. The last one needs no row, so one more than the

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
+
+Acceptance = Literal["exact", "typical"]
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
     """How the next token is drawn from logits, in Hugging Face's order of warpers.
 
-    `temperature` 0 means greedy, and then nothing else here acts. `top_k` 0, `top_p` 1 and
+    `temperature` 0 means greedy, and then nothing else here acts; below 1e-5 float32 can't tell
+    the two apart, so that is greedy as well. `top_k` 0, `top_p` 1 and
     `min_p` 0 are off.
     """
 
@@ -30,7 +34,7 @@ class SamplingParams:
 
     @property
     def greedy(self) -> bool:
-        return self.temperature == 0.0
+        return self.temperature < 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,22 @@ class Params:
     """Settings of one round.
 
     `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default.
+    `acceptance` "typical" is Medusa's rule with its `epsilon` and `delta`: lossy, it acts above
+    temperature 0 and only on deterministic trees.
     """
 
     sampling: SamplingParams = field(default_factory=SamplingParams)
     gamma: int | None = None
     max_new_tokens: int = 256
+    acceptance: Acceptance = "exact"
+    epsilon: float = 0.09
+    delta: float = 0.3
 
     def __post_init__(self) -> None:
         if self.gamma is not None and self.gamma < 0:
             raise ValueError(f"gamma must be 0 or more, not {self.gamma}")
         if self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")
+        for name in ("epsilon", "delta"):
+            if not 0.0 < getattr(self, name) <= 1.0:
+                raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(self, name)}")

@@ -1,0 +1,56 @@
+"""Tensors and configs out of a checkpoint folder, never executing anything that lies in it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from decoding.errors import InputError
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """config.json as a dict; {} where there is none."""
+    path = folder / "config.json"
+    if not path.is_file():
+        return {}
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(config, dict):
+        raise InputError(f"{path} holds no JSON object")
+    return config
+
+
+def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tensor]:
+    """All tensors whose name is `wanted`, from safetensors if there are any, else from .bin and .pt
+    files through `torch.load(weights_only=True)`. Other tensors are not loaded."""
+    if not folder.is_dir():
+        raise InputError(f"no folder {folder}: give the folder of a checkpoint")
+    tensors: dict[str, Tensor] = {}
+    try:
+        for path in sorted(folder.glob("*.safetensors")):
+            with safe_open(path, framework="pt") as file:
+                names = [name for name in file.keys() if wanted(name)]  # noqa: SIM118 (no mapping)
+                tensors |= {name: file.get_tensor(name) for name in names}
+        if tensors:
+            return tensors
+        for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
+            if isinstance(loaded, dict):
+                tensors |= {
+                    name: value
+                    for name, value in loaded.items()
+                    if isinstance(value, Tensor) and wanted(str(name))
+                }
+    except (SafetensorError, OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"can't read {path}: {first}") from error
+    return tensors

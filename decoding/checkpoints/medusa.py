@@ -1,0 +1,251 @@
+"""Medusa heads in the dialects that are around. Cai et al. 2024 (2401.10774).
+
+| dialect   | who writes it              | tensors                                                |
+|-----------|----------------------------|--------------------------------------------------------|
+| v0.1      | the authors                | {i}.{j}.linear.weight/.bias, {i}.{L}.weight            |
+| merged    | the authors, Medusa-2      | medusa_head. before the same                           |
+| v2        | TGI ("version": "2")       | {i}.{j}.linear.*; the target's lm_head is used         |
+| modelopt  | ModelOpt, Megatron         | medusa_heads. before the same as v0.1                  |
+| trtllm    | ModelOpt's TensorRT export | medusa_heads.{i}.medusa_layers.{j}.linear.*, .lm_head  |
+| vllm      | vLLM                       | blocks.{i}.layers.{j}.*, lm_heads.{i}.weight, token_map|
+
+Numbers of heads and layers are counted from the tensors: published configs are wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from decoding.checkpoints.files import read_config, read_tensors
+from decoding.errors import InputError
+
+Dialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
+WRITABLE: tuple[Dialect, ...] = ("v0.1", "v2", "vllm")
+
+# Per dialect: where a residual layer's tensors and a head's own lm_head stand.
+_PATTERNS: dict[Dialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    "trtllm": (
+        re.compile(r"medusa_heads\.(\d+)\.medusa_layers\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_heads\.(\d+)\.lm_head\.weight"),
+    ),
+    "modelopt": (
+        re.compile(r"medusa_heads\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_heads\.(\d+)\.\d+\.weight"),
+    ),
+    "merged": (
+        re.compile(r"medusa_head\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_head\.(\d+)\.\d+\.weight"),
+    ),
+    "vllm": (
+        re.compile(r"blocks\.(\d+)\.layers\.(\d+)\.(weight|bias)"),
+        re.compile(r"lm_heads\.(\d+)\.weight"),
+    ),
+    "v0.1": (
+        re.compile(r"(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"(\d+)\.\d+\.weight"),
+    ),
+}
+_HEAD_TENSOR = re.compile(r"medusa_heads?\.|blocks\.|lm_heads\.|token_map$|\d+\.")
+
+
+@dataclass(slots=True, eq=False)
+class MedusaWeights:
+    """k heads of L residual layers each.
+
+    `weights` [k, L, H, H], `biases` [k, L, H]; `lm_heads` [k, V, H], or None where the target's is
+    shared; `token_map` [V'] gives the target id of each row of a truncated lm_head. `accuracy`
+    [k][ranks]: how often a head's token of that rank is the right one, measured on held-out data;
+    empty where nobody measured.
+    """
+
+    dialect: Dialect
+    weights: Tensor
+    biases: Tensor
+    lm_heads: Tensor | None = None
+    token_map: Tensor | None = None
+    accuracy: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def heads(self) -> int:
+        return self.weights.shape[0]
+
+    @property
+    def layers(self) -> int:
+        return self.weights.shape[1]
+
+    @property
+    def hidden(self) -> int:
+        return self.weights.shape[2]
+
+
+def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
+    """Heads for a target of `hidden` width and `vocab` logits, from a folder of any dialect.
+
+    Raises InputError that names the tensor where one is missing, unknown or of the wrong shape.
+    """
+    config = read_config(folder)
+    tensors = read_tensors(folder, lambda name: _HEAD_TENSOR.match(name) is not None)
+    token_map = tensors.pop("token_map", None)
+    if not tensors:
+        raise InputError(f"{folder} holds no Medusa heads (no tensor like 0.0.linear.weight)")
+    dialect, residual, own = _sort(folder, tensors, config)
+    rows = vocab if token_map is None else len(token_map)
+    _check_shapes(folder, residual, own, hidden, rows)
+    heads = 1 + max(i for i, _, _ in residual)
+    layers = 1 + max(j for _, j, _ in residual)
+
+    def stack(part: str, missing: Tensor | None) -> Tensor:
+        def tensor(i: int, j: int) -> Tensor:
+            found = residual.get((i, j, part), missing)
+            if found is None:
+                raise InputError(f"{folder}: head {i}, layer {j} has no {part}")
+            return found
+
+        return torch.stack(
+            [torch.stack([tensor(i, j) for j in range(layers)]) for i in range(heads)]
+        )
+
+    if own and len(own) == 1 and heads > 1:  # vLLM's original_lm_head: one for all heads
+        own = dict.fromkeys(range(heads), next(iter(own.values())))
+    lost = next((i for i in range(heads) if own and i not in own), None)
+    if lost is not None:
+        raise InputError(f"{folder}: head {lost} has no lm_head, others have")
+    return MedusaWeights(
+        dialect,
+        stack("weight", None),
+        # vLLM leaves biases out unless medusa_fc_bias is set
+        stack("bias", torch.zeros(hidden) if dialect == "vllm" else None),
+        torch.stack([own[i] for i in range(heads)]) if own else None,
+        token_map,
+        _accuracy(folder, config, heads),
+    )
+
+
+def write_medusa(heads: MedusaWeights, folder: Path, dialect: Dialect, target: str) -> None:
+    """Write `heads` for `target` (its name goes into the config). `v2` drops own lm_heads only
+    where there are none; heads without own lm_heads can only be written as `v2`.
+    """
+    if dialect not in WRITABLE:
+        raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(WRITABLE)}")
+    if (dialect == "v2") != (heads.lm_heads is None):
+        has = (
+            "share the target's lm_head" if heads.lm_heads is None else "have lm_heads of their own"
+        )
+        raise InputError(f"these heads {has}, which the dialect {dialect} can't express")
+    folder.mkdir(parents=True, exist_ok=True)
+    named = {
+        name: tensor.contiguous()
+        for i in range(heads.heads)
+        for name, tensor in _named(heads, i, dialect)
+    }
+    if heads.token_map is not None:
+        named["token_map"] = heads.token_map
+    config = {**_config(heads, dialect, target), "medusa_accuracy": heads.accuracy}
+    text = json.dumps(config, indent=2) + "\n"
+    if dialect == "v0.1":
+        torch.save(named, folder / "medusa_lm_head.pt")
+    else:
+        name = "medusa_lm_head.safetensors" if dialect == "v2" else "model.safetensors"
+        save_file(named, folder / name, metadata={"format": "pt"})
+    (folder / "config.json").write_text(text, encoding="utf-8")
+
+
+def _named(heads: MedusaWeights, i: int, dialect: Dialect) -> list[tuple[str, Tensor]]:
+    """Head i's tensors under the dialect's names."""
+    named = []
+    for j in range(heads.layers):
+        stem = f"blocks.{i}.layers.{j}" if dialect == "vllm" else f"{i}.{j}.linear"
+        named += [
+            (f"{stem}.weight", heads.weights[i, j]),
+            (f"{stem}.bias", heads.biases[i, j]),
+        ]
+    if heads.lm_heads is not None:
+        own = f"lm_heads.{i}.weight" if dialect == "vllm" else f"{i}.{heads.layers}.weight"
+        named.append((own, heads.lm_heads[i]))
+    return named
+
+
+def _config(heads: MedusaWeights, dialect: Dialect, target: str) -> dict[str, Any]:
+    if dialect != "vllm":
+        config: dict[str, Any] = {
+            "medusa_num_heads": heads.heads,
+            "medusa_num_layers": heads.layers,
+            "base_model_name_or_path": target,
+        }
+        return config | ({"version": "2"} if dialect == "v2" else {})
+    assert heads.lm_heads is not None
+    rows = heads.lm_heads.shape[1]
+    return {
+        "model_type": "medusa",
+        "architectures": ["MedusaModel"],
+        "hidden_size": heads.hidden,
+        "vocab_size": rows if heads.token_map is None else int(heads.token_map.max()) + 1,
+        "truncated_vocab_size": rows,
+        "num_heads": heads.heads,
+        "num_hidden_layers": heads.layers,
+        "medusa_fc_bias": True,  # vLLM drops the biases without it
+        "original_lm_head": False,
+    }
+
+
+def _sort(
+    folder: Path, tensors: Mapping[str, Tensor], config: Mapping[str, Any]
+) -> tuple[Dialect, dict[tuple[int, int, str], Tensor], dict[int, Tensor]]:
+    """Which dialect the names are, and the tensors by head, layer and part."""
+    for dialect, (residual_name, own_name) in _PATTERNS.items():
+        residual: dict[tuple[int, int, str], Tensor] = {}
+        own: dict[int, Tensor] = {}
+        unknown = []
+        for name, tensor in tensors.items():
+            if match := residual_name.fullmatch(name):
+                residual[int(match[1]), int(match[2]), match[3]] = tensor
+            elif match := own_name.fullmatch(name):
+                own[int(match[1])] = tensor
+            else:
+                unknown.append(name)
+        if residual:
+            if unknown:
+                raise InputError(f"{folder}: unknown tensor {min(unknown)} among {dialect} heads")
+            if dialect == "v0.1" and (not own or str(config.get("version")) == "2"):
+                return "v2", residual, own
+            return dialect, residual, own
+    raise InputError(f"{folder}: tensor {min(tensors)} belongs to no Medusa dialect that we know")
+
+
+def _check_shapes(
+    folder: Path,
+    residual: Mapping[tuple[int, int, str], Tensor],
+    own: Mapping[int, Tensor],
+    hidden: int,
+    rows: int,
+) -> None:
+    for (i, j, part), tensor in residual.items():
+        expected = (hidden, hidden) if part == "weight" else (hidden,)
+        if tuple(tensor.shape) != expected:
+            raise InputError(
+                f"{folder}: head {i}, layer {j}, {part} is {list(tensor.shape)}, this target needs "
+                f"{list(expected)}: the heads were made for another model"
+            )
+    for i, tensor in own.items():
+        if tuple(tensor.shape) != (rows, hidden):
+            raise InputError(
+                f"{folder}: lm_head of head {i} is {list(tensor.shape)}, this target needs "
+                f"{[rows, hidden]}: the heads were made for another model"
+            )
+
+
+def _accuracy(folder: Path, config: Mapping[str, Any], heads: int) -> tuple[tuple[float, ...], ...]:
+    table = config.get("medusa_accuracy") or ()
+    try:
+        return tuple(tuple(float(x) for x in row) for row in table)[:heads]
+    except TypeError as error:
+        raise InputError(f"{folder}: medusa_accuracy must hold a row of numbers a head") from error

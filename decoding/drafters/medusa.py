@@ -1,0 +1,109 @@
+"""Medusa: heads on the target's last hidden state guess the tokens after the next one.
+
+Cai et al. 2024 (2401.10774). The guesses form a static tree that one pass verifies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from decoding.checkpoints.medusa import MedusaWeights
+from decoding.drafters.base import Needs
+from decoding.drafters.medusa_tree import Candidates, Choices, candidates, trim
+from decoding.params import SamplingParams
+from decoding.target import Target
+from decoding.tree import Draft, DraftTree
+
+
+class MedusaHeads:
+    """k heads of L residual blocks, run together: x + SiLU(W x + b), then an lm_head."""
+
+    def __init__(self, weights: MedusaWeights, target: Target) -> None:
+        def place(tensor: Tensor) -> Tensor:
+            return tensor.to(target.device, target.dtype)
+
+        self.count = weights.heads
+        # [L][k, H, H], transposed once for baddbmm
+        self._weights = [place(w.mT.contiguous()) for w in weights.weights.unbind(1)]
+        self._biases = [place(b[:, None]) for b in weights.biases.unbind(1)]
+        own = weights.lm_heads
+        self._lm_heads = None if own is None else place(own.mT.contiguous())
+        token_map = weights.token_map
+        self._token_map = None if token_map is None else token_map.to(target.device).long()
+        self._target = target
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """hidden [H] (after the target's final norm) -> [k, V]."""
+        x = hidden.expand(self.count, 1, -1)
+        for weight, bias in zip(self._weights, self._biases, strict=True):
+            x = x + functional.silu(torch.baddbmm(bias, x, weight))
+        if self._lm_heads is None:
+            return self._target.lm_head(x[:, 0])
+        return torch.bmm(x, self._lm_heads)[:, 0]
+
+    def guesses(self, hidden: Tensor, ranks: int) -> Tensor:
+        """Each head's `ranks` best tokens, [k, ranks]."""
+        best = self.logits(hidden).topk(ranks, dim=-1).indices
+        return best if self._token_map is None else self._token_map[best]
+
+
+class Medusa:
+    """Drafts with `heads` along the tree `choices`; gamma is how many heads are used."""
+
+    needs: Needs = "final"
+
+    def __init__(
+        self, heads: MedusaHeads, choices: Choices, vocab: int, device: torch.device
+    ) -> None:
+        self.heads = heads
+        self.note: str | None = None
+        self._vocab, self._device = vocab, device
+        self._hidden: Tensor | None = None
+        self.set_choices(choices)
+
+    def set_choices(self, choices: Choices) -> None:
+        """Another tree, from the next round on; trimmed to the heads and ranks that exist."""
+        trimmed = trim(choices, self.heads.count, self._vocab)
+        longest = max((len(path) for path in choices), default=0)
+        self.note = None
+        if trimmed != trim(choices, longest, 1 << 62):
+            self.note = f"tree trimmed to {self.heads.count} heads"
+        self.choices = trimmed
+        self.default_gamma = max((len(path) for path in trimmed), default=0)
+
+    def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
+        assert features is not None
+        self._hidden = features[-1]
+
+    def propose(
+        self,
+        ids: Sequence[int],
+        gamma: int,
+        sampling: SamplingParams,
+        generator: torch.Generator,
+    ) -> Draft | None:
+        if not self.choices:
+            return None
+        tree, flat = _prepared(self.choices, min(gamma, self.heads.count), self._device)
+        assert self._hidden is not None
+        guesses = self.heads.guesses(self._hidden, tree.width).flatten()
+        root = torch.tensor(ids[-1:], device=self._device)
+        return Draft(DraftTree(tree.shape, torch.cat([root, guesses[flat]])))
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
+        # The state that gave the bonus token: the heads guess what follows that token.
+        assert features is not None
+        self._hidden = features[-1]
+
+
+@lru_cache(maxsize=64)
+def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Candidates, Tensor]:
+    """The tree cut to `heads` levels, and where its nodes' tokens stand in [k, ranks] flattened."""
+    tree = candidates(trim(choices, heads, 1 << 62))
+    flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
+    return tree, torch.tensor(flat, device=device)

@@ -1,0 +1,130 @@
+"""Medusa's candidate trees: paths of ranks, one rank a head. Node position is its depth."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from decoding.errors import InputError
+from decoding.tree import Shape
+
+Choices = tuple[tuple[int, ...], ...]
+
+# Trees by name. `chain` follows each head's first guess; the others branch where the first heads
+# are least sure. All are trimmed to the heads that exist.
+NAMED: dict[str, Choices] = {
+    "chain": ((0, 0, 0, 0, 0, 0, 0, 0),),
+    "small": ((0, 0, 0), (0, 1), (1, 0), (2,)),
+    "wide": ((0, 0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 2), (1, 0, 0), (1, 1), (2, 0), (3,), (4,)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A tree of candidates: `shape` with the root, and for each node behind it the head (0-based)
+    and the rank among that head's guesses."""
+
+    shape: Shape
+    heads: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """How many guesses a head must offer."""
+        return 1 + max(self.ranks, default=0)
+
+
+@lru_cache(maxsize=128)
+def candidates(choices: Choices) -> Candidates:
+    """The tree of these paths. Prefixes that are not listed are added, so that a list of all
+    candidates and a list of the longest paths alone give the same tree. Nodes come by depth, then
+    by rank: the most likely child first."""
+    paths = {path[:n] for path in choices for n in range(1, len(path) + 1)}
+    ordered = sorted(paths, key=lambda path: (len(path), path))
+    index: dict[tuple[int, ...], int] = {(): 0} | {path: i for i, path in enumerate(ordered, 1)}
+    return Candidates(
+        Shape((-1, *(index[path[:-1]] for path in ordered))),
+        tuple(len(path) - 1 for path in ordered),
+        tuple(path[-1] for path in ordered),
+    )
+
+
+def trim(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
+    """Cut paths at the number of heads, drop those with a rank that is not offered, keep what
+    comes before it."""
+    kept: set[tuple[int, ...]] = set()
+    for path in choices:
+        good = list(path[:heads])
+        bad = next((i for i, rank in enumerate(good) if rank >= ranks), len(good))
+        if bad:
+            kept.add(tuple(good[:bad]))
+    return tuple(sorted(kept))
+
+
+def parse_choices(text: str) -> Choices:
+    """Choices by name, as JSON, or from a JSON file. Raises InputError in one line."""
+    if text in NAMED:
+        return NAMED[text]
+    source = text
+    if not text.lstrip().startswith("["):
+        file = Path(text).expanduser()
+        if not file.is_file():
+            raise InputError(
+                f"medusa choices '{text}': no such file; give JSON such as [[0],[0,0],[1]], a "
+                f"file, or one of {', '.join(NAMED)}"
+            )
+        source = file.read_text(encoding="utf-8")
+    try:
+        paths = json.loads(source)
+        choices = tuple(tuple(path) for path in paths)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"medusa choices '{text}': not a JSON list of lists ({error})") from error
+    for path in choices:
+        if not path or any(not isinstance(r, int) or isinstance(r, bool) or r < 0 for r in path):
+            raise InputError(
+                f"medusa choices '{text}': {list(path)} is no path of ranks (whole numbers from 0)"
+            )
+    if not choices:
+        raise InputError(f"medusa choices '{text}': the list is empty")
+    return choices
+
+
+def grow(
+    accuracy: Sequence[Sequence[float]],
+    draft_cost: float,
+    verify_cost: Callable[[int], float],
+    most: int = 64,
+) -> Choices:
+    """The tree that yields the most tokens per unit of time for these heads on this machine.
+
+    `accuracy[h][r]`: how often head h's guess of rank r is right. `verify_cost(n)`: cost of a pass
+    over n nodes, `draft_cost`: of asking the heads, both in the same unit. A node is worth the
+    product of the accuracies along its path (heads err independently: an approximation); nodes are
+    added from the most valuable down, and the size with the best tau / (d + v(n)) is taken.
+    """
+    heap: list[tuple[float, tuple[int, ...]]] = []
+
+    def offer(value: float, path: tuple[int, ...]) -> None:
+        head = len(path) - 1
+        if head < len(accuracy) and path[-1] < len(accuracy[head]):
+            heapq.heappush(heap, (-value * accuracy[head][path[-1]], path))
+
+    offer(1.0, (0,))
+    parents: dict[tuple[int, ...], float] = {(): 1.0}
+    nodes: list[tuple[int, ...]] = []
+    tau, best, best_size = 1.0, 1.0 / verify_cost(1), 0
+    while heap and len(nodes) < most:
+        value, path = heapq.heappop(heap)
+        nodes.append(path)
+        parents[path] = -value
+        tau -= value
+        speed = tau / (draft_cost + verify_cost(len(nodes) + 1))
+        if speed > best:
+            best, best_size = speed, len(nodes)
+        offer(-value, (*path, 0))
+        offer(parents[path[:-1]], (*path[:-1], path[-1] + 1))
+    return tuple(sorted(nodes[:best_size]))

@@ -1,0 +1,194 @@
+"""Medusa heads: attach them to a target, train them, measure them.
+
+Cai et al. 2024 (2401.10774): the target stays frozen (Medusa-1), the loss is the heads' cross
+entropies on the tokens two, three, ... places ahead, head k weighted by 0.8^k * 0.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.data import Dataset
+from transformers import EvalPrediction, PreTrainedModel, Trainer, TrainingArguments
+from transformers.trainer_utils import get_last_checkpoint
+
+from decoding.checkpoints.medusa import MedusaWeights
+from decoding.training.conversations import IGNORED, Example, collate
+
+RANKS = 10  # guesses a head is measured at
+
+
+def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
+    """Untrained heads that guess what the target itself would: residuals of zero before (a copy
+    of) the target's lm_head."""
+    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
+    hidden = lm_head.shape[1]
+    return MedusaWeights(
+        "v0.1" if own_lm_heads else "v2",
+        torch.zeros(heads, layers, hidden, hidden),
+        torch.zeros(heads, layers, hidden),
+        lm_head.expand(heads, -1, -1).clone() if own_lm_heads else None,
+    )
+
+
+class Trainee(nn.Module):
+    """Heads that learn on a frozen target; only the heads belong to its state."""
+
+    def __init__(self, target: PreTrainedModel, weights: MedusaWeights) -> None:
+        super().__init__()
+        self._frozen = [target.requires_grad_(False).eval()]  # in a list: not a submodule
+        self.weights = nn.Parameter(weights.weights.clone().to(target.device))
+        self.biases = nn.Parameter(weights.biases.clone().to(target.device))
+        own = weights.lm_heads
+        self.lm_heads = None if own is None else nn.Parameter(own.clone().to(target.device))
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
+    ) -> dict[str, Tensor]:
+        """`loss`, and outside training `hits` [batch, heads, RANKS] (answers found at each rank)
+        and `counts` [batch, heads] (answers looked for)."""
+        target = self._frozen[0]
+        with torch.no_grad():
+            hidden = target.get_decoder()(
+                input_ids=input_ids, attention_mask=attention_mask, use_cache=False
+            ).last_hidden_state
+        losses, hits, counts = [], [], []
+        for k in range(len(self.weights)):
+            # the state at t saw token t; the target says t+1, head k says t+2+k
+            wanted = labels[:, k + 2 :]
+            logits = self._logits(k, hidden[:, : wanted.shape[1]])
+            loss = functional.cross_entropy(
+                logits.float().flatten(0, 1), wanted.flatten(), ignore_index=IGNORED
+            )
+            losses.append(0.2 * 0.8**k * loss.nan_to_num())
+            if not self.training:
+                best = logits.topk(RANKS, dim=-1).indices
+                hits.append((best == wanted[..., None]).sum(1))
+                counts.append((wanted != IGNORED).sum(1))
+        out = {"loss": torch.stack(losses).sum()}
+        if not self.training:
+            out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
+        return out
+
+    def _logits(self, k: int, x: Tensor) -> Tensor:
+        for weight, bias in zip(self.weights[k], self.biases[k], strict=True):
+            x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
+        if self.lm_heads is not None:
+            return functional.linear(x, self.lm_heads[k].to(x.dtype))
+        return self._frozen[0].get_output_embeddings()(x)  # type: ignore[no-any-return]
+
+    def trained(self, like: MedusaWeights, accuracy: Tensor | None) -> MedusaWeights:
+        rows = () if accuracy is None else tuple(tuple(row) for row in accuracy.tolist())
+        return MedusaWeights(
+            like.dialect,
+            self.weights.detach().float().cpu(),
+            self.biases.detach().float().cpu(),
+            None if self.lm_heads is None else self.lm_heads.detach().float().cpu(),
+            like.token_map,
+            rows,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how fast; `steps` 0 means whole epochs."""
+
+    steps: int = 0
+    epochs: float = 1.0
+    lr: float = 1e-3
+    batch_size: int = 8
+    accumulate: int = 1
+    warmup: float = 0.05
+    evaluate_every: int = 200
+    seed: int = 0
+
+
+def train_medusa(
+    target: PreTrainedModel,
+    weights: MedusaWeights,
+    data: Dataset[Example],
+    held_out: Dataset[Example],
+    schedule: Schedule,
+    work: Path,
+    resume: bool = False,
+) -> tuple[MedusaWeights, dict[str, float]]:
+    """Train the heads; returns them with their accuracies on `held_out`, and the last metrics.
+
+    Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
+    """
+    trainee = Trainee(target, weights)
+    on_cpu = target.device.type == "cpu"
+    arguments = TrainingArguments(
+        output_dir=str(work),
+        max_steps=schedule.steps or -1,
+        num_train_epochs=schedule.epochs,
+        learning_rate=schedule.lr,
+        lr_scheduler_type="cosine",
+        warmup_steps=schedule.warmup,
+        per_device_train_batch_size=schedule.batch_size,
+        per_device_eval_batch_size=schedule.batch_size,
+        gradient_accumulation_steps=schedule.accumulate,
+        weight_decay=0.0,
+        bf16=True,
+        use_cpu=on_cpu,
+        eval_strategy="steps",
+        eval_steps=schedule.evaluate_every,
+        save_strategy="steps",
+        save_steps=schedule.evaluate_every,
+        save_total_limit=2,
+        logging_steps=max(schedule.evaluate_every // 10, 1),
+        label_names=["labels"],
+        remove_unused_columns=False,
+        dataloader_pin_memory=not on_cpu,
+        report_to="none",
+        seed=schedule.seed,
+    )
+    trainer = Trainer(
+        model=trainee,
+        args=arguments,
+        train_dataset=data,
+        eval_dataset=held_out,
+        data_collator=collate,
+        compute_metrics=_metrics,
+    )
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
+    metrics = trainer.evaluate()
+    return trainee.trained(weights, _accuracy_table(metrics, len(weights.weights))), metrics
+
+
+def measure(
+    target: PreTrainedModel, weights: MedusaWeights, held_out: Dataset[Example], batch_size: int = 8
+) -> Tensor:
+    """[heads, RANKS]: how often each head's guess of each rank is the right token."""
+    trainee = Trainee(target, weights).eval()
+    hits, counts = torch.zeros(weights.heads, RANKS), torch.zeros(weights.heads)
+    for start in range(0, len(held_out), batch_size):  # type: ignore[arg-type]
+        end = min(start + batch_size, len(held_out))  # type: ignore[arg-type]
+        batch = collate([held_out[i] for i in range(start, end)])
+        with torch.no_grad():
+            out = trainee(**{name: t.to(target.device) for name, t in batch.items()})
+        hits += out["hits"].sum(0).cpu()
+        counts += out["counts"].sum(0).cpu()
+    return hits / counts.clamp_min(1)[:, None]
+
+
+def _metrics(prediction: EvalPrediction) -> dict[str, float]:
+    hits, counts = (torch.as_tensor(part) for part in prediction.predictions)
+    rates = hits.sum(0) / counts.sum(0).clamp_min(1)[:, None]
+    return {
+        f"head{k}_rank{r}": round(float(rate), 5)
+        for k, row in enumerate(rates)
+        for r, rate in enumerate(row)
+    }
+
+
+def _accuracy_table(metrics: Mapping[str, Any], heads: int) -> Tensor:
+    return torch.tensor(
+        [[metrics[f"eval_head{k}_rank{r}"] for r in range(RANKS)] for k in range(heads)]
+    )
