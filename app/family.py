@@ -21,6 +21,9 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from app.assets import assets
 from app.settings import ModelOptions
 from app.threads import choose_threads
+from decoding.checkpoints.medusa import is_merged, read_medusa
+from decoding.drafters.medusa import MedusaHeads, default_choices
+from decoding.drafters.medusa_tree import Choices, parse_choices
 from decoding.errors import InputError
 from decoding.target import Target
 from decoding.vocabulary import first_difference
@@ -30,15 +33,17 @@ Progress = Callable[[str, float | None], None]
 
 @dataclass(slots=True, eq=False)
 class Family:
-    """A target, its tokenizer, and what drafts for it. `without_draft` says why there is no draft
-    model, in one line."""
+    """A target, its tokenizer, and what drafts for it. `missing` says for strategies that can't run
+    why not, in one line."""
 
     name: str
     target: Target
     tokenizer: PreTrainedTokenizerBase
     threads: int
     draft: Target | None = None
-    without_draft: str = ""
+    medusa: MedusaHeads | None = None
+    choices: Choices = ()
+    missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # processors that the model's generation_config asks for
     eos: frozenset[int] = field(default_factory=frozenset)
 
@@ -95,6 +100,10 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
     demo = options.target is None
     place = str(assets() / "demo" / "target") if options.target is None else options.target
     draft_place = options.draft or (str(assets() / "demo" / "draft") if demo else None)
+    medusa_place = options.medusa or (_demo_heads("medusa") if demo else None)
+    choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
+    if options.medusa and is_merged(Path(options.medusa).expanduser()):
+        place = options.medusa
     if options.quantize != "none" and _device(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
     disable_progress_bar()  # its bars would be drawn over the screen
@@ -106,12 +115,21 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
     ignored, eos = _generation_settings(target, tokenizer)
     family = Family(place, target, tokenizer, 0, ignored=ignored, eos=eos)
     if draft_place is None:
-        family.without_draft = "no draft model: give one with --draft"
+        family.missing |= dict.fromkeys(
+            ("draft", "drafter"), "no draft model: give one with --draft"
+        )
     else:
         progress(f"draft model {_short(draft_place)}", 0.7)
         family.draft = _load_draft(draft_place, options, tokenizer, target)
     progress("choosing the number of threads", 0.9)
     family.threads = choose_threads(target, options.threads)
+    if medusa_place is None:
+        family.missing["medusa"] = "no Medusa heads: give them with --medusa"
+    else:
+        progress(f"Medusa heads {_short(medusa_place)}", 0.92)
+        weights = read_medusa(Path(medusa_place).expanduser(), target.hidden, target.vocab_size)
+        family.medusa = MedusaHeads(weights, target)
+        family.choices = choices or default_choices(family.medusa, target)
     return family
 
 
@@ -163,6 +181,11 @@ def _load_draft(
             f"the draft {place} has {draft.vocab_size} logits for {len(tokenizer)} tokens"
         )
     return draft
+
+
+def _demo_heads(name: str) -> str | None:
+    folder = assets() / "demo" / name
+    return str(folder) if folder.is_dir() else None
 
 
 def _refuse_missing(place: str) -> None:

@@ -14,13 +14,13 @@ from decoding.decoder import Decoder, FinishReason, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
+from decoding.drafters.medusa import Medusa
 from decoding.params import Params
 from decoding.round import Fate, Round, TokenEvent
 from decoding.stats import Stats
 from decoding.stopping import Stop
 from decoding.text import Detokenizer
 from decoding.tree import Shape
-
 
 GHOSTS = (Fate.REJECTED, Fate.DROPPED)  # drafted, shown, never part of the text
 
@@ -32,8 +32,7 @@ class Lane:
     def __init__(self, spec: LaneSpec, family: Family) -> None:
         self.spec = spec
         self.family = family
-        needs_draft = spec.strategy in ("draft", "drafter")
-        self.reason = family.without_draft if needs_draft and family.draft is None else None
+        self.reason = family.missing.get(spec.strategy)
         self.default_gamma = 0
         self.ids: list[int] = []
         self.rounds: list[Round] = []
@@ -167,6 +166,8 @@ class Lane:
         return events
 
     def _own(self, params: Params) -> Params:
+        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
+            params = replace(params, acceptance="exact")
         return params if self.spec.gamma is None else replace(params, gamma=self.spec.gamma)
 
     def _make_decoder(self) -> Decoder:
@@ -178,6 +179,9 @@ class Lane:
         if self.spec.strategy == "draft":
             assert family.draft is not None
             drafter = DraftModel(family.draft, family.target.vocab_size)
+        elif self.spec.strategy == "medusa":
+            assert family.medusa is not None
+            drafter = Medusa(family.medusa, family.choices)
         elif self.spec.strategy == "lookup":
             drafter = Lookup(family.target.device)
         return Decoder(family.target, drafter)

@@ -28,10 +28,11 @@ STRATEGIES = {
     "ar": "Autoregressive",
     "draft": "Draft model",
     "drafter": "Draft alone",
+    "medusa": "Medusa",
     "lookup": "Prompt lookup",
 }
 DEFAULT_STRATEGIES = "ar,draft,lookup"
-DRAFTING = ("draft", "lookup")
+DRAFTING = ("draft", "medusa", "lookup")
 MOST_GAMMA = 64
 
 
@@ -50,6 +51,8 @@ class ModelOptions:
 
     target: str | None = None
     draft: str | None = None
+    medusa: str | None = None
+    medusa_choices: str | None = None  # None: grown for these heads on this machine
     device: str = "auto"
     dtype: str = "auto"
     quantize: str = "none"
@@ -71,6 +74,7 @@ class Settings(BaseSettings):
     preset: Literal["demo"] = "demo"
     target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
+    medusa: str | None = Field(None, min_length=1)
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
@@ -79,6 +83,10 @@ class Settings(BaseSettings):
 
     strategies: str = DEFAULT_STRATEGIES
     gamma: int | None = Field(None, ge=0, le=MOST_GAMMA)
+    medusa_choices: str | None = None
+    acceptance: Literal["exact", "typical"] = "exact"
+    epsilon: float = Field(0.09, gt=0.0, le=1.0)
+    delta: float = Field(0.3, gt=0.0, le=1.0)
     temperature: float = Field(0.0, ge=0.0, allow_inf_nan=False)
     top_p: float = Field(1.0, gt=0.0, le=1.0)
     top_k: int = Field(0, ge=0)
@@ -123,7 +131,7 @@ class Settings(BaseSettings):
             raise ValueError("must not be empty text")
         return texts
 
-    @field_validator("target", "draft", "system", "stop")
+    @field_validator("target", "draft", "medusa", "system", "stop")
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -151,6 +159,8 @@ class Settings(BaseSettings):
         return ModelOptions(
             self.target,
             self.draft,
+            self.medusa,
+            self.medusa_choices,
             self.device,
             self.dtype,
             self.quantize,
@@ -165,7 +175,9 @@ class Settings(BaseSettings):
     @property
     def params(self) -> Params:
         sampling = SamplingParams(self.temperature, self.top_k, self.top_p, self.min_p)
-        return Params(sampling, self.gamma, self.max_new_tokens)
+        return Params(
+            sampling, self.gamma, self.max_new_tokens, self.acceptance, self.epsilon, self.delta
+        )
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 
 import torch
 
+from decoding.cost import pass_seconds
 from decoding.target import Target
-from decoding.tree import DraftTree, chain
+
+TYPICAL_ROUND = 5  # nodes: a root and four drafts
 
 
 def choose_threads(target: Target, wanted: int | None) -> int:
@@ -32,19 +33,7 @@ def _fastest(target: Target) -> int:
     best, best_seconds = 1, float("inf")
     for threads in sorted({1, max(spare // 2, 1), spare}):
         torch.set_num_threads(threads)
-        seconds = _pass_seconds(target)
+        seconds = pass_seconds(target, TYPICAL_ROUND)
         if seconds < 0.9 * best_seconds:  # more threads must earn their place
             best, best_seconds = threads, seconds
     return best
-
-
-def _pass_seconds(target: Target) -> float:
-    """Median of a few passes over a root and four drafts."""
-    cache = target.new_cache()
-    tree = DraftTree(chain(4), torch.zeros(5, dtype=torch.long, device=target.device))
-    times = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        target.forward(cache, tree)
-        times.append(time.perf_counter() - begun)
-    return sorted(times)[len(times) // 2]

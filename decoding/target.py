@@ -62,6 +62,11 @@ class Target:
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
 
+    @property
+    def hidden(self) -> int:
+        """Width of the features."""
+        return int(self.config.hidden_size)
+
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
         order of the tokens."""

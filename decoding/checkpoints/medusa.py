@@ -130,6 +130,12 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     )
 
 
+def is_merged(folder: Path) -> bool:
+    """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt): a config of
+    heads alone knows no attention. Published ones leave medusa_num_heads out."""
+    return folder.is_dir() and "num_attention_heads" in read_config(folder)
+
+
 def write_medusa(heads: MedusaWeights, folder: Path, dialect: Dialect, target: str) -> None:
     """Write `heads` for `target` (its name goes into the config). `v2` drops own lm_heads only
     where there are none; heads without own lm_heads can only be written as `v2`.

@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from decoding.checkpoints.medusa import MedusaWeights
+from decoding.cost import seconds, verify_cost
 from decoding.drafters.base import Needs
-from decoding.drafters.medusa_tree import Candidates, Choices, candidates, trim
+from decoding.drafters.medusa_tree import NAMED, Candidates, Choices, candidates, grow, trim
 from decoding.params import SamplingParams
 from decoding.target import Target
 from decoding.tree import Draft, DraftTree
@@ -28,6 +29,8 @@ class MedusaHeads:
             return tensor.to(target.device, target.dtype)
 
         self.count = weights.heads
+        self.accuracy = weights.accuracy
+        self.device = target.device
         # [L][k, H, H], transposed once for baddbmm
         self._weights = [place(w.mT.contiguous()) for w in weights.weights.unbind(1)]
         self._biases = [place(b[:, None]) for b in weights.biases.unbind(1)]
@@ -36,6 +39,10 @@ class MedusaHeads:
         token_map = weights.token_map
         self._token_map = None if token_map is None else token_map.to(target.device).long()
         self._target = target
+        if own is not None:
+            self.vocab = own.shape[1]
+        else:
+            self.vocab = target.vocab_size
 
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [H] (after the target's final norm) -> [k, V]."""
@@ -57,12 +64,10 @@ class Medusa:
 
     needs: Needs = "final"
 
-    def __init__(
-        self, heads: MedusaHeads, choices: Choices, vocab: int, device: torch.device
-    ) -> None:
+    def __init__(self, heads: MedusaHeads, choices: Choices) -> None:
         self.heads = heads
         self.note: str | None = None
-        self._vocab, self._device = vocab, device
+        self._vocab, self._device = heads.vocab, heads.device
         self._hidden: Tensor | None = None
         self.set_choices(choices)
 
@@ -107,3 +112,15 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Candi
     tree = candidates(trim(choices, heads, 1 << 62))
     flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
     return tree, torch.tensor(flat, device=device)
+
+
+def default_choices(heads: MedusaHeads, target: Target) -> Choices:
+    """The tree that suits these heads on this machine, from their measured accuracies and the
+    measured cost of asking and verifying; a small one where nobody measured the heads. The most
+    likely chain of one is left where no tree pays: the lane is there to show it."""
+    if not heads.accuracy:
+        return NAMED["small"]
+    state = torch.zeros(target.hidden, device=target.device, dtype=target.dtype)
+    with torch.inference_mode():
+        asking = seconds(lambda: heads.guesses(state, 10), target.device)
+    return grow(heads.accuracy, asking, verify_cost(target)) or ((0,),)

@@ -105,7 +105,8 @@ LANE_KEYS = {
 
 
 def test_the_document(run_json: RunJson, family_folders: FamilyFolders) -> None:
-    document = run_json("--prompt", "the quick fox 🦊", "--max-new-tokens", "20", "--ignore-eos", "--trace",
+    document = run_json(
+        "--prompt", "the quick fox 🦊", "--max-new-tokens", "20", "--ignore-eos", "--trace",
         "--strategies", "ar,draft:gamma=2,draft:gamma=8,drafter,lookup", "--seed", "5",
     )  # fmt: skip
     assert document["schema_version"] == 1 and document["settings"]["seed"] == 5

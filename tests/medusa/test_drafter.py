@@ -37,7 +37,7 @@ def heads_for(target: Target, count: int = 3, layers: int = 2, own: bool = True)
 
 def medusa(target: Target, choices: Choices, **kwargs: int) -> Decoder:
     heads = heads_for(target, **kwargs)
-    return Decoder(target, Medusa(heads, choices, target.vocab_size, target.device))
+    return Decoder(target, Medusa(heads, choices))
 
 
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "opt"])

@@ -1,0 +1,53 @@
+"""What a pass costs on this machine: measured, not assumed."""
+
+from __future__ import annotations
+
+import bisect
+import time
+from collections.abc import Callable
+
+import torch
+
+from decoding.target import Target
+from decoding.tree import DraftTree, chain
+
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+
+
+def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) -> float:
+    """Median time of `work`, the device waited for, one untimed run before."""
+    times = []
+    for repeat in range(repeats + 1):
+        begun = time.perf_counter()
+        work()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        if repeat:
+            times.append(time.perf_counter() - begun)
+    return sorted(times)[len(times) // 2]
+
+
+def pass_seconds(target: Target, nodes: int) -> float:
+    """Median time of a pass over `nodes` nodes behind a short prefix."""
+    cache = target.new_cache()
+    target.prefill(cache, [0] * 64)
+    tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
+    return seconds(lambda: target.forward(cache, tree), target.device)
+
+
+def verify_cost(target: Target) -> Callable[[int], float]:
+    """v(n) in seconds, measured at a few sizes and straight lines between them; never falling,
+    since a measurement may be off and a larger pass is never cheaper."""
+    measured: list[float] = []
+    for nodes in SIZES:
+        measured.append(max([pass_seconds(target, nodes), *measured[-1:]]))
+
+    def cost(nodes: int) -> float:
+        right = min(bisect.bisect_left(SIZES, nodes), len(SIZES) - 1)
+        left = max(right - 1, 0)
+        if right == left:
+            return measured[0]
+        part = (nodes - SIZES[left]) / (SIZES[right] - SIZES[left])
+        return measured[left] + part * (measured[right] - measured[left])
+
+    return cost
