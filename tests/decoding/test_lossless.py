@@ -3,20 +3,28 @@ decoder against the exact one, enumerated."""
 
 from __future__ import annotations
 
+import copy
+import math
+from functools import cache
+from itertools import product
+
 import pytest
+import torch
 from chi_square import assert_drawn_from
-from paper_target import PaperTarget
+from paper_target import PaperTarget, warped
 from random_trees import RandomTrees
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from decoding.decoder import Decoder, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
+from decoding.target import Target
 
 VOCAB = 4
 TOKENS = 4
-DRAWS = 6000
+DRAWS = 3000
 PROMPT = (1, 2, 3, 1, 2)
 
 PLAIN = SamplingParams(temperature=1.0)
@@ -69,6 +77,7 @@ def drafter_of(name: str) -> Drafter | None:
 
 
 def draws(decoder: Decoder, params: Params, count: int) -> list[tuple[int, ...]]:
+    """The first tokens of `count` answers, each with a seed of its own."""
     found = []
     shared: Prompt | None = None
     for seed in range(count):
@@ -91,3 +100,46 @@ def test_the_joint_of_the_first_tokens_is_the_targets(case: str) -> None:
         expected = target.joint(PROMPT, count, sampling)
         assert sum(expected.values()) == pytest.approx(1.0)
         assert_drawn_from((ids[:count] for ids in found), expected)
+
+
+@cache
+def tiny(seed: int) -> LlamaForCausalLM:
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=VOCAB,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+    )
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(0.0, 0.4)
+    return model.eval()
+
+
+@pytest.mark.parametrize("name", ["draft", "trees"])
+def test_a_real_model_with_rows_in_a_real_cache(name: str) -> None:
+    """Few draws only: what is special here is that rejected rows must leave no trace."""
+    sampling = SamplingParams(temperature=1.2, top_p=0.95)
+    with torch.inference_mode():
+        plain = {
+            ids: tiny(0)(torch.tensor([PROMPT + ids])).logits[0, -1]
+            for count in range(3)
+            for ids in product(range(VOCAB), repeat=count)
+        }
+    expected = {}
+    for ids in product(range(VOCAB), repeat=3):
+        rows = [warped(tuple(plain[ids[:i]].tolist()), sampling) for i in range(3)]
+        expected[ids] = math.prod(row[token] for row, token in zip(rows, ids, strict=True))
+    drafter = (
+        DraftModel(Target(copy.deepcopy(tiny(1))), VOCAB)
+        if name == "draft"
+        else RandomTrees(VOCAB, 5, nodes=6)
+    )
+    decoder = Decoder(Target(copy.deepcopy(tiny(0))), drafter)
+    found = draws(decoder, Params(sampling, gamma=2, max_new_tokens=20), DRAWS // 3)
+    assert_drawn_from((ids[:3] for ids in found), expected)
