@@ -171,6 +171,9 @@ class Engine(Protocol):
     def set_schedule(self, schedule: Schedule) -> None:
         """fair: one lane after the other, comparable speeds. race: round-robin, equal time each."""
 
+    def watch(self, lanes: frozenset[str]) -> None:
+        """The rounds of these lanes carry probabilities from their next one on."""
+
     def set_leader(self, lane: str) -> None:
         """The lane whose answer the conversation goes on with."""
 

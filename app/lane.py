@@ -125,6 +125,10 @@ class Lane:
         for _ in range(2):
             self._decoder.step(Params(max_new_tokens=12))
 
+    def watch(self, watched: bool) -> None:
+        """Whether the rounds from now on carry the probabilities of their trees."""
+        self._decoder.watched = watched
+
     def step(self, params: Params) -> Round:
         record = self._decoder.step(self._own(params))
         self.rounds.append(record)

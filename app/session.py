@@ -62,6 +62,7 @@ class Session:
         self._events: deque[Event] = deque()
         self._enabled = {spec.name: True for spec in specs}
         self._leader: str | None = None
+        self._watched: frozenset[str] = frozenset()
         self._turns: list[Turn] = []
         self._runs = 0
         # What the thread waits for: a turn to begin, the end of a pause, a single step.
@@ -126,6 +127,9 @@ class Session:
 
     def set_schedule(self, schedule: Schedule) -> None:
         self._schedule = schedule
+
+    def watch(self, lanes: frozenset[str]) -> None:
+        self._watched = lanes
 
     def set_leader(self, lane: str) -> None:
         self._leader = lane
@@ -224,6 +228,7 @@ class Session:
         while runner.due(self._schedule, self._enabled) and self._may_go_on():
             # what is due may have changed during a pause
             if due := runner.due(self._schedule, self._enabled):
+                due.lane.watch(due.lane.spec.name in self._watched)
                 runner.advance(due, self._params)
         stopped = runner.end()
         turn.answers = runner.answers()

@@ -21,12 +21,14 @@ from decoding.tree import Draft, Shape
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
-    target's own token after it; `tested`: levels at which the current node had children."""
+    target's own token after it; `tested`: levels at which the current node had children; `chosen`:
+    the target's own token at every node, () for a sampled chain."""
 
     tokens: tuple[int, ...]
     path: tuple[int, ...]
     bonus: int
     tested: int
+    chosen: tuple[int, ...] = ()
 
 
 def accept(
@@ -56,7 +58,7 @@ def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
             break
         path.append(carrier)
         node = carrier
-    return Verdict(tuple(tokens), tuple(path), chosen[node], tested)
+    return Verdict(tuple(tokens), tuple(path), chosen[node], tested, tuple(chosen))
 
 
 def _accept_sampled_chain(
@@ -118,4 +120,15 @@ def accept_typical(
     last = -best[2]
     path = shape.path(last)
     tested = len(path) + bool(shape.children[last])
-    return Verdict(tuple(map(int, tokens)), path, int(bonuses[last]), tested)
+    chosen = tuple(map(int, bonuses))
+    return Verdict(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
+
+
+def node_probabilities(draft: Draft, logits: Tensor, sampling: SamplingParams) -> Tensor:
+    """The target's warped probability of each node's token behind its parent, [n]; the root's, that
+    was decided before, is 1."""
+    p = probabilities(logits, sampling)
+    parents = torch.tensor((0, *draft.tree.shape.parents[1:]), device=p.device)
+    of_nodes = p[parents, draft.tree.tokens]
+    of_nodes[0] = 1.0
+    return of_nodes

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from decoding.acceptance import Verdict, accept, accept_typical
+from decoding.acceptance import Verdict, accept, accept_typical, node_probabilities
 from decoding.cache import TreeCache
 from decoding.clock import Clock
 from decoding.drafters.base import Drafter
@@ -56,6 +56,7 @@ class Decoder:
         self.finished: FinishReason | None = None
         self.prompt: Prompt | None = None
         self.draft_prefill_seconds = 0.0
+        self.watched = False  # somebody looks at the trees: rounds carry their probabilities
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
         self._rounds = 0
@@ -125,6 +126,9 @@ class Decoder:
             features = self._of_path(result.features, verdict.path)
             self.drafter.observe(self._ids, len(verdict.path), features)
         self._clock.mark()
+        p: list[float] = []
+        if self.watched:
+            p = node_probabilities(draft, result.logits, params.sampling).tolist()
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
         self._rounds += 1
         return Round(
@@ -139,6 +143,10 @@ class Decoder:
             accept_seconds=accept_seconds,
             total_seconds=time.perf_counter() - begun,
             sampled=not params.sampling.greedy,
+            lossy=params.acceptance == "typical" and not params.sampling.greedy,
+            chosen=verdict.chosen,
+            ranks=draft.ranks,
+            p=tuple(p),
         )
 
     def generate(

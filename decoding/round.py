@@ -45,6 +45,11 @@ class Round:
     and the bonus, cut at the end of the generation. `tested` counts the levels of the path at
     which the current node had children. Times are in seconds; `total_seconds` also holds what is
     none of the three parts.
+
+    `chosen[i]` is the target's own next token at node i (its argmax or its draw); empty for a
+    sampled chain, where drafts pass by p/q instead. `ranks[i]` is node i's rank among its drafter's
+    guesses, empty where there is one guess only. `p[i]` is the target's probability of node i's
+    token behind its parent, after temperature and the cuts; empty unless the round was watched.
     """
 
     index: int
@@ -58,6 +63,10 @@ class Round:
     accept_seconds: float
     total_seconds: float
     sampled: bool = False  # drawn at a temperature above 0
+    lossy: bool = False  # by typical acceptance: not the target's distribution
+    chosen: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
+    p: tuple[float, ...] = ()
 
     @property
     def drafted(self) -> int:

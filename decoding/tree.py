@@ -81,8 +81,11 @@ class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
-    target's; None when the tokens were chosen deterministically (argmax, top-k, copies).
+    target's; None when the tokens were chosen deterministically (argmax, top-k, copies). `ranks`
+    [n] is each node's rank among the drafter's guesses (the root's is 0), () where there is one
+    guess only.
     """
 
     tree: DraftTree
     q: Tensor | None = None
+    ranks: tuple[int, ...] = ()

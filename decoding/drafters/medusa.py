@@ -98,7 +98,8 @@ class Medusa:
         assert self._hidden is not None
         guesses = self.heads.guesses(self._hidden, tree.width).flatten()
         root = torch.tensor(ids[-1:], device=self._device)
-        return Draft(DraftTree(tree.shape, torch.cat([root, guesses[flat]])))
+        tokens = torch.cat([root, guesses[flat]])
+        return Draft(DraftTree(tree.shape, tokens), ranks=(0, *tree.ranks))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         # The state that gave the bonus token: the heads guess what follows that token.

@@ -134,7 +134,7 @@ def test_the_draft_alone_makes_no_pass_of_the_target(family: Family) -> None:
 
 @pytest.mark.parametrize("strategy", ["draft", "drafter"])
 def test_without_a_draft_model_the_lane_says_why(family: Family, strategy: str) -> None:
-    alone = dataclasses.replace(family, draft=None, missing={"draft": "no draft model: give one"})
+    alone = dataclasses.replace(family, draft=None, missing={spec: "no draft model: give one" for spec in ("draft", "drafter")})
     lane = Lane(LaneSpec(strategy, strategy), alone)
     info = lane.info(enabled=True)
     assert not lane.available
