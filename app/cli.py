@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.exceptions import TyperException
 
+from app.heads import heads
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ cli = typer.Typer(
     pretty_exceptions_enable=False,
     help="Answer one prompt with several decoding strategies side by side, on one shared model.",
 )
+
+cli.add_typer(heads, name="heads")
 
 Flags = dict[str, Any]
 

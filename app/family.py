@@ -109,9 +109,9 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
     disable_progress_bar()  # its bars would be drawn over the screen
     set_verbosity_error()
     progress(f"tokenizer of {_short(place)}", 0.0)
-    tokenizer = _load_tokenizer(place, options)
+    tokenizer = load_tokenizer(place, options)
     progress(f"target {_short(place)}", 0.1)
-    target = Target(_load_model(place, options))
+    target = Target(load_model(place, options))
     ignored, eos = _generation_settings(target, tokenizer)
     family = Family(place, target, tokenizer, 0, ignored=ignored, eos=eos)
     if draft_place is None:
@@ -133,7 +133,8 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
     return family
 
 
-def _load_model(place: str, options: ModelOptions) -> Any:
+def load_model(place: str, options: ModelOptions) -> Any:
+    """A causal LM from a folder or the hub, or InputError with the line for the user."""
     _refuse_missing(place)
     device = _device(options.device)
     kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
@@ -157,7 +158,7 @@ def _load_model(place: str, options: ModelOptions) -> Any:
         raise InputError(f"can't load the model {place}: {_first_line(error)}") from error
 
 
-def _load_tokenizer(place: str, options: ModelOptions) -> PreTrainedTokenizerBase:
+def load_tokenizer(place: str, options: ModelOptions) -> PreTrainedTokenizerBase:
     _refuse_missing(place)
     try:
         return AutoTokenizer.from_pretrained(place, trust_remote_code=options.trust_remote_code)
@@ -168,14 +169,14 @@ def _load_tokenizer(place: str, options: ModelOptions) -> PreTrainedTokenizerBas
 def _load_draft(
     place: str, options: ModelOptions, tokenizer: PreTrainedTokenizerBase, target: Target
 ) -> Target:
-    draft_tokenizer = _load_tokenizer(place, options)
+    draft_tokenizer = load_tokenizer(place, options)
     difference = first_difference(tokenizer, draft_tokenizer)
     if difference:
         raise InputError(
             f"the draft {place} speaks another vocabulary than the target: {difference}; "
             "use a draft model with the target's tokenizer"
         )
-    draft = Target(_load_model(place, options))
+    draft = Target(load_model(place, options))
     if draft.vocab_size < len(tokenizer):
         raise InputError(
             f"the draft {place} has {draft.vocab_size} logits for {len(tokenizer)} tokens"

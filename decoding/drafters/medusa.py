@@ -45,16 +45,16 @@ class MedusaHeads:
             self.vocab = target.vocab_size
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [H] (after the target's final norm) -> [k, V]."""
-        x = hidden.expand(self.count, 1, -1)
+        """hidden [n, H] (after the target's final norm) -> [k, n, V]."""
+        x = hidden.expand(self.count, -1, -1)
         for weight, bias in zip(self._weights, self._biases, strict=True):
             x = x + functional.silu(torch.baddbmm(bias, x, weight))
         if self._lm_heads is None:
-            return self._target.lm_head(x[:, 0])
-        return torch.bmm(x, self._lm_heads)[:, 0]
+            return self._target.lm_head(x)
+        return torch.bmm(x, self._lm_heads)
 
     def guesses(self, hidden: Tensor, ranks: int) -> Tensor:
-        """Each head's `ranks` best tokens, [k, ranks]."""
+        """Each head's `ranks` best tokens, [k, n, ranks]."""
         best = self.logits(hidden).topk(ranks, dim=-1).indices
         return best if self._token_map is None else self._token_map[best]
 
@@ -83,7 +83,7 @@ class Medusa:
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
-        self._hidden = features[-1]
+        self._hidden = features[-1:]
 
     def propose(
         self,
@@ -104,7 +104,7 @@ class Medusa:
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         # The state that gave the bonus token: the heads guess what follows that token.
         assert features is not None
-        self._hidden = features[-1]
+        self._hidden = features[-1:]
 
 
 @lru_cache(maxsize=64)
@@ -121,7 +121,7 @@ def default_choices(heads: MedusaHeads, target: Target) -> Choices:
     likely chain of one is left where no tree pays: the lane is there to show it."""
     if not heads.accuracy:
         return NAMED["small"]
-    state = torch.zeros(target.hidden, device=target.device, dtype=target.dtype)
+    state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         asking = seconds(lambda: heads.guesses(state, 10), target.device)
     return grow(heads.accuracy, asking, verify_cost(target)) or ((0,),)

@@ -1,19 +1,70 @@
-"""Acceptance as it is served: the real decoder on real prompts, not the accuracy of training."""
+"""What heads are worth where it counts: on the target's own answers, through the real decoder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
 
 from decoding.decoder import Decoder
+from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.drafters.medusa_tree import Choices
 from decoding.params import Params
 from decoding.stats import Stats
 from decoding.stopping import Stop
+from decoding.target import Target
+
+RANKS = 10  # guesses a head is measured at
 
 
-def served(decoder: Decoder, prompts: Iterable[Sequence[int]], params: Params, stop: Stop) -> Stats:
-    """Generate behind each prompt and add up all rounds."""
-    stats = Stats()
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """`accuracy` [heads, RANKS]: how often a head's guess of a rank is what the target says that
+    far ahead. `served`: the rounds of a decoder that drafts with the heads."""
+
+    accuracy: Tensor
+    served: Stats
+
+
+def evaluate_medusa(
+    target: Target,
+    heads: MedusaHeads,
+    choices: Choices,
+    prompts: Sequence[Sequence[int]],
+    params: Params,
+    stop: Stop,
+) -> Report:
+    """Answer each prompt with the heads; measure them along the answers."""
+    decoder = Decoder(target, Medusa(heads, choices))
+    served = Stats()
+    hits, counts = torch.zeros(heads.count, RANKS), torch.zeros(heads.count, 1)
     for seed, prompt in enumerate(prompts):
         for record in decoder.generate(prompt, params, seed, stop):
-            stats.add(record)
-    return stats
+            served.add(record)
+        _count(target, heads, prompt, decoder.generated, hits, counts)
+    return Report(hits / counts.clamp_min(1), served)
+
+
+@torch.inference_mode()
+def _count(
+    target: Target,
+    heads: MedusaHeads,
+    prompt: Sequence[int],
+    answer: Sequence[int],
+    hits: Tensor,
+    counts: Tensor,
+) -> None:
+    """Add up what each head guesses at every place from which the target went on."""
+    ids = [*prompt, *answer][: target.context]
+    features = target.prefill(target.new_cache(), ids, keep_features=True).features
+    first = len(prompt) - 1  # the row whose logits began the answer
+    guesses = heads.guesses(features[first:], min(RANKS, heads.vocab)).cpu()
+    said = torch.tensor(ids)
+    for k in range(heads.count):
+        wanted = said[first + 2 + k :]
+        if len(wanted):
+            found = guesses[k, : len(wanted)] == wanted[:, None]
+            hits[k, : found.shape[1]] += found.sum(0)
+            counts[k] += len(wanted)

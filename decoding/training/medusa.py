@@ -20,8 +20,7 @@ from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.training.conversations import IGNORED, Example, collate
-
-RANKS = 10  # guesses a head is measured at
+from decoding.training.evaluate import RANKS
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -117,8 +116,8 @@ def train_medusa(
     schedule: Schedule,
     work: Path,
     resume: bool = False,
-) -> tuple[MedusaWeights, dict[str, float]]:
-    """Train the heads; returns them with their accuracies on `held_out`, and the last metrics.
+) -> MedusaWeights:
+    """Train the heads; returns them with their accuracies on `held_out`.
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
@@ -159,23 +158,7 @@ def train_medusa(
     )
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
     metrics = trainer.evaluate()
-    return trainee.trained(weights, _accuracy_table(metrics, len(weights.weights))), metrics
-
-
-def measure(
-    target: PreTrainedModel, weights: MedusaWeights, held_out: Dataset[Example], batch_size: int = 8
-) -> Tensor:
-    """[heads, RANKS]: how often each head's guess of each rank is the right token."""
-    trainee = Trainee(target, weights).eval()
-    hits, counts = torch.zeros(weights.heads, RANKS), torch.zeros(weights.heads)
-    for start in range(0, len(held_out), batch_size):  # type: ignore[arg-type]
-        end = min(start + batch_size, len(held_out))  # type: ignore[arg-type]
-        batch = collate([held_out[i] for i in range(start, end)])
-        with torch.no_grad():
-            out = trainee(**{name: t.to(target.device) for name, t in batch.items()})
-        hits += out["hits"].sum(0).cpu()
-        counts += out["counts"].sum(0).cpu()
-    return hits / counts.clamp_min(1)[:, None]
+    return trainee.trained(weights, _accuracy_table(metrics, len(weights.weights)))
 
 
 def _metrics(prediction: EvalPrediction) -> dict[str, float]:

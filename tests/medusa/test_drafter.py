@@ -82,7 +82,7 @@ def test_head_logits_are_the_papers_formula(own: bool) -> None:
         for layer in range(2):
             x = x + torch.nn.functional.silu(w[k, layer] @ x + b[k, layer])
         expected = (lm[k] if own else shared) @ x
-        assert torch.allclose(heads.logits(state)[k], expected, atol=1e-3, rtol=1e-5)
+        assert torch.allclose(heads.logits(state[None])[k, 0], expected, atol=1e-3, rtol=1e-5)
 
 
 def test_truncated_vocabulary_guesses_target_ids() -> None:
@@ -96,8 +96,9 @@ def test_truncated_vocabulary_guesses_target_ids() -> None:
         torch.randn(2, 3, hidden),
         ids,
     )
-    guesses = MedusaHeads(weights, target).guesses(torch.randn(hidden), 3)
-    assert all(sorted(row) == [4, 8, 15] for row in guesses.tolist())
+    guesses = MedusaHeads(weights, target).guesses(torch.randn(2, hidden), 3)
+    assert guesses.shape == (2, 2, 3)
+    assert all(sorted(row) == [4, 8, 15] for row in guesses.flatten(0, 1).tolist())
 
 
 def _typical(
