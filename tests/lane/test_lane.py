@@ -91,7 +91,9 @@ def test_pieces_leave_a_stop_text_out(family: Family, strategy: str, length: int
         first, rounds = play(lane, params, stop=Stop(texts=(wanted,), decode=family.decode))
         assert lane.finished == "stop"
         assert lane.text == whole[: whole.index(wanted)]
-        assert pieces(first, rounds) == lane.text
+        # only what earlier rounds have shown of it already can't be taken back
+        shown = pieces(first, rounds).removeprefix(lane.text)
+        assert wanted.startswith(shown) and len(shown) < length
 
 
 def test_a_tree_shows_the_first_path_behind_what_was_accepted(family: Family) -> None:
