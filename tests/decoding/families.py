@@ -96,6 +96,35 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
         tf.Cohere2ForCausalLM,
         tf.Cohere2Config(**_SHAPE, sliding_window=SLIDING),
     ),
+    "falcon": lambda: (
+        tf.FalconForCausalLM,
+        tf.FalconConfig(
+            vocab_size=VOCAB,
+            hidden_size=32,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            max_position_embeddings=CONTEXT,
+            alibi=False,
+            bos_token_id=1,
+            eos_token_id=None,
+        ),
+    ),
+    "starcoder2": lambda: (
+        tf.Starcoder2ForCausalLM,
+        tf.Starcoder2Config(**_SHAPE, sliding_window=SLIDING),
+    ),
+    "afmoe": lambda: (
+        tf.AfmoeForCausalLM,
+        tf.AfmoeConfig(
+            **_SHAPE,
+            sliding_window=SLIDING,
+            moe_intermediate_size=16,
+            num_experts=2,
+            num_experts_per_tok=1,
+            num_dense_layers=1,
+            layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+        ),
+    ),
     "olmo2": lambda: (tf.Olmo2ForCausalLM, tf.Olmo2Config(**_PLAIN)),
     "gptj": lambda: (
         tf.GPTJForCausalLM,

@@ -110,6 +110,34 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
         ),
         "s_aux|sink",
     ),
+    "bert": (
+        lambda: tf.BertLMHeadModel(
+            tf.BertConfig(
+                vocab_size=40,
+                hidden_size=32,
+                intermediate_size=48,
+                num_hidden_layers=2,
+                num_attention_heads=4,
+            )
+        ),
+        "bert is configured as an encoder",
+    ),
+    "gpt_neo": (
+        lambda: tf.GPTNeoForCausalLM(
+            tf.GPTNeoConfig(
+                vocab_size=40,
+                hidden_size=32,
+                num_layers=2,
+                num_heads=4,
+                attention_types=[[["global", "local"], 1]],
+            )
+        ),
+        "gpt_neo windows its attention by the order of its rows",
+    ),
+    "doge": (
+        lambda: tf.DogeForCausalLM(tf.DogeConfig(**TINY)),
+        "doge does not run with specchat's cache and attention",
+    ),
     "llama4": (
         lambda: tf.Llama4ForCausalLM(
             tf.Llama4TextConfig(
