@@ -19,7 +19,7 @@ _LANE_FIELDS = (
     "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
     "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
     "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
-    "divergence_gap",
+    "divergence_gap", "lossy",
 )  # fmt: skip
 
 
@@ -87,6 +87,7 @@ def lane_report(
         "accepted": stats.accepted,
         "acceptance_rate": stats.acceptance_rate,
         "accepted_histogram": list(stats.histogram),
+        "lossy": any(record.lossy for record in lane.rounds),
     }
     if reference is not None and not error:
         report |= reference.compare(lane)

@@ -41,6 +41,8 @@ def _figures(lane: dict[str, Any]) -> str:
             parts.append(form.format(lane[key]))
     if lane["matches_ar"] is False:
         parts.append(f"differs from ar at token {lane['first_divergence']}")
+    if lane["lossy"]:
+        parts.append("LOSSY (typical acceptance)")
     parts.append(str(lane["finish_reason"]))
     if lane["reason"]:
         parts.append(lane["reason"])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from app import settings
+from app.cli import main
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -84,3 +90,32 @@ def family_folders(tmp_path_factory: pytest.TempPathFactory) -> FamilyFolders:
     return FamilyFolders(
         save("target", 0.0, 280), save("draft", 0.02, 280), save("stranger", 0.0, 270)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Specchat = Callable[..., Done]
+
+
+@pytest.fixture
+def specchat(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Specchat:
+    """The command in this process: torch is imported once, not once a test."""
+    monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
+
+    def run(*arguments: str, stdin: str = "") -> Done:
+        monkeypatch.setattr(sys, "argv", ["specchat", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return Done(int(ended.value.code or 0), out, err)
+
+    return run

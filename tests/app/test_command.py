@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app import settings
-from app.cli import main
-from tests.conftest import FamilyFolders
+from tests.conftest import FamilyFolders, Specchat
 
 ROOT = Path(__file__).parents[2]
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Specchat = Callable[..., Done]
-
-
-@pytest.fixture
-def specchat(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Specchat:
-    """The command in this process: torch is imported once, not once a test."""
-    monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
-
-    def run(*arguments: str, stdin: str = "") -> Done:
-        monkeypatch.setattr(sys, "argv", ["specchat", *arguments])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return Done(int(ended.value.code or 0), out, err)
-
-    return run
 
 
 @pytest.fixture
@@ -100,7 +67,7 @@ LANE_KEYS = {
     "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
     "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
     "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
-    "divergence_gap",
+    "divergence_gap", "lossy",
 }  # fmt: skip
 
 

@@ -1,0 +1,125 @@
+"""From a bare target to a Medusa lane, by the commands alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from decoding.checkpoints.medusa import read_medusa
+from tests.conftest import FamilyFolders, Specchat
+
+WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> Path:
+    path = tmp_path / "prompts.jsonl"
+    lines = [json.dumps({"prompt": f"{a} {b}"}) for a in WORDS for b in WORDS]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_convert_distill_train_eval_run(
+    specchat: Specchat, family_folders: FamilyFolders, prompts: Path, tmp_path: Path
+) -> None:
+    target = ("--target", family_folders.target)
+    fresh, answers, trained = tmp_path / "fresh", tmp_path / "answers.jsonl", tmp_path / "trained"
+
+    done = specchat("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "2")
+    assert done.returncode == 0, done.stderr
+    before = read_medusa(fresh, 32, 280)
+    assert (before.heads, before.layers, before.dialect) == (2, 1, "v2")
+
+    distill = (
+        "heads", "distill", *target, "--prompts", str(prompts), "--out", str(answers),
+        "--max-new-tokens", "12", "--batch-size", "16",
+    )  # fmt: skip
+    assert specchat(*distill).returncode == 0
+    whole = answers.read_text()
+    records = [json.loads(line) for line in whole.splitlines()]
+    assert len(records) == len(WORDS) ** 2
+    assert all(r["messages"][-1]["role"] == "assistant" for r in records)
+    # a killed run: half a line, then the same command again
+    answers.write_text(whole[: len(whole) // 2])
+    assert specchat(*distill).returncode == 0
+    assert answers.read_text() == whole
+
+    # What a random target says can't be learned from its states; one sentence can.
+    lesson = tmp_path / "lesson.jsonl"
+    said = {"role": "assistant", "content": " ".join(WORDS)}
+    asked = [{"messages": [{"role": "user", "content": word}, said]} for word in WORDS * 8]
+    lesson.write_text("\n".join(map(json.dumps, asked)))
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
+        str(trained), "--max-steps", "40", "--evaluate-every", "20", "--lr", "2e-2",
+        "--device", "cpu",
+    )  # fmt: skip
+    done = specchat(*train)
+    assert done.returncode == 0, done.stderr
+    after = read_medusa(trained, 32, 280)
+    assert len(after.accuracy) == 2 and min(row[0] for row in after.accuracy) > 0.5
+
+    # killed after its first checkpoint, a resumed run ends with the same heads
+    shutil.rmtree(trained / "training" / "checkpoint-40")
+    assert specchat(*train, "--resume").returncode == 0
+    assert read_medusa(trained, 32, 280).weights.allclose(after.weights, atol=1e-4)
+
+    done = specchat(
+        "heads", "eval", *target, "--heads", str(trained), "--prompts", str(prompts), "--json",
+        "--medusa-choices", "small", "--max-new-tokens", "12",
+    )  # fmt: skip
+    report = json.loads(done.stdout)
+    assert report["prompts"] == len(WORDS) ** 2 and len(report["accuracy"]) == 2
+    assert report["tokens_per_pass"] >= 1 and sum(report["accepted_histogram"]) > 0
+
+    done = specchat(
+        "run", *target, "--medusa", str(trained), "--prompt", "the fox", "--json",
+        "--strategies", "ar,medusa", "--max-new-tokens", "20", "--ignore-eos",
+    )  # fmt: skip
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert medusa["matches_ar"] is True and medusa["token_ids"] == ar["token_ids"]
+    assert medusa["drafted"] > 0 and medusa["lossy"] is False
+
+    sampled = (
+        "run", *target, "--medusa", str(trained), "--prompt", "the fox", "--strategies",
+        "ar,medusa", "--temperature", "1", "--acceptance", "typical",
+    )  # fmt: skip
+    assert "LOSSY" in specchat(*sampled).stdout
+    ar, medusa = json.loads(specchat(*sampled, "--json").stdout)["runs"][0]["lanes"]
+    assert (ar["lossy"], medusa["lossy"]) == (False, True)
+
+
+BAD = {
+    "no heads": (["--medusa", "HERE"], "holds no Medusa heads"),
+    "no folder": (["--medusa", "./nowhere"], "no folder nowhere"),
+    "no such tree": (["--medusa", "HERE", "--medusa-choices", "oak"], "no such file"),
+    "epsilon": (["--epsilon", "0"], "--epsilon"),
+    "acceptance": (["--acceptance", "mostly"], "--acceptance"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_wrong_input(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    arguments, complaint = BAD[case]
+    done = specchat(
+        "run", "--prompt", "a", "--target", family_folders.target,
+        *(str(tmp_path) if a == "HERE" else a for a in arguments),
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stdout == ""
+    assert complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_target_without_heads_says_what_would_help(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "run", "--prompt", "a", "--target", family_folders.target, "--json",
+        "--strategies", "ar,medusa", "--max-new-tokens", "2",
+    )  # fmt: skip
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert ar["available"] and not medusa["available"] and "--medusa" in medusa["reason"]

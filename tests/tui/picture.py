@@ -1,0 +1,50 @@
+"""The picture in the README: the real app on the demo family, drawn by itself.
+
+    python -m tests.tui.picture assets/specchat.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+from app.session import Session
+from app.settings import load_settings
+from app.tui.app import SpecchatApp
+
+PROMPT = "I am looking for an Italian restaurant in San Francisco."
+
+
+async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
+    settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
+    session = Session(settings.models, settings.lanes, settings.params, seed=1)
+    app = SpecchatApp(session, settings.params, None, "fair", 1)
+    async with app.run_test(size=(columns, rows)) as pilot:
+        while not app.state.loaded:
+            await pilot.pause(0.1)
+        app.main.prompt.write(prompt)
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        while app.state.running:
+            await pilot.pause(0.1)
+        await pilot.pause(0.5)  # the figures' last update
+        app.save_screenshot(out.name, str(out.parent))
+        app.exit()
+    session.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--prompt", default=PROMPT)
+    parser.add_argument("--strategies", default="ar,draft,medusa,lookup")
+    parser.add_argument("--size", type=int, nargs=2, default=(100, 30))
+    args = parser.parse_args()
+    asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
