@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from decoding.params import Params
@@ -88,12 +89,14 @@ class Figures:
 @dataclass(frozen=True, slots=True)
 class Stepped:
     """One round of a lane: its record, its tokens in the order of display (ghosts stand between
-    the accepted tokens and the correction), and the lane's figures so far."""
+    the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
+    of all tokens in the round by id, drafted or the target's own; only while it is watched."""
 
     lane: str
     round: Round
     tokens: tuple[TokenEvent, ...]
     figures: Figures
+    pieces: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

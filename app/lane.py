@@ -156,6 +156,12 @@ class Lane:
         self._shown += "".join(event.text for event in events if event.fate not in GHOSTS)
         return tuple(self._closed(events) if self.finished else events)
 
+    def pieces(self, record: Round) -> dict[int, str]:
+        """A picture of each token that the round knows of. Before `events`, which moves on: the
+        tree stands behind what was committed until then."""
+        ids = {*record.tokens, *record.chosen, *record.emitted}
+        return {token: self._detokenizer.ghost(token) for token in sorted(ids)}
+
     def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:
         """The last round's events, so that all pieces together are the lane's text: a character
         that was never completed is added, a stop text taken away."""

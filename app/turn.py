@@ -101,7 +101,9 @@ class TurnRunner:
         lane = turn.lane
         record = lane.step(params)
         turn.greedy = turn.greedy and not record.sampled
-        self._emit(Stepped(lane.spec.name, record, lane.events(record), self._figures(lane)))
+        pieces = lane.pieces(record) if record.p else {}  # only watched rounds have probabilities
+        tokens = lane.events(record)
+        self._emit(Stepped(lane.spec.name, record, tokens, self._figures(lane), pieces))
         if lane.finished:
             self._end(turn, lane.finished)
 

@@ -153,6 +153,8 @@ class SpecchatApp(App[None]):
             self.state.queued = None
         elif self.main.prompt.has_focus:
             self.main.focus_pane()
+        elif self.main.tree_alone:
+            self.main.action_inspect()
         elif self.main.zoomed:
             self.main.action_zoom()
         elif self.state.running:

@@ -7,7 +7,8 @@ from textual.binding import Binding
 LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
-    *("submit", "leave", "pause", "step", "again", "ghosts", "look", "zoom"),
+    *("submit", "leave", "pause", "step", "again", "inspect", "round(-1)", "round(1)"),
+    *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette"),
 )
 
@@ -35,6 +36,12 @@ VIEW_KEYS = [
     key("o", "toggle_here", "On / off", "view.toggle_here",
         "Switch the lane in focus on or off"),
     key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
+    key("v", "inspect", "Tree", "view.inspect",
+        "The draft tree of a round of the lane in focus"),
+    key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
+        "The tree of the round before, when paused or done"),
+    key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
+        "The tree of the next round, when paused or done"),
     key("g", "slider('gamma')", "Gamma", "view.gamma",
         "To the gamma slider: the longest draft in tokens"),
     key("t", "slider('temperature')", "Temperature", "view.temperature",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from app.events import Loading
 from app.tui.state import AppState, LaneState, Phase
+from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part
 from app.tui.widgets.token_view import Look
+from decoding.round import Round
 
 MARKS = {
     Phase.IDLE: "",
@@ -16,6 +18,8 @@ MARKS = {
     Phase.ERROR: "✗",
 }
 BLOCKS = "▁▂▃▄▅▆▇█"
+BAR_CELLS = 12
+LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
 def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
@@ -30,6 +34,8 @@ def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
 
 
 def seconds(value: float) -> str:
+    if value < 0.00995:
+        return f"{value * 1000:.1f}ms"
     return f"{value * 1000:.0f}ms" if value < 0.9995 else f"{value:.2f}s"
 
 
@@ -43,7 +49,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if state.turns and lane.info.name == state.leader:
         left.append(Part("leads", "italic $primary", 2))
-    right = []
+    right = [LOSSY] if lane.lossy else []
     if figures := lane.figures:
         if figures.tokens_per_second is not None:
             right.append(Part(f"{figures.tokens_per_second:.1f} tok/s", "$foreground", 1))
@@ -54,7 +60,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
 
 def lane_figures(lane: LaneState) -> list[Part]:
     """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane."""
-    parts = []
+    parts = [LOSSY] if lane.lossy else []
     figures, finished = lane.figures, lane.finished
     if figures:
         parts.append(Part(f"{figures.tokens} tok", "$foreground"))
@@ -65,7 +71,7 @@ def lane_figures(lane: LaneState) -> list[Part]:
             parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
         if figures.tokens_per_pass is not None:
             parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
-    if finished and finished.matches_ar is not None:
+    if finished and finished.matches_ar is not None and not lane.lossy:  # it would prove nothing
         if finished.matches_ar:
             parts.append(Part("=AR", "bold $success", 2))
         else:
@@ -155,3 +161,36 @@ def legend(look: Look, ghosts: bool) -> list[Part]:
     if ghosts:
         parts.append(Part(rejected, f"strike {colours[1]}", 2))
     return [*parts, Part("bonus", "bold", 2)]
+
+
+def round_counts(record: Round | None) -> list[Part]:
+    if record is None:
+        return []
+    counts = {
+        "drafted": record.drafted,
+        "tested": record.tested,
+        "accepted": len(record.accepted),
+        "emitted": len(record.emitted),
+    }
+    return [
+        Part(f"{name} {count}", "$foreground", int(name == "tested"))
+        for name, count in counts.items()
+    ]
+
+
+def round_total(record: Round | None, cells: int) -> list[Part]:
+    """A round's time, and how its parts share it."""
+    if record is None:
+        return []
+    bar = time_bar((record.draft_seconds, record.verify_seconds, record.accept_seconds), cells)
+    return [Part(seconds(record.total_seconds), "$foreground", 2), Part(bar, "$primary", 2)]
+
+
+def round_times(record: Round | None) -> list[Part]:
+    if record is None:
+        return []
+    return [
+        Part(f"█ draft {seconds(record.draft_seconds)}", "$foreground"),
+        Part(f"▒ verify {seconds(record.verify_seconds)}", "$foreground"),
+        Part(f"░ accept {seconds(record.accept_seconds)}", "$foreground", 1),
+    ]

@@ -21,6 +21,7 @@ from app.events import (
     Stepped,
 )
 from decoding.params import Params
+from decoding.round import Round
 
 
 class Phase(StrEnum):
@@ -50,6 +51,9 @@ class LaneState:
     ttft_seconds: float | None = None
     figures: Figures | None = None
     finished: Finished | None = None
+    rounds: list[Round] = field(default_factory=list)  # of the last run
+    texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
+    lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
 
     @property
     def active(self) -> bool:
@@ -70,6 +74,15 @@ class LaneState:
 
     def clear_figures(self) -> None:
         self.ttft_seconds = self.figures = self.finished = None
+        self.rounds, self.texts, self.lossy = [], {}, False
+
+    def add(self, event: Stepped) -> None:
+        self.figures = event.figures
+        self.rounds.append(event.round)
+        self.lossy = self.lossy or event.round.lossy
+        # Pieces are pictures of single tokens, better here than what a token added to the text.
+        self.texts.update({each.id: each.text for each in event.tokens if each.text})
+        self.texts.update(event.pieces)
 
 
 @dataclass(slots=True)
@@ -146,9 +159,11 @@ class AppState:
                         lane.phase = Phase.IDLE
                         lane.clear_figures()
             case Prefilled():
-                self._lane_runs(event.lane).ttft_seconds = event.ttft_seconds
+                lane = self._lane_runs(event.lane)
+                lane.ttft_seconds = event.ttft_seconds
+                lane.texts[event.first.id] = event.first.text
             case Stepped():
-                self._lane_runs(event.lane).figures = event.figures
+                self._lane_runs(event.lane).add(event)
             case Finished():
                 lane = self.lanes[event.lane]
                 lane.phase, lane.finished = ENDS[event.reason], event

@@ -22,6 +22,19 @@ LEGEND = [
     ("bonus", "bold", "the target's own token that ends a round, or its correction"),
     ("plain", "", "the first token, and lanes that do not draft"),
 ]
+TREE = [
+    ("✓ ┝━", "accepted: the path that lived"),
+    ("✗", "looked at and rejected; the line says what the target wanted"),
+    ("·", "never looked at: behind a rejected token, or behind the end of the answer"),
+    ("◆", "the target's own token, which ends the round"),
+    ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
+    (
+        "p",
+        "what the target gives the token behind its parent, after temperature and top-p; at "
+        "temperature 0 all of it lies on one token. Only for rounds drafted while this is open; "
+        "every lane spends a little time on it then.",
+    ),
+]
 METRICS = [
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
           "was rejected; what stands behind it was never looked at."),
@@ -63,6 +76,9 @@ class HelpScreen(ModalScreen[None]):
             yield from self._keys(Prompt.BINDINGS)
             yield Static("Keys of a slider; the mouse clicks, drags and wheels", classes="heading")
             yield from self._keys(Slider.BINDINGS)
+            yield Static("The tree (v)", classes="heading")
+            for name, text in TREE:
+                yield row(name, text)
             yield Static("Figures", classes="heading")
             for name, text in METRICS:
                 yield row(name, text)

@@ -13,6 +13,7 @@ from app.tui.keys import KEY_BAR, VIEW_KEYS
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
+from app.tui.widgets.inspector import Inspector
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.lane_grid import LaneGrid
 from app.tui.widgets.lane_pane import LanePane
@@ -36,6 +37,8 @@ class MainScreen(Screen[None]):
         self.state = state
         self.ghosts = True
         self.zoomed = False
+        self.inspecting = False
+        self._watched: frozenset[str] = frozenset()
         self.look: Look = "colour"
 
     def compose(self) -> ComposeResult:
@@ -44,6 +47,7 @@ class MainScreen(Screen[None]):
         yield tabs
         yield Static(id="failure", markup=False)
         yield LaneGrid(tabs, dom_id="lanes")
+        yield Inspector(dom_id="inspector")
         yield Controls(self.state.params, dom_id="controls")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):
@@ -66,6 +70,10 @@ class MainScreen(Screen[None]):
     @property
     def prompt(self) -> Prompt:
         return self.query_one(Prompt)
+
+    @property
+    def inspector(self) -> Inspector:
+        return self.query_one(Inspector)
 
     @property
     def pane_here(self) -> LanePane | None:
@@ -104,6 +112,7 @@ class MainScreen(Screen[None]):
                 self._view(event.lane).add_tokens([event.first])
             case Stepped():
                 self._view(event.lane).add_tokens(event.tokens)
+                self.inspector.follow(event.lane)
             case Finished(message=str() as message):
                 self._view(event.lane).add_note(message, error=event.reason == "error")
 
@@ -115,11 +124,13 @@ class MainScreen(Screen[None]):
         state = self.state
         failed = state.failure is not None
         self.query_one("#failure").display = failed
-        self.grid.display = not failed
+        self.grid.display = not failed and not self.tree_alone
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
+        self._show_tree()
         self.query_one(LaneTabs).display = self.tabbed and not failed
         self.query_one(Controls).show(state)
+        self.query_one(Controls).display = not self.tree_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
         self.query_one("#status", SplitLine).show(
             status_left(state), legend(self.look, self.ghosts)
@@ -131,16 +142,37 @@ class MainScreen(Screen[None]):
     def tabbed(self) -> bool:
         return self.zoomed or self.size.width < NARROW_COLUMNS
 
+    @property
+    def tree_alone(self) -> bool:
+        """Where it is narrow the tree takes the place of the lanes."""
+        return self.inspecting and self.size.width < NARROW_COLUMNS
+
+    def _show_tree(self) -> None:
+        """Time travel goes over all lanes, so all of them are watched while the tree is there."""
+        self.inspector.display = self.inspecting
+        pane = self.pane_here
+        if self.inspecting and pane:
+            self.inspector.show(self.state, pane.name_of_lane)
+        lanes = self.state.lanes.items() if self.inspecting else ()
+        watched = frozenset(name for name, lane in lanes if lane.active)
+        if watched != self._watched:
+            self._watched = watched
+            self.engine.watch(watched)
+
     def _show_keys(self) -> None:
         state, typing = self.state, self.prompt.has_focus
         hidden = set() if state.running else {"pause", "step"}
         if state.running or not state.turns:
             hidden.add("again")
+        if not self.inspecting:
+            hidden |= {"round(-1)", "round(1)"}
         escape = "Leave" if typing else "All panes" if self.zoomed else "Stop"
+        if self.tree_alone and not typing:
+            escape = "Lanes"
         if escape == "Stop" and not state.running:
             hidden.add("leave")
         names = {"leave": escape, "pause": "Go on" if state.paused else "Pause"}
-        names["command_palette"] = "Palette"
+        names |= {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
         keys: dict[str, tuple[str, str, str]] = {}
         for active in self.active_bindings.values():
             action = active.binding.action
@@ -191,7 +223,7 @@ class MainScreen(Screen[None]):
         self.grid.current = pane.number
         self._lead(pane.name_of_lane)
         self.show_state()
-        if not self.prompt.has_focus:
+        if not self.prompt.has_focus and not self.tree_alone:
             self.call_after_refresh(pane.view.focus)
 
     def action_toggle_here(self) -> None:
@@ -221,7 +253,9 @@ class MainScreen(Screen[None]):
         pane = self.pane_here
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
-        if pane and not pane.folded:
+        if self.tree_alone:
+            self.inspector.view.focus()
+        elif pane and not pane.folded:
             pane.view.focus()
         else:
             self.set_focus(None)
@@ -236,6 +270,19 @@ class MainScreen(Screen[None]):
 
     def action_zoom(self) -> None:
         self.zoomed = not self.zoomed
+        self.show_state()
+
+    def action_inspect(self) -> None:
+        self.inspecting = not self.inspecting
+        self.show_state()
+        if self.tree_alone or not self.inspecting:
+            self.call_after_refresh(self.focus_pane)
+
+    def action_round(self, steps: int) -> None:
+        if not self.inspecting:
+            self.action_inspect()
+        elif pane := self.pane_here:
+            self.state.say(self.inspector.go(self.state, pane.name_of_lane, steps) or "")
         self.show_state()
 
     def action_ghosts(self) -> None:

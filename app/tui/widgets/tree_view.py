@@ -1,0 +1,120 @@
+"""The lines of a draft tree in columns: token, guess, probability, what became of it."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from app.tui.tree_lines import Life, TreeLine
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+
+GUESS_CELLS = 7  # "h4 10th"
+P_CELLS = 5
+TOKEN_CELLS = 24  # no token's text gets more
+HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "p", "what became of it")
+
+
+class TreeView(ScrollView, can_focus=True):
+    """Draws at most 64 nodes and a few lines more; the first row names the columns and stays."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES = {
+        *(f"tree-view--{life}" for life in Life),
+        *("tree-view--branch", "tree-view--head", "tree-view--note"),
+    }
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self._lines: list[TreeLine] = []
+        self._note = ""
+        self._styles: dict[str, Style] = {}
+
+    def on_mount(self) -> None:
+        self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    def show(self, lines: list[TreeLine], note: str) -> None:
+        """Another round: the end of the path that lived comes into view."""
+        self._lines, self._note = lines, note
+        self._measure()
+        lived = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
+        rows = max(1, self.scrollable_content_region.height - 1)
+        end = lived[-1] if lived else 0
+        y = 0 if end < rows else end - rows // 2
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def _measure(self) -> None:
+        rows = 1 + len(self._lines) + bool(self._note)
+        self.virtual_size = Size(self.scrollable_content_region.width, rows)
+        tokens = (
+            cell_len(line.branch + line.arm) + 2 + min(cell_len(line.token), TOKEN_CELLS)
+            for line in self._lines
+        )
+        self._token_cells = max(tokens, default=0)
+        self._has_guess = any(line.guess for line in self._lines)
+        self._has_p = any(line.p for line in self._lines)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._measure()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = self.scroll_offset.y + y - 1
+        if y == 0 and self._lines:
+            segments = self._columns(HEAD, "head", "head", width)
+        elif 0 <= index < len(self._lines):
+            line = self._lines[index]
+            segments = self._columns(line, str(line.life), "branch", width)
+        elif index <= len(self._lines) and self._note and (index == len(self._lines) or not y):
+            segments = [Segment(f" {self._note}", self._style("note"))]
+        else:
+            segments = []
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _columns(self, line: TreeLine, life: str, rest: str, width: int) -> list[Segment]:
+        own, quiet = self._style(life), self._style(rest)
+        alive = line.life in (Life.LIVED, Life.OWN)
+        head = "" if line is HEAD else f"{line.mark} "
+        room = self._token_cells - cell_len(line.branch + line.arm + head)
+        segments = [
+            Segment(f" {line.branch}", quiet),
+            Segment(line.arm, own if alive else quiet),
+            Segment(head, self._style(life, plain=True)),
+            *fitted(line.token, room, own),
+        ]
+        if self._has_guess:
+            segments.append(Segment(f"  {line.guess:<{GUESS_CELLS}}", quiet))
+        if self._has_p:
+            segments.append(Segment(f" {line.p:>{P_CELLS}}", self._style(life, plain=True)))
+        used = sum(segment.cell_length for segment in segments)
+        what = f"  {line.what}"
+        if cell_len(what) > width - used:
+            what = set_cell_size(what, max(0, width - used - 1)).rstrip() + "…"
+        return [*segments, Segment(what, self._style(life, plain=True))]
+
+    def _style(self, name: str, *, plain: bool = False) -> Style:
+        """`plain`: without the line through or under it that is the token's alone."""
+        key = f"{name}/{plain}"
+        if key not in self._styles:
+            style = self.get_component_rich_style(f"tree-view--{name}")
+            if plain:
+                style += Style(underline=False, strike=False)
+            self._styles[key] = style
+        return self._styles[key]
+
+
+def fitted(text: str, cells: int, style: Style) -> list[Segment]:
+    """`text` in exactly `cells`, the blanks behind it without its style."""
+    if cell_len(text) > cells:
+        text = set_cell_size(text, max(0, cells - 1)) + "…"
+    blanks = Style(bgcolor=style.bgcolor)
+    return [Segment(text, style), Segment(" " * (cells - cell_len(text)), blanks)]
