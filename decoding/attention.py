@@ -53,8 +53,12 @@ def folded_attention(
 
     group = heads // kv_heads
     query = query.reshape(1, kv_heads, group * rows, dim)
-    if attention_mask is not None and group > 1 and attention_mask.shape[-2] == rows:
-        attention_mask = attention_mask.repeat(1, 1, group, 1)
+    if attention_mask is not None:
+        if group > 1 and attention_mask.shape[-2] == rows:
+            attention_mask = attention_mask.repeat(1, 1, group, 1)
+        elif attention_mask.shape[-2] > group * rows:
+            # keys that were cached compressed and expanded to more heads since (MLA)
+            attention_mask = attention_mask[:, :, : group * rows]
     if softcap is None:
         out = scaled_dot_product_attention(
             query, key, value, attn_mask=attention_mask, scale=scaling

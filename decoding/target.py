@@ -48,7 +48,7 @@ class Target:
         self.window, self._mixed = _sliding_window(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
-        self.context: int = getattr(self.config, "max_position_embeddings", None) or UNLIMITED
+        self.context = _context(self.config)
         self._features: Tensor | None = None
         model.get_decoder().register_forward_hook(self._remember_features)
         self._last_row = (
@@ -232,7 +232,8 @@ def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
     kind = config.model_type
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
-    if getattr(config, "is_decoder", True) is False:
+    # Segment embeddings mark BERT and its kin, which are decoders only when configured so.
+    if hasattr(config, "type_vocab_size") and getattr(config, "is_decoder", True) is False:
         raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
     other = set(getattr(config, "layer_types", None) or []) - {
         "full_attention",
@@ -255,6 +256,19 @@ def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
             f"{kind} takes positions from the order of its rows (ALiBi), so a tree of drafts "
             "can't be verified; use a model with rotary or learned positions"
         )
+
+
+def _context(config: Any) -> int:
+    """The longest sequence. Longrope changes its frequencies for all rows once a sequence outgrows
+    the original length, and rows that stand in a cache can't follow: such models end there."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    longest: int = getattr(config, "max_position_embeddings", None) or UNLIMITED
+    if rope.get("rope_type") == "longrope":
+        original = rope.get("original_max_position_embeddings") or getattr(
+            config, "original_max_position_embeddings", longest
+        )
+        return min(longest, int(original))
+    return longest
 
 
 def _sliding_window(config: Any) -> tuple[int | None, bool]:

@@ -125,6 +125,19 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
             layer_types=["sliding_attention", "sliding_attention", "full_attention"],
         ),
     ),
+    # Keys and values are cached compressed and expanded behind the cache (MLA).
+    "deepseek_v3": lambda: (
+        tf.DeepseekV3ForCausalLM,
+        tf.DeepseekV3Config(
+            **{**_PLAIN, "num_key_value_heads": 4},
+            q_lora_rank=16,
+            kv_lora_rank=16,
+            qk_rope_head_dim=4,
+            qk_nope_head_dim=8,
+            v_head_dim=8,
+            first_k_dense_replace=3,
+        ),
+    ),
     "olmo2": lambda: (tf.Olmo2ForCausalLM, tf.Olmo2Config(**_PLAIN)),
     "gptj": lambda: (
         tf.GPTJForCausalLM,

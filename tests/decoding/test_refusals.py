@@ -169,3 +169,15 @@ def test_falcon_without_alibi_runs() -> None:
     )
     target = Target(tf.FalconForCausalLM(config))
     assert target.prefill(target.new_cache(), [1, 2, 3]).logits.shape == (1, 40)
+
+
+def test_longrope_ends_where_its_frequencies_would_change() -> None:
+    rope = {
+        "rope_type": "longrope",
+        "short_factor": [1.0] * 4,
+        "long_factor": [2.0] * 4,
+        "original_max_position_embeddings": 24,
+        "rope_theta": 10000.0,
+    }
+    config = tf.Phi3Config(**TINY, original_max_position_embeddings=24, rope_parameters=rope)
+    assert Target(tf.Phi3ForCausalLM(config)).context == 24
