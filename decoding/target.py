@@ -264,10 +264,8 @@ def _context(config: Any) -> int:
     rope = getattr(config, "rope_parameters", None) or {}
     longest: int = getattr(config, "max_position_embeddings", None) or UNLIMITED
     if rope.get("rope_type") == "longrope":
-        original = rope.get("original_max_position_embeddings") or getattr(
-            config, "original_max_position_embeddings", longest
-        )
-        return min(longest, int(original))
+        original = getattr(config, "original_max_position_embeddings", None)
+        return min(longest, rope.get("original_max_position_embeddings") or original or longest)
     return longest
 
 

@@ -61,15 +61,17 @@ class Trainee(nn.Module):
         for k in range(len(self.weights)):
             # the state at t saw token t; the target says t+1, head k says t+2+k
             wanted = labels[:, k + 2 :]
-            logits = self._logits(k, hidden[:, : wanted.shape[1]])
-            loss = functional.cross_entropy(
-                logits.float().flatten(0, 1), wanted.flatten(), ignore_index=IGNORED
-            )
-            losses.append(0.2 * 0.8**k * loss.nan_to_num())
+            # logits only where there is something to learn: they cost far more than the rest
+            asked = wanted != IGNORED
+            wanted = wanted[asked]
+            logits = self._logits(k, hidden[:, : asked.shape[1]][asked])
+            loss = functional.cross_entropy(logits.float(), wanted, reduction="sum")
+            losses.append(0.2 * 0.8**k * loss / max(len(wanted), 1))
             if not self.training:
-                best = logits.topk(RANKS, dim=-1).indices
-                hits.append((best == wanted[..., None]).sum(1))
-                counts.append((wanted != IGNORED).sum(1))
+                found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
+                of_row = torch.zeros(len(labels), RANKS, device=logits.device)
+                hits.append(of_row.index_add_(0, asked.nonzero()[:, 0], found.float()))
+                counts.append(asked.sum(1))
         out = {"loss": torch.stack(losses).sum()}
         if not self.training:
             out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
