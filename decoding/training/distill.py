@@ -1,18 +1,18 @@
 """Self-distillation data: the target's own answers to a file of prompts, as chat JSONL.
 
     python -m decoding.training.distill --target DIR --prompts FILE[:REPEAT[:KEY=VALUE]] ... \
-        --out FILE.jsonl [--max-new-tokens N --temperature T --batch-size N --cut]
+        --out FILE.jsonl [--max-new-tokens N --temperature T --batch-size N --turns N]
 
 A prompt is `{"prompt"}`, `{"turns"}` (user turns, answered one after the other) or `{"messages"}`
-(its last answer, if there is one, is written anew). Output records are
-`{"messages", "finish_reason"}`. Running the same command again goes on after the last whole batch.
+(its last answer, if there is one, is written anew; with `--turns N` those of its first N turns).
+Output records are `{"messages", "finish_reason"}`. Running the same command again goes on after the
+last whole batch.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -45,10 +45,10 @@ def conversation(record: Record) -> Conversation | None:
     return messages[:-1], [messages[-1]["content"]]
 
 
-def cut(record: Record, rng: random.Random) -> Record:
-    """A conversation up to one of its user turns, drawn at random."""
-    ends = [i for i, m in enumerate(record.get("messages", [])) if m["role"] == "user"]
-    return {**record, "messages": record["messages"][: rng.choice(ends) + 1]} if ends else record
+def first_turns(record: Record, count: int) -> Record:
+    """The first user turns of a conversation, all to be answered anew."""
+    turns = [m["content"] for m in record.get("messages", []) if m["role"] == "user"]
+    return {"turns": turns[:count]} if turns else record
 
 
 def prompt_ids(messages: list[Message], tokenizer: PreTrainedTokenizerBase) -> list[int]:
@@ -199,9 +199,7 @@ def main() -> None:
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--cut", action="store_true", help="end conversations at a random user turn"
-    )
+    parser.add_argument("--turns", type=int, help="answer the first N user turns of a conversation")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args()
@@ -209,9 +207,8 @@ def main() -> None:
     dtype = getattr(torch, args.dtype)
     model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
     records = list(read_sources(args.prompts, args.seed))
-    if args.cut:
-        rng = random.Random(args.seed)
-        records = [cut(record, rng) for record in records]
+    if args.turns:
+        records = [first_turns(record, args.turns) for record in records]
     distill(
         model, tokenizer, records, args.out, args.max_new_tokens, args.temperature,
         args.batch_size, args.seed,

@@ -83,11 +83,13 @@ def distill_draft(
     columns: int = 384,
     argmax: float = 0.5,
     other: float = 0.2,
+    compiled: bool = False,
     stop_at: int | None = None,
 ) -> dict[str, float]:
     """Train the draft against the frozen target; saves the bfloat16 folder in `out/model`."""
     assistant, end = turn_ids(tokenizer)
     target.requires_grad_(False).train(False)
+    loss_function = torch.compile(distillation_loss) if compiled else distillation_loss
 
     def loss_of(step: int) -> torch.Tensor:
         ids = stream.block(step, rows, columns).to(draft.device)
@@ -98,7 +100,7 @@ def distill_draft(
         with torch.no_grad():
             teacher = target(input_ids=ids, use_cache=False).logits.flatten(0, 1)
         student = draft(input_ids=ids, use_cache=False).logits.flatten(0, 1)
-        return distillation_loss(student, teacher, weights, argmax)
+        return loss_function(student, teacher, weights, argmax)
 
     def evaluate() -> dict[str, float]:
         save(draft, tokenizer, out / "model")
@@ -124,11 +126,15 @@ def main() -> None:
     parser.add_argument("--argmax", type=float, default=0.5)
     parser.add_argument("--other", type=float, default=0.2)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--compile", action="store_true", help="needs a C++ compiler")
     add_options(parser)
     args = parser.parse_args()
     tokenizer = AutoTokenizer.from_pretrained(args.target)
     target = AutoModelForCausalLM.from_pretrained(args.target, dtype=torch.float32).to(args.device)
     draft = build_draft(target, tokenizer, args.layers, args.mlp, args.seed).to(args.device)
+    if args.compile:
+        for layer in [*target.model.layers, *draft.model.layers]:
+            layer.compile(dynamic=False)
     stream = load_stream(args.data, tokenizer, seed=args.seed)
     print(
         f"{draft.num_parameters() / 1e6:.1f}M parameters, {stream.tokens} tokens an epoch",
@@ -137,7 +143,7 @@ def main() -> None:
     held_out = list(read_jsonl(args.answers)) if args.answers else []
     print(distill_draft(
         target, draft, tokenizer, stream, config_from(args), args.out, held_out,
-        args.rows, args.columns, args.argmax, args.other,
+        args.rows, args.columns, args.argmax, args.other, args.compile,
     ))  # fmt: skip
 
 

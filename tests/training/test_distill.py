@@ -9,7 +9,15 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from decoding.training.agreement import agreement, tokens_per_pass
 from decoding.training.data import Record, load_stream
-from decoding.training.distill import answer, conversation, distill, eos_ids, generate, prompt_ids
+from decoding.training.distill import (
+    answer,
+    conversation,
+    distill,
+    eos_ids,
+    first_turns,
+    generate,
+    prompt_ids,
+)
 from decoding.training.distill_draft import build_draft, distill_draft, distillation_loss
 from decoding.training.loop import LoopConfig
 
@@ -42,6 +50,7 @@ def test_what_a_record_asks() -> None:
     messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")]
     assert conversation({"messages": messages}) == ([messages[0]], ["user"])
     assert conversation({"text": "no question"}) is None
+    assert first_turns({"messages": messages * 3}, 2) == {"turns": ["user", "user"]}
 
 
 def test_turns_are_answered_one_after_the_other(
