@@ -29,7 +29,7 @@ from app.tui.state import AppState
 from app.tui.themes import DARK, LIGHT
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.prompt import Prompt
-from decoding.params import Params
+from decoding.params import Acceptance, Params
 
 DRAIN_SECONDS = 0.05
 LABEL_SECONDS = 0.25
@@ -189,6 +189,24 @@ class SpecchatApp(App[None]):
             else "fair: one lane after the other, comparable speeds"
         )
         self.main.show_state()
+
+    def action_acceptance(self) -> None:
+        state = self.state
+        rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
+        if rule == "typical" and not any(
+            lane.info.strategy == "medusa" and lane.info.available for lane in state.lanes.values()
+        ):
+            state.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
+            self.main.show_state()
+            return
+        state.say(
+            "exact: every lane's text is what the target would say"
+            if rule == "exact"
+            else "typical: exact at temperature 0, above it Medusa lanes are lossy"
+            if state.params.sampling.greedy
+            else "typical: Medusa lanes are lossy from their next round on"
+        )
+        self.main.query_one(Controls).set_acceptance(rule)
 
     def action_new_conversation(self) -> None:
         if self.state.running:

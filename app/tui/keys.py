@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from textual.binding import Binding
 
+from app.tui.state import AppState
+
 LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
@@ -11,6 +13,7 @@ KEY_BAR = (
     *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette"),
 )
+BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
 
 
 def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding:
@@ -27,6 +30,8 @@ RUN_KEYS = [
     key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
     key("m", "schedule", "Fair / race", "run.schedule",
         "Fair: one lane at a time, comparable speed; or race: all at once, same time each"),
+    key("a", "acceptance", "Exact / typical", "run.acceptance",
+        "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
 ]  # fmt: skip
@@ -69,3 +74,13 @@ APP_KEYS = [
 
 def lane_key(binding: Binding) -> bool:
     return binding.action.startswith("lane(")
+
+
+def hidden_keys(state: AppState, *, inspecting: bool) -> set[str]:
+    """Actions of the bar that would do nothing now."""
+    hidden = set() if state.running else {"pause", "step"}
+    if state.running or not state.turns:
+        hidden.add("again")
+    if not inspecting:
+        hidden |= {"round(-1)", "round(1)"}
+    return hidden

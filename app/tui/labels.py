@@ -18,7 +18,7 @@ MARKS = {
     Phase.ERROR: "✗",
 }
 BLOCKS = "▁▂▃▄▅▆▇█"
-BAR_CELLS = 12
+BAR_CELLS = 10
 LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
@@ -107,6 +107,8 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     left = [Part("specchat", "bold $primary", 5)]
     for index, (fact, rank) in enumerate(facts):
         left.append(Part(f"· {fact}" if index else fact, "$quiet", rank))
+    if state.typical:
+        left.append(Part("· typical", "$quiet" if state.params.sampling.greedy else "$warning"))
     return left, [run_state(state)]
 
 

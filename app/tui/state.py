@@ -131,6 +131,13 @@ class AppState:
             self.leader = next(active, None)
 
     @property
+    def typical(self) -> bool:
+        """Medusa's lossy rule is chosen, and there is a lane that knows it."""
+        return self.params.acceptance == "typical" and any(
+            lane.active and lane.info.strategy == "medusa" for lane in self.lanes.values()
+        )
+
+    @property
     def lead(self) -> LaneState:
         assert self.leader is not None
         return self.lanes[self.leader]

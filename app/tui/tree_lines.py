@@ -80,7 +80,7 @@ class _Writer:
 
     def lines(self) -> Iterator[TreeLine]:
         token = token_name(self.record.tokens[0], self.texts)
-        yield TreeLine("", "", Life.ROOT, token, "", "", "the last token before this round")
+        yield TreeLine("", "", Life.ROOT, token, "", "", "the last committed token")
         yield from self._below(0, "", 1)
 
     def _below(self, node: int, branch: str, depth: int) -> Iterator[TreeLine]:
@@ -120,7 +120,7 @@ class _Writer:
         if not self.record.drafted:
             return "the target's own token"
         failed = self.record.tested > len(self.record.accepted)
-        return f"the target's own token: {'correction' if failed else 'bonus'}"
+        return f"{'correction' if failed else 'bonus'}: the target's own token"
 
     def fate(self, node: int) -> tuple[Life, str]:
         record = self.record
@@ -144,10 +144,10 @@ class _Writer:
             # Typical acceptance keeps the longest path; both siblings may have passed.
             return f"{'another path was kept' if record.lossy else 'a sibling was chosen'}: {name}"
         if record.lossy:
-            return f"too unlikely for typical; the target drew {self._own()}"
+            return f"too unlikely; the target drew {self._own()}"
         if record.chosen:
             return f"the target chose {token_name(record.chosen[parent], self.texts)} instead"
-        return f"p/q was too small in the draw; the target drew {self._own()}"
+        return f"p/q too small; the target drew {self._own()}"
 
 
 def children_of(record: Round) -> list[list[int]]:

@@ -60,11 +60,11 @@ def drawn(record: Round, **how: bool) -> list[str]:
 
 def test_every_node_has_a_line_and_a_reason() -> None:
     assert drawn(TREE, heads=True) == [
-        "●·is|||the last token before this round",
+        "●·is|||the last committed token",
         "┝━✓·Paris|h1 1st|.810|accepted",
         "│ ┝━✓,|h2 1st|.620|accepted",
         "│ │ ├─✗·a|h3 1st|.210|the target chose ·and instead",
-        "│ │ ┕━◆·and|||the target's own token: correction",
+        "│ │ ┕━◆·and|||correction: the target's own token",
         "│ └─✗.|h2 2nd|<.001|a sibling was chosen: ,",
         "└─✗·the|h1 2nd|.070|a sibling was chosen: ·Paris",
         "  └─·,|h2 1st|.300|its parent was rejected",
@@ -73,17 +73,17 @@ def test_every_node_has_a_line_and_a_reason() -> None:
 
 def test_a_sampled_chain_dies_by_p_over_q() -> None:
     assert drawn(CHAIN, tight=True) == [
-        "●·is|||the last token before this round",
+        "●·is|||the last committed token",
         "┕✓·Paris|||accepted",
-        " ├✗,||" + "|p/q was too small in the draw; the target drew ·and",
+        " ├✗,||" + "|p/q too small; the target drew ·and",
         " │└·" + "·a|||its parent was rejected",
-        " ┕◆·and|||the target's own token: correction",
+        " ┕◆·and|||correction: the target's own token",
     ]
 
 
 def test_a_whole_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
     whole = replace(CHAIN, accepted=(1, 2, 3), emitted=(2, 4, 6, 7), tested=3)
-    assert drawn(whole)[-1].endswith("·and|||the target's own token: bonus")
+    assert drawn(whole)[-1].endswith("·and|||bonus: the target's own token")
     cut = replace(CHAIN, accepted=(1,), emitted=(2,), tested=1)
     assert [line.what for line in tree_lines(cut, TEXTS)[2:]] == [
         "behind the end of the answer"
@@ -98,7 +98,7 @@ def test_no_draft_is_only_the_targets_own_token() -> None:
 def test_typical_acceptance_does_not_speak_of_the_targets_choice() -> None:
     lossy = tree_lines(replace(TREE, lossy=True), TEXTS)
     assert [line.what for line in lossy if line.life is Life.DIED] == [
-        "too unlikely for typical; the target drew ·and",
+        "too unlikely; the target drew ·and",
         "another path was kept: ,",
         "another path was kept: ·Paris",
     ]
@@ -135,7 +135,7 @@ async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> 
         assert "Tree · 2 Draft model · round 1 of 1" in stage.text
         assert "drafted 6 tested 3 accepted 2 emitted 3" in stage.text
         assert "█ draft 1.0ms ▒ verify 6.0ms ░ accept 0.5ms" in stage.text
-        assert "8.0ms ██▒▒▒▒▒▒▒▒▒░" in stage.text
+        assert "8.0ms █▒▒▒▒▒▒▒▒░" in stage.text
         assert "a sibling was chosen: ·Paris" in stage.text
         await stage.press("v")
         assert "Tree ·" not in stage.text and "sibling" not in stage.text
@@ -161,7 +161,7 @@ async def test_time_travel_when_done(play: Play) -> None:
         assert "round 3 of 3" in stage.text and "Space pauses, then [ goes back" in stage.text
         await finish(stage)
         await stage.press("left_square_bracket")
-        assert "round 2 of 3" in stage.text and "p/q was too small" in stage.text
+        assert "round 2 of 3" in stage.text and "p/q too small" in stage.text
         await stage.press("left_square_bracket", "left_square_bracket")
         assert "round 1 of 3" in stage.text and "This is the first round" in stage.text
         await stage.press("right_square_bracket", "right_square_bracket", "right_square_bracket")

@@ -45,7 +45,17 @@ METRICS = [
     ("=AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on. Only at "
             "temperature 0."),
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
-    ("γ", "gamma: the longest draft of a round, in tokens. “each”: every strategy's own default."),
+    ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
+          "“each”: every strategy's own default."),
+    ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "
+               "guesses form a tree that one target pass tests."),
+    ("exact", "a draft stays only where the target says the same; sampled, every lane has the "
+              "target's distribution."),
+    ("typical", "Medusa's other rule: a draft stays when the target gives it more than "
+                "min(ε, δ·exp(−entropy)). Faster, but no longer the target's distribution. At "
+                "temperature 0 it is plain greedy and exact."),
+    ("LOSSY", "rounds of this lane were accepted by the typical rule: its figures are not "
+              "comparable with those of exact lanes."),
     ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
               "was in focus last."),
     ("fair", "one lane after the other, so that speeds can be compared; race: all at once, the "

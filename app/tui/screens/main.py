@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
-from app.tui.keys import KEY_BAR, VIEW_KEYS
+from app.tui.keys import BAR_NAMES, KEY_BAR, VIEW_KEYS, hidden_keys
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
@@ -160,19 +160,17 @@ class MainScreen(Screen[None]):
             self.engine.watch(watched)
 
     def _show_keys(self) -> None:
-        state, typing = self.state, self.prompt.has_focus
-        hidden = set() if state.running else {"pause", "step"}
-        if state.running or not state.turns:
-            hidden.add("again")
-        if not self.inspecting:
-            hidden |= {"round(-1)", "round(1)"}
-        escape = "Leave" if typing else "All panes" if self.zoomed else "Stop"
-        if self.tree_alone and not typing:
-            escape = "Lanes"
-        if escape == "Stop" and not state.running:
+        typing = self.prompt.has_focus
+        hidden = hidden_keys(self.state, inspecting=self.inspecting)
+        names = dict(BAR_NAMES)
+        if typing:
+            names["leave"] = "Leave"
+        elif self.tree_alone or self.zoomed:
+            names["leave"] = "Lanes" if self.tree_alone else "All panes"
+        elif not self.state.running:
             hidden.add("leave")
-        names = {"leave": escape, "pause": "Go on" if state.paused else "Pause"}
-        names |= {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
+        if self.state.paused:
+            names["pause"] = "Go on"
         keys: dict[str, tuple[str, str, str]] = {}
         for active in self.active_bindings.values():
             action = active.binding.action

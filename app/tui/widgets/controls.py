@@ -1,4 +1,4 @@
-"""The three sliders, and the parameters that they stand for."""
+"""The sliders and the rule of acceptance, and the parameters that they stand for."""
 
 from __future__ import annotations
 
@@ -6,28 +6,34 @@ from dataclasses import dataclass, replace
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
 from app.tui.state import AppState
 from app.tui.widgets.slider import Scale, Slider
-from decoding.params import Params
+from decoding.params import Acceptance, Params
 
 GAMMA = Scale(0, 16, 1, None, unset="each")
 TEMPERATURE = Scale(0.0, 2.0, 0.05, 0.0, decimals=2)
 TOP_P = Scale(0.05, 1.0, 0.05, 1.0, decimals=2)
+EPSILON = Scale(0.01, 1.0, 0.01, 0.09, decimals=2)
+DELTA = Scale(0.05, 1.0, 0.05, 0.3, decimals=2)
 
 
 def with_value(params: Params, name: str, value: float | None) -> Params:
     if name == "gamma":
         return replace(params, gamma=None if value is None else int(value))
     number = 0.0 if value is None else value
+    if name == "epsilon":
+        return replace(params, epsilon=number)
+    if name == "delta":
+        return replace(params, delta=number)
     if name == "temperature":
         return replace(params, sampling=replace(params.sampling, temperature=number))
     return replace(params, sampling=replace(params.sampling, top_p=number))
 
 
-class Controls(Container):
+class Controls(Vertical):
     @dataclass
     class Changed(Message):
         params: Params
@@ -38,9 +44,13 @@ class Controls(Container):
 
     def compose(self) -> ComposeResult:
         sampling = self.params.sampling
-        yield Slider("gamma", GAMMA, self.params.gamma, dom_id="gamma")
-        yield Slider("temp", TEMPERATURE, sampling.temperature, dom_id="temperature")
-        yield Slider("top-p", TOP_P, sampling.top_p, dom_id="top_p")
+        with Horizontal(id="always"):
+            yield Slider("gamma", GAMMA, self.params.gamma, dom_id="gamma")
+            yield Slider("temp", TEMPERATURE, sampling.temperature, dom_id="temperature")
+            yield Slider("top-p", TOP_P, sampling.top_p, dom_id="top_p")
+        with Horizontal(id="typical"):
+            yield Slider("eps", EPSILON, self.params.epsilon, dom_id="epsilon")
+            yield Slider("delta", DELTA, self.params.delta, dom_id="delta")
 
     def show(self, state: AppState) -> None:
         active = [lane for lane in state.lanes.values() if lane.active]
@@ -49,7 +59,7 @@ class Controls(Container):
         )
         self.query_one("#gamma", Slider).set_idle(
             not gamma_acts,
-            "The longest draft in tokens. each: every strategy its own default"
+            "The longest draft in tokens; Medusa: heads used. each: every strategy its own default"
             if gamma_acts
             else "No lane that is on drafts by this setting",
         )
@@ -61,6 +71,17 @@ class Controls(Container):
             if samples
             else "Acts at a temperature above 0",
         )
+
+        self.query_one("#typical").display = state.typical
+        least = "epsilon: the least probability that a drafted token needs"
+        less = "delta: where the target is unsure, delta × exp(-entropy) is enough"
+        for name, what in (("epsilon", least), ("delta", less)):
+            why = what if samples else "At temperature 0 typical acceptance is plain greedy, exact"
+            self.query_one(f"#{name}", Slider).set_idle(not samples, why)
+
+    def set_acceptance(self, acceptance: Acceptance) -> None:
+        self.params = replace(self.params, acceptance=acceptance)
+        self.post_message(self.Changed(self.params))
 
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:

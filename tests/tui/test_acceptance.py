@@ -1,0 +1,97 @@
+"""Exact and typical acceptance: the switch, its sliders, and LOSSY wherever figures stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scripted import figures, lane, prefilled, stepped
+from stage import LANES, Play, Stage
+
+from app.events import Finished
+from decoding.params import Params, SamplingParams
+
+pytestmark = pytest.mark.asyncio
+
+WITH_MEDUSA = (*LANES[:3], lane("medusa", title="Medusa", gamma=3))
+SAMPLED = Params(SamplingParams(0.8))
+
+
+async def typical(stage: Stage) -> None:
+    await stage.load(WITH_MEDUSA)
+    await stage.press("escape", "a")
+
+
+async def test_the_key_switches_the_rule_there_and_back(play: Play) -> None:
+    async with play(params=SAMPLED) as stage:
+        await typical(stage)
+        assert stage.engine.asked("set_params")[-1] == (replace(SAMPLED, acceptance="typical"),)
+        assert "Medusa lanes are lossy from their next round on" in stage.text
+        assert "· typical" in stage.text.splitlines()[0]
+        await stage.press("a")
+        assert stage.engine.asked("set_params")[-1] == (SAMPLED,)
+        assert "· typical" not in stage.text
+
+
+async def test_without_a_medusa_lane_there_is_nothing_to_switch(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "a")
+        assert not stage.engine.asked("set_params")
+        assert "there is no Medusa lane" in stage.text
+
+
+async def test_its_sliders_are_there_while_it_is_on(play: Play) -> None:
+    async with play(params=SAMPLED) as stage:
+        assert "eps" not in stage.text
+        await typical(stage)
+        assert "eps" in stage.text and "0.09" in stage.text and "0.30" in stage.text
+        stage.app.screen.query_one("#epsilon").focus()
+        await stage.press("right", "tab", "left")
+        (params,) = stage.engine.asked("set_params")[-1]
+        assert (params.epsilon, params.delta) == (0.10, 0.25)
+        await stage.press("4")  # the Medusa lane is off
+        assert "eps" not in stage.text and "· typical" not in stage.text
+        await stage.press("4", "a")
+        assert "eps" not in stage.text
+
+
+async def test_at_temperature_0_it_is_exact_and_its_sliders_are_dimmed(play: Play) -> None:
+    async with play() as stage:
+        await typical(stage)
+        assert "exact at temperature 0" in stage.text
+        slider = stage.app.screen.query_one("#delta")
+        assert slider.has_class("-idle") and "plain greedy" in str(slider.tooltip)
+        await stage.press("t", "right")
+        assert not slider.has_class("-idle")
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (80, 24)])
+async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int]) -> None:
+    event = stepped("medusa", [" sky"], [" was"], " is")
+    event = replace(event, round=replace(event.round, lossy=True))
+    async with play(size, params=SAMPLED) as stage:
+        await typical(stage)
+        await stage.begin("Hello", 0, "ar", "draft", "lookup", "medusa")
+        await stage.press(*(["4"] if size[0] < 80 else ["tab"] * 3))
+        await stage.tell(prefilled("medusa", "The"), prefilled("draft", "The"), event)
+        exact = stepped("medusa", [" sky"], [" was"], " is")
+        await stage.tell(exact, stepped("draft", [" sky"], [" was"], " is"))
+        await stage.tell(Finished("medusa", "stop", None, figures(), matches_ar=True))
+        lines = stage.text.splitlines()
+        top = next(line for line in lines if "4 Medusa" in line and "tok/s" in line)
+        assert "LOSSY" in top and stage.text.count("LOSSY") == 2  # and in the edge below
+        assert "=AR" not in stage.text
+        await stage.press("left_square_bracket")
+        assert stage.text.count("LOSSY") == (2 if size[0] >= 80 else 0)  # this round was exact
+        await stage.press("left_square_bracket")
+        assert stage.text.count("LOSSY") == (3 if size[0] >= 80 else 1)
+        await stage.begin("Hello", 0, "medusa")
+        assert "LOSSY" not in stage.text
+
+
+async def test_help_says_what_typical_is(play: Play) -> None:
+    async with play((100, 120)) as stage:
+        await stage.press("f1")
+        for words in ("temperature 0 it is plain greedy", "heads used", "by the typical rule",
+                      "one target pass tests", "rank among the drafter"):  # fmt: skip
+            assert words in " ".join(stage.text.split())
