@@ -74,6 +74,19 @@ def _flag(name: str, kind: type) -> str:
     return f"--{name}/--no-{name}" if kind is bool else f"--{name}"
 
 
+PromptText = Annotated[
+    str | None, typer.Option(help="One prompt; - reads stdin.", rich_help_panel="Prompt")
+]
+PromptFile = Annotated[
+    str | None,
+    typer.Option(
+        help="JSONL file: prompt, messages, turns or input_ids; - reads stdin.",
+        metavar="FILE",
+        rich_help_panel="Prompt",
+    ),
+]
+
+
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Give `command(flags, **own)` all the shared options; `flags` holds those that were given."""
 
@@ -130,17 +143,8 @@ def chat(flags: Flags) -> None:
 @with_settings
 def run(
     flags: Flags,
-    prompt: Annotated[
-        str | None, typer.Option(help="One prompt; - reads stdin.", rich_help_panel="Prompt")
-    ] = None,
-    prompts: Annotated[
-        str | None,
-        typer.Option(
-            help="JSONL file: prompt, messages, turns or input_ids; - reads stdin.",
-            metavar="FILE",
-            rich_help_panel="Prompt",
-        ),
-    ] = None,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
 ) -> None:
@@ -163,6 +167,33 @@ def run(
         encoding = sys.stdout.encoding
         print(readable(outcome.document).encode(encoding, "replace").decode(encoding), flush=True)
     raise typer.Exit(outcome.exit_code)
+
+
+@cli.command()
+@with_settings
+def bench(
+    flags: Flags,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
+    peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Lanes and peers in one process, interleaved: speeds that can be compared."""
+    from app.settings import load_settings
+
+    settings = load_settings(flags)
+    requests = _requests(prompt, prompts)
+    others = [name.strip() for name in peers.split(",") if name.strip()]
+    for name in others:
+        if name not in ("hf", "hf-assisted"):
+            raise InputError(f"--peers: unknown peer '{name}'; choose from hf, hf-assisted")
+
+    from app.bench import bench as measure
+    from app.bench import readable
+
+    report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
+    sys.stdout.write(json.dumps(report) + "\n" if as_json else readable(report))
 
 
 def open_screen(flags: Flags) -> NoReturn:

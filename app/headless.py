@@ -28,13 +28,13 @@ class Outcome:
 def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> Outcome:
     """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
     the document. Ctrl+C ends with what is done so far and exit code 130."""
-    with _progress() as say:
+    with progress() as say:
         family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
         lanes = [Lane(spec, family) for spec in settings.lanes]
         available = [lane for lane in lanes if lane.available]
         if not available:
             raise InputError(f"no lane can run: {lanes[0].reason}")
-        prompts = _first_prompts(settings, requests, family)
+        prompts = first_prompts(settings, requests, family)
         say("warming up")
         for lane in available:
             with suppress(Exception):  # a lane that breaks will say so when it answers
@@ -135,7 +135,7 @@ def _opening(settings: Settings, request: Request) -> list[Message]:
     return history
 
 
-def _first_prompts(
+def first_prompts(
     settings: Settings, requests: Sequence[Request], family: Family
 ) -> list[list[int]]:
     """The ids of each request's first prompt, all of them checked before the first is answered."""
@@ -162,7 +162,7 @@ def _first_prompts(
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
+def progress() -> Iterator[Callable[[str], None]]:
     """One line on stderr that is written over, and only where somebody can see it."""
     if not sys.stderr.isatty():
         yield lambda text: None

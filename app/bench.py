@@ -1,0 +1,204 @@
+"""`specchat bench`: lanes and peers in one process, interleaved, for ratios to be trusted.
+
+A machine's speed drifts. Every repeat therefore answers each prompt with every contestant, in an
+order that turns, and a speedup is the ratio within one repeat; over the repeats the median is given
+with the lowest and the highest.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
+
+from app.assets import assets
+from app.family import Family, load_family, load_model
+from app.headless import first_prompts, progress
+from app.inputs import Request
+from app.lane import Lane, lane_seed
+from app.settings import Settings
+from decoding.errors import InputError
+from decoding.stats import Stats
+from decoding.stopping import Stop
+
+Peer = Literal["hf", "hf-assisted"]
+
+
+@dataclass(slots=True)
+class Answer:
+    """What one contestant did with one prompt; the prefill and its token are left out."""
+
+    ids: list[int]
+    emitted: int
+    seconds: float
+    stats: Stats | None = None
+
+
+Contestant = Callable[[Sequence[int], int], Answer]
+
+
+def bench(
+    settings: Settings,
+    requests: Sequence[Request],
+    seed: int,
+    repeats: int,
+    peers: Sequence[Peer],
+) -> dict[str, Any]:
+    """One JSON-able report; see `_summary` for a contestant's figures."""
+    with progress() as say:
+        family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
+        prompts = first_prompts(settings, requests, family)
+        contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
+        names = list(contestants)
+        for contestant in contestants.values():
+            contestant(prompts[0], 0)  # untimed
+        answers: list[dict[str, list[Answer]]] = []
+        for repeat in range(repeats):
+            answers.append({name: [] for name in names})
+            for index, ids in enumerate(prompts):
+                say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
+                turn = (repeat + index) % len(names)
+                for name in names[turn:] + names[:turn]:
+                    answers[-1][name].append(contestants[name](ids, index))
+    return {
+        "schema_version": 1,
+        "target": family.name,
+        "device": family.device,
+        "dtype": family.dtype,
+        "threads": family.threads,
+        "settings": settings.model_dump(mode="json") | {"seed": seed},
+        "prompts": len(prompts),
+        "repeats": repeats,
+        "batch_size": 1,
+        "contestants": [_summary(name, answers, settings.temperature == 0) for name in names],
+    }
+
+
+def readable(report: dict[str, Any]) -> str:
+    """The report as a table."""
+    lines = [f"{'':14} {'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"]
+    for row in report["contestants"]:
+        spread = f"({row['speedup_low']:.2f}-{row['speedup_high']:.2f})" if row["speedup"] else ""
+        cells = [
+            f"{row['name']:14}",
+            f"{row['tokens_per_second']:8.1f}",
+            f"{row['speedup']:7.2f}x" if row["speedup"] else " " * 8,
+            f" {spread:<12}",
+            " " * 5 if row["acceptance_rate"] is None else f"{row['acceptance_rate']:5.0%}",
+            " " * 5 if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:5.2f}",
+            "" if row["matches_ar"] is None else f" {row['matches_ar']} of {report['prompts']}",
+        ]
+        lines.append(" ".join(cells).rstrip())
+    lines.append(
+        f"{report['prompts']} prompts, {report['repeats']} repeats, {report['device']} "
+        f"{report['dtype']}, {report['threads']} threads, batch size 1; medians over the repeats"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool) -> dict[str, Any]:
+    """Figures over all prompts; `matches_ar` counts the prompts with the same greedy ids."""
+    speeds = [_speed(repeat[name]) for repeat in answers]
+    ratios = [_speed(r[name]) / _speed(r["ar"]) for r in answers if "ar" in r]
+    last = answers[-1]
+    passes = sum(a.stats.passes for a in last[name] if a.stats)
+    tested = sum(a.stats.tested for a in last[name] if a.stats)
+    accepted = sum(a.stats.accepted for a in last[name] if a.stats)
+    emitted = sum(a.emitted for a in last[name])
+    same = None
+    if greedy and "ar" in last and name != "drafter":
+        same = sum(a.ids == b.ids for a, b in zip(last[name], last["ar"], strict=True))
+    return {
+        "name": name,
+        "tokens_per_second": statistics.median(speeds),
+        "speedup": statistics.median(ratios) if ratios else None,
+        "speedup_low": min(ratios, default=None),
+        "speedup_high": max(ratios, default=None),
+        "acceptance_rate": accepted / tested if tested else None,
+        "tokens_per_pass": emitted / passes if passes else None,
+        "matches_ar": same,
+    }
+
+
+def _speed(answers: Sequence[Answer]) -> float:
+    return sum(a.emitted for a in answers) / max(sum(a.seconds for a in answers), 1e-9)
+
+
+def _lanes(settings: Settings, family: Family, seed: int) -> dict[str, Contestant]:
+    lanes = [Lane(spec, family) for spec in settings.lanes]
+    for lane in lanes:
+        if not lane.available:
+            raise InputError(f"lane {lane.spec.name} can't run: {lane.reason}")
+    stop = Stop(frozenset() if settings.ignore_eos else family.eos, settings.stop, family.decode)
+
+    def contestant(lane: Lane) -> Contestant:
+        def answer(ids: Sequence[int], index: int) -> Answer:
+            lane.start(ids, settings.params, lane_seed(seed, index, lane.spec.name), stop)
+            while not lane.finished:
+                lane.step(settings.params)
+            stats = lane.stats
+            return Answer(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
+
+        return answer
+
+    return {lane.spec.name: contestant(lane) for lane in lanes}
+
+
+def _peers(settings: Settings, family: Family, peers: Sequence[Peer]) -> dict[str, Contestant]:
+    """Hugging Face's own `generate` on the same weights, under its own attention and cache."""
+    if not peers:
+        return {}
+    if settings.temperature > 0:
+        raise InputError("--peers compares greedy decoding: leave --temperature at 0")
+    model = load_model(family.name, settings.models)
+    assistant = None
+    if "hf-assisted" in peers:
+        place = settings.draft or (None if settings.target else str(assets() / "demo" / "draft"))
+        if place is None:
+            raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
+        assistant = load_model(place, settings.models)
+
+    def contestant(helper: PreTrainedModel | None) -> Contestant:
+        def answer(ids: Sequence[int], index: int) -> Answer:
+            ticks = _Ticks()
+            prompt = torch.tensor([list(ids)], device=model.device)
+            room = family.context + 1 - len(ids)
+            out = model.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                do_sample=False,
+                max_new_tokens=min(settings.max_new_tokens, room),
+                eos_token_id=None if settings.ignore_eos else sorted(family.eos),
+                pad_token_id=0,
+                stopping_criteria=StoppingCriteriaList([ticks]),
+                assistant_model=helper,
+            )
+            if model.device.type == "cuda":
+                torch.cuda.synchronize(model.device)
+            seconds = time.perf_counter() - ticks.first
+            return Answer(
+                out[0, len(ids) :].tolist(), out.shape[1] - ticks.length_at_first, seconds
+            )
+
+        return answer
+
+    helpers = {"hf": None, "hf-assisted": assistant}
+    return {name: contestant(helpers[name]) for name in peers}
+
+
+class _Ticks(StoppingCriteria):
+    """Notes when the first tokens were there; never stops anything."""
+
+    def __init__(self) -> None:
+        self.first = 0.0
+        self.length_at_first = 0
+
+    def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
+        if not self.first:
+            self.first, self.length_at_first = time.perf_counter(), input_ids.shape[1]
+        return torch.zeros(input_ids.shape[0], dtype=torch.bool, device=input_ids.device)
