@@ -11,6 +11,7 @@ from decoding.round import Round, TokenEvent
 
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
+DEFAULT_TREE = "default"  # the one that a lane begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class LaneInfo:
     default_gamma: int
     pinned_gamma: int | None  # set by the lane's own settings; the slider does not move it
     note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
+    trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,9 @@ class Engine(Protocol):
 
     def watch(self, lanes: frozenset[str]) -> None:
         """The rounds of these lanes carry probabilities from their next one on."""
+
+    def set_tree(self, lane: str, tree: str) -> None:
+        """Another of the lane's `trees`; acts at its next round."""
 
     def set_leader(self, lane: str) -> None:
         """The lane whose answer the conversation goes on with."""

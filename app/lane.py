@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.events import LaneInfo
+from app.events import DEFAULT_TREE, LaneInfo
 from app.family import Family
 from app.settings import STRATEGIES, LaneSpec
 from decoding.decoder import Decoder, FinishReason, Prompt
@@ -15,6 +15,7 @@ from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
+from decoding.drafters.medusa_tree import NAMED, Choices
 from decoding.params import Params
 from decoding.round import Fate, Round, TokenEvent
 from decoding.stats import Stats
@@ -41,10 +42,14 @@ class Lane:
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
+        self._trees: dict[str, Choices] = {}
+        self._tree = DEFAULT_TREE
         if self.available:
             self._decoder = self._make_decoder()
             if self._decoder.drafter is not None:
                 self.default_gamma = self._decoder.drafter.default_gamma
+            if spec.strategy == "medusa":
+                self._trees = {DEFAULT_TREE: family.choices, **NAMED}
 
     @property
     def available(self) -> bool:
@@ -91,6 +96,7 @@ class Lane:
             enabled=enabled and self.available,
             default_gamma=self.default_gamma,
             pinned_gamma=self.spec.gamma,
+            trees=self._longest_paths(),
         )
 
     def start(
@@ -128,6 +134,13 @@ class Lane:
     def watch(self, watched: bool) -> None:
         """Whether the rounds from now on carry the probabilities of their trees."""
         self._decoder.watched = watched
+
+    def set_tree(self, name: str) -> None:
+        """Another tree for Medusa, from the next round on."""
+        drafter = self._decoder.drafter
+        if name != self._tree and isinstance(drafter, Medusa):
+            drafter.set_choices(self._trees[name])
+            self._tree = name
 
     def step(self, params: Params) -> Round:
         record = self._decoder.step(self._own(params))
@@ -174,6 +187,12 @@ class Lane:
                 events[i] = replace(events[i], text=text[:kept])
                 surplus, rest = surplus - (len(text) - kept), ""
         return events
+
+    def _longest_paths(self) -> dict[str, int]:
+        heads = self.family.medusa
+        if heads is None:
+            return {}
+        return {tree: min(heads.count, max(map(len, c))) for tree, c in self._trees.items()}
 
     def _own(self, params: Params) -> Params:
         if self.spec.strategy != "medusa":  # the lossy rule is Medusa's

@@ -63,6 +63,7 @@ class Session:
         self._enabled = {spec.name: True for spec in specs}
         self._leader: str | None = None
         self._watched: frozenset[str] = frozenset()
+        self._trees: dict[str, str] = {}
         self._turns: list[Turn] = []
         self._runs = 0
         # What the thread waits for: a turn to begin, the end of a pause, a single step.
@@ -130,6 +131,9 @@ class Session:
 
     def watch(self, lanes: frozenset[str]) -> None:
         self._watched = lanes
+
+    def set_tree(self, lane: str, tree: str) -> None:
+        self._trees[lane] = tree
 
     def set_leader(self, lane: str) -> None:
         self._leader = lane
@@ -228,7 +232,10 @@ class Session:
         while runner.due(self._schedule, self._enabled) and self._may_go_on():
             # what is due may have changed during a pause
             if due := runner.due(self._schedule, self._enabled):
-                due.lane.watch(due.lane.spec.name in self._watched)
+                name = due.lane.spec.name
+                due.lane.watch(name in self._watched)
+                if name in self._trees:
+                    due.lane.set_tree(self._trees[name])
                 runner.advance(due, self._params)
         stopped = runner.end()
         turn.answers = runner.answers()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.events import Loading
+from app.events import DEFAULT_TREE, Loading
 from app.tui.state import AppState, LaneState, Phase
 from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part
@@ -45,6 +45,8 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
     if gamma is not None:
         left.append(Part(f"γ{gamma}", "$quiet", 3))
+    if lane.tree != DEFAULT_TREE:
+        left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if state.turns and lane.info.name == state.leader:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.events import (
+    DEFAULT_TREE,
     Event,
     Figures,
     Finished,
@@ -47,6 +48,7 @@ ENDS = {
 class LaneState:
     info: LaneInfo
     enabled: bool
+    tree: str = DEFAULT_TREE
     phase: Phase = Phase.IDLE
     ttft_seconds: float | None = None
     figures: Figures | None = None
@@ -66,7 +68,9 @@ class LaneState:
             return None
         if self.info.pinned_gamma is not None:
             return self.info.pinned_gamma
-        return self.info.default_gamma if params.gamma is None else params.gamma
+        if params.gamma is not None:
+            return params.gamma
+        return self.info.trees.get(self.tree, self.info.default_gamma)
 
     def begin(self) -> None:
         self.phase = Phase.WAITING

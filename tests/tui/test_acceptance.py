@@ -13,7 +13,8 @@ from decoding.params import Params, SamplingParams
 
 pytestmark = pytest.mark.asyncio
 
-WITH_MEDUSA = (*LANES[:3], lane("medusa", title="Medusa", gamma=3))
+MEDUSA = replace(lane("medusa", title="Medusa", gamma=3), trees={"default": 3, "chain": 4})
+WITH_MEDUSA = (*LANES[:3], MEDUSA)
 SAMPLED = Params(SamplingParams(0.8))
 
 
@@ -95,3 +96,19 @@ async def test_help_says_what_typical_is(play: Play) -> None:
         for words in ("temperature 0 it is plain greedy", "heads used", "by the typical rule",
                       "one target pass tests", "rank among the drafter"):  # fmt: skip
             assert words in " ".join(stage.text.split())
+
+
+async def test_the_palette_changes_medusas_tree(play: Play) -> None:
+    async with play() as stage:
+        await stage.load(WITH_MEDUSA)
+        assert "4 Medusa γ3" in stage.text
+        await stage.press("ctrl+p")
+        await stage.type("tree: chain")
+        await stage.pilot.pause(0.3)
+        await stage.press("enter")
+        await stage.pilot.pause(0.1)
+        assert stage.engine.asked("set_tree") == [("medusa", "chain")]
+        assert "4 Medusa γ4 chain" in stage.text and "from the next round on" in stage.text
+        stage.app.action_tree("default")
+        await stage.pilot.pause()
+        assert "4 Medusa γ3 ─" in stage.text

@@ -41,7 +41,7 @@ class TreeView(ScrollView, can_focus=True):
         """Another round: the end of the path that lived comes into view."""
         self._lines, self._note = lines, note
         self._measure()
-        lived = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
+        lived = [i for i, line in enumerate(lines) if line.life is Life.LIVED]
         rows = max(1, self.scrollable_content_region.height - 1)
         end = lived[-1] if lived else 0
         y = 0 if end < rows else end - rows // 2
