@@ -31,7 +31,7 @@ STRATEGIES = {
     "medusa": "Medusa",
     "lookup": "Prompt lookup",
 }
-DEFAULT_STRATEGIES = "ar,draft,lookup"
+DEFAULT_STRATEGIES = "ar,draft,medusa,lookup"
 DRAFTING = ("draft", "medusa", "lookup")
 MOST_GAMMA = 64
 
