@@ -136,6 +136,25 @@ async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
 
 
 @pytest.mark.asyncio
+async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "tab", "v")
+        for key, lit in (("tab", "LanePane#lane3"), ("i", "#ask"), ("escape", "LanePane#lane3")):
+            await stage.press(key)
+            now = {
+                place
+                for place in ("LanePane#lane1", "LanePane#lane3", "#inspector", "#ask")
+                for part in stage.app.screen.query(f"{place} > .edge, {place} > #caret")
+                if part.styles.color.hex == "#7FB8E6"
+            }
+            assert now == {lit}
+        stage.app.main.inspector.view.focus()
+        await stage.pilot.pause()
+        edges = stage.app.screen.query("#inspector > .edge")
+        assert {edge.styles.color.hex for edge in edges} == {"#7FB8E6"}
+
+
+@pytest.mark.asyncio
 async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
     async with play((100, 90)) as stage:
         stage.app.set_keymap({"run.step": "s"})

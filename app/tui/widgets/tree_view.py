@@ -38,12 +38,13 @@ class TreeView(ScrollView, can_focus=True):
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     def show(self, lines: list[TreeLine], note: str) -> None:
-        """Another round: the end of the path that lived comes into view."""
+        """Another round: the end of the path that lived comes into view, else the top."""
         self._lines, self._note = lines, note
         self._measure()
-        lived = [i for i, line in enumerate(lines) if line.life is Life.LIVED]
+        ends = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
+        any_lived = any(line.life is Life.LIVED for line in lines)
         rows = max(1, self.scrollable_content_region.height - 1)
-        end = lived[-1] if lived else 0
+        end = ends[-1] if any_lived else 0
         y = 0 if end < rows else end - rows // 2
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
         self.refresh()
@@ -87,7 +88,7 @@ class TreeView(ScrollView, can_focus=True):
         room = self._token_cells - cell_len(line.branch + line.arm + head)
         segments = [
             Segment(f" {line.branch}", quiet),
-            Segment(line.arm, own if alive else quiet),
+            Segment(line.arm, self._style(life, plain=True) if alive else quiet),
             Segment(head, self._style(life, plain=True)),
             *fitted(line.token, room, own),
         ]
