@@ -1,6 +1,6 @@
 """The picture in the README: the real app on the demo family, drawn by itself.
 
-    python -m tests.tui.picture assets/specchat.svg
+python -m tests.tui.picture assets/specchat.svg
 """
 
 from __future__ import annotations
