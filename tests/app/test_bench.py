@@ -1,0 +1,54 @@
+"""Lanes and peers in one process."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import FamilyFolders, Specchat
+
+
+def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: FamilyFolders) -> None:
+    models = ("--target", family_folders.target, "--draft", family_folders.draft)
+    prompts = "\n".join(json.dumps({"prompt": p}) for p in ("the fox", "lazy dog 🦊", "and"))
+    arguments = (
+        "bench", *models, "--prompts", "-", "--strategies", "ar,draft:gamma=3,lookup",
+        "--peers", "hf,hf-assisted", "--repeats", "2", "--max-new-tokens", "16",
+    )  # fmt: skip
+    done = specchat(*arguments, "--json", stdin=prompts)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert (report["prompts"], report["repeats"], report["batch_size"]) == (3, 2, 1)
+    rows = {row["name"]: row for row in report["contestants"]}
+    assert list(rows) == ["ar", "draft:gamma=3", "lookup", "hf", "hf-assisted"]
+    for row in rows.values():
+        assert row["matches_ar"] == 3
+        assert row["tokens_per_second"] > 0
+        assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"]
+    assert rows["ar"]["speedup"] == 1.0 and rows["ar"]["tokens_per_pass"] == 1.0
+    assert rows["draft:gamma=3"]["tokens_per_pass"] > 1.0
+    assert rows["hf"]["acceptance_rate"] is None
+
+    table = specchat(*arguments, stdin=prompts).stdout
+    assert "3 of 3" in table and "batch size 1" in table and "hf-assisted" in table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--peers", "vllm"], "unknown peer 'vllm'"),
+        (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
+        (["--peers", "hf-assisted"], "needs a draft model"),
+        (["--strategies", "ar,draft"], "lane draft can't run"),
+    ],
+)
+def test_wrong_input(
+    arguments: list[str], complaint: str, specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "bench", "--target", family_folders.target, "--strategies", "ar", "--prompt", "the",
+        *arguments,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stdout == ""
+    assert complaint in done.stderr and done.stderr.count("\n") == 1
