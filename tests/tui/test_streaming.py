@@ -84,6 +84,18 @@ async def test_colour_then_glyphs_then_plain(play: Play) -> None:
         assert stage.lines(2)[1] == "The capital of the sea France is Paris."
 
 
+async def test_an_answer_may_end_in_an_accepted_token(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "c")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky", "."], [], ""))
+        await stage.tell(Finished("draft", "stop"))
+        assert stage.lines(2)[1] == "The ‹sky.›"
+        await stage.tell(Finished("draft", "stop", None, None, True))  # told again, with more
+        await stage.resize(120, 30)
+        assert stage.lines(2)[1] == "The ‹sky.›"
+
+
 async def test_no_color_begins_with_glyphs(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with play() as stage:

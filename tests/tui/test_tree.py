@@ -196,7 +196,10 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("left_square_bracket")  # opens it
-        assert "round 1 of 1" in stage.text and "F5 runs it again with them" in stage.text
+        assert "round 1 of 1" in stage.text
+        first = next(line for line in stage.text.splitlines() if "F5 runs" in line)
+        assert "Drafted unseen. F5 runs it again, with probabilities." in first
+        assert stage.text.index("F5 runs") < stage.text.index("the last committed token")
 
 
 @pytest.mark.asyncio

@@ -115,6 +115,8 @@ class MainScreen(Screen[None]):
                 self.inspector.follow(event.lane)
             case Finished(message=str() as message):
                 self._view(event.lane).add_note(message, error=event.reason == "error")
+            case Finished():
+                self._view(event.lane).end_turn()
 
     def _view(self, lane: str) -> TokenView:
         return self.grid.pane_of(lane).view

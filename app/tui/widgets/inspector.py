@@ -12,8 +12,8 @@ from app.tui.widgets.split_line import Part, SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
-NOTHING_YET = "No round yet. Space pauses, n does one round, [ and ] go back and forward."
-UNWATCHED = "Drafted while this was closed: no probabilities. F5 runs it again with them."
+NOTHING_YET = "No round yet. n does one round, [ ] go back and forward."
+UNWATCHED = "Drafted unseen. F5 runs it again, with probabilities."
 TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 
 

@@ -85,6 +85,10 @@ class TokenView(ScrollView, can_focus=True):
         mark, ink = ("✗ ", Ink.ERROR) if error else ("· ", Ink.NOTE)
         self._append([(f"\n{mark}{visible(text)}", ink)])
 
+    def end_turn(self) -> None:
+        """Nothing follows: a group of glyphs that is still open ends here."""
+        self._append([("", Ink.TEXT)])
+
     def clear(self) -> None:
         self._pieces.clear()
         self._turns.clear()

@@ -31,7 +31,7 @@ class TreeView(ScrollView, can_focus=True):
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
         self._lines: list[TreeLine] = []
-        self._note = ""
+        self._rows: list[TreeLine | str] = []  # the note and the lines
         self._styles: dict[str, Style] = {}
 
     def on_mount(self) -> None:
@@ -39,9 +39,12 @@ class TreeView(ScrollView, can_focus=True):
 
     def show(self, lines: list[TreeLine], note: str) -> None:
         """Another round: the end of the path that lived comes into view, else the top."""
-        self._lines, self._note = lines, note
+        self._lines = lines
+        self._rows = [note, *lines] if note else [*lines]
         self._measure()
-        ends = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
+        ends = [
+            i for i, line in enumerate(lines, bool(note)) if line.life in (Life.LIVED, Life.OWN)
+        ]
         any_lived = any(line.life is Life.LIVED for line in lines)
         rows = max(1, self.scrollable_content_region.height - 1)
         end = ends[-1] if any_lived else 0
@@ -50,7 +53,7 @@ class TreeView(ScrollView, can_focus=True):
         self.refresh()
 
     def _measure(self) -> None:
-        rows = 1 + len(self._lines) + bool(self._note)
+        rows = len(self._rows) + bool(self._lines)
         self.virtual_size = Size(self.scrollable_content_region.width, rows)
         tokens = (
             cell_len(line.branch + line.arm) + 2 + min(cell_len(line.token), TOKEN_CELLS)
@@ -69,16 +72,16 @@ class TreeView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        index = self.scroll_offset.y + y - 1
+        index = self.scroll_offset.y + y - bool(self._lines)
+        segments: list[Segment] = []
         if y == 0 and self._lines:
             segments = self._columns(HEAD, "head", "head", width)
-        elif 0 <= index < len(self._lines):
-            line = self._lines[index]
-            segments = self._columns(line, str(line.life), "branch", width)
-        elif index <= len(self._lines) and self._note and (index == len(self._lines) or not y):
-            segments = [Segment(f" {self._note}", self._style("note"))]
-        else:
-            segments = []
+        elif index < len(self._rows):
+            row = self._rows[index]
+            if isinstance(row, str):
+                segments = [Segment(f" {row}", self._style("note"))]
+            else:
+                segments = self._columns(row, str(row.life), "branch", width)
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
     def _columns(self, line: TreeLine, life: str, rest: str, width: int) -> list[Segment]:
