@@ -126,10 +126,11 @@ class Decoder:
             features = self._of_path(result.features, verdict.path)
             self.drafter.observe(self._ids, len(verdict.path), features)
         self._clock.mark()
-        p: list[float] = []
-        if self.watched:
-            p = node_probabilities(draft, result.logits, params.sampling).tolist()
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
+        total_seconds = time.perf_counter() - begun
+        p: list[float] = []
+        if self.watched:  # not a part of decoding, nor of its time
+            p = node_probabilities(draft, result.logits, params.sampling).tolist()
         self._rounds += 1
         return Round(
             index=self._rounds - 1,
@@ -141,7 +142,7 @@ class Decoder:
             draft_seconds=draft_seconds,
             verify_seconds=verify_seconds,
             accept_seconds=accept_seconds,
-            total_seconds=time.perf_counter() - begun,
+            total_seconds=total_seconds,
             sampled=not params.sampling.greedy,
             lossy=params.acceptance == "typical" and not params.sampling.greedy,
             chosen=verdict.chosen,
