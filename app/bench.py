@@ -51,10 +51,12 @@ def bench(
 ) -> dict[str, Any]:
     """One JSON-able report; see `_summary` for a contestant's figures."""
     with progress() as say:
-        family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
+        strategies = {spec.strategy for spec in settings.lanes}
+        family = load_family(settings.models, lambda what, part: say(f"loading {what}"), strategies)
         prompts = first_prompts(settings, requests, family)
         contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
         names = list(contestants)
+        missing = [spec for spec in settings.lanes if spec.strategy in family.missing]
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
         answers: list[dict[str, list[Answer]]] = []
@@ -73,6 +75,8 @@ def bench(
         "threads": family.threads,
         "settings": settings.model_dump(mode="json") | {"seed": seed},
         "prompts": len(prompts),
+        "unavailable": {s.name: family.missing[s.strategy] for s in missing},
+        "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
         "contestants": [_summary(name, answers, settings.temperature == 0) for name in names],
@@ -86,7 +90,7 @@ def readable(report: dict[str, Any]) -> str:
         spread = f"({row['speedup_low']:.2f}-{row['speedup_high']:.2f})" if row["speedup"] else ""
         cells = [
             f"{row['name']:14}",
-            f"{row['tokens_per_second']:8.1f}",
+            f"{row['tokens_per_second']:8.1f}" if row["tokens_per_second"] else " " * 8,
             f"{row['speedup']:7.2f}x" if row["speedup"] else " " * 8,
             f" {spread:<12}",
             " " * 5 if row["acceptance_rate"] is None else f"{row['acceptance_rate']:5.0%}",
@@ -94,6 +98,9 @@ def readable(report: dict[str, Any]) -> str:
             "" if row["matches_ar"] is None else f" {row['matches_ar']} of {report['prompts']}",
         ]
         lines.append(" ".join(cells).rstrip())
+    lines += [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
+    if report["first_turns_only"]:
+        lines.append("Only the first turn of each conversation was answered.")
     lines.append(
         f"{report['prompts']} prompts, {report['repeats']} repeats, {report['device']} "
         f"{report['dtype']}, {report['threads']} threads, batch size 1; medians over the repeats"
@@ -103,8 +110,9 @@ def readable(report: dict[str, Any]) -> str:
 
 def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool) -> dict[str, Any]:
     """Figures over all prompts; `matches_ar` counts the prompts with the same greedy ids."""
-    speeds = [_speed(repeat[name]) for repeat in answers]
-    ratios = [_speed(r[name]) / _speed(r["ar"]) for r in answers if "ar" in r]
+    pairs = [(_speed(r[name]), _speed(r["ar"]) if "ar" in r else None) for r in answers]
+    speeds = [speed for speed, _ in pairs if speed is not None]
+    ratios = [speed / base for speed, base in pairs if speed is not None and base is not None]
     last = answers[-1]
     passes = sum(a.stats.passes for a in last[name] if a.stats)
     tested = sum(a.stats.tested for a in last[name] if a.stats)
@@ -115,7 +123,7 @@ def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool
         same = sum(a.ids == b.ids for a, b in zip(last[name], last["ar"], strict=True))
     return {
         "name": name,
-        "tokens_per_second": statistics.median(speeds),
+        "tokens_per_second": statistics.median(speeds) if speeds else None,
         "speedup": statistics.median(ratios) if ratios else None,
         "speedup_low": min(ratios, default=None),
         "speedup_high": max(ratios, default=None),
@@ -125,15 +133,17 @@ def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool
     }
 
 
-def _speed(answers: Sequence[Answer]) -> float:
-    return sum(a.emitted for a in answers) / max(sum(a.seconds for a in answers), 1e-9)
+def _speed(answers: Sequence[Answer]) -> float | None:
+    """Tokens a second; None where nothing followed the first token."""
+    emitted = sum(a.emitted for a in answers)
+    return emitted / sum(a.seconds for a in answers) if emitted else None
 
 
 def _lanes(settings: Settings, family: Family, seed: int) -> dict[str, Contestant]:
     lanes = [Lane(spec, family) for spec in settings.lanes]
-    for lane in lanes:
-        if not lane.available:
-            raise InputError(f"lane {lane.spec.name} can't run: {lane.reason}")
+    lanes = [lane for lane in lanes if lane.available]
+    if not lanes:
+        raise InputError(f"no lane can run: {family.missing.get(settings.lanes[0].strategy)}")
     stop = Stop(frozenset() if settings.ignore_eos else family.eos, settings.stop, family.decode)
 
     def contestant(lane: Lane) -> Contestant:

@@ -200,7 +200,9 @@ def open_screen(flags: Flags) -> NoReturn:
     from app.settings import STRATEGIES, load_settings
 
     settings = load_settings(flags)
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    # What the screen draws goes to stderr.
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
         raise InputError("the screen needs a terminal; without one use: specchat run --prompt TEXT")
     from app.assets import example_prompts
     from app.events import LaneInfo

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from transformers import (
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.assets import assets
-from app.settings import ModelOptions
+from app.settings import STRATEGIES, ModelOptions
 from app.threads import choose_threads
 from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.drafters.medusa import MedusaHeads, default_choices
@@ -95,8 +95,13 @@ class Family:
         return abs(float(logits[a] - logits[b]))
 
 
-def load_family(options: ModelOptions, progress: Progress = lambda what, part: None) -> Family:
-    """Load target and draft as `options` says. Raises InputError with the line for the user."""
+def load_family(
+    options: ModelOptions,
+    progress: Progress = lambda what, part: None,
+    strategies: Collection[str] = tuple(STRATEGIES),
+) -> Family:
+    """Load the target, and of what `options` names to draft for it that which the strategies use.
+    Raises InputError with the line for the user."""
     demo = options.target is None
     place = str(assets() / "demo" / "target") if options.target is None else options.target
     draft_place = options.draft or (str(assets() / "demo" / "draft") if demo else None)
@@ -106,8 +111,6 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
         place = options.medusa
     if options.quantize != "none" and _device(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
-    disable_progress_bar()  # its bars would be drawn over the screen
-    set_verbosity_error()
     progress(f"tokenizer of {_short(place)}", 0.0)
     tokenizer = load_tokenizer(place, options)
     progress(f"target {_short(place)}", 0.1)
@@ -118,14 +121,14 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
         family.missing |= dict.fromkeys(
             ("draft", "drafter"), "no draft model: give one with --draft"
         )
-    else:
+    elif {"draft", "drafter"} & set(strategies):
         progress(f"draft model {_short(draft_place)}", 0.7)
         family.draft = _load_draft(draft_place, options, tokenizer, target)
     progress("choosing the number of threads", 0.9)
     family.threads = choose_threads(target, options.threads)
     if medusa_place is None:
         family.missing["medusa"] = "no Medusa heads: give them with --medusa"
-    else:
+    elif "medusa" in strategies:
         progress(f"Medusa heads {_short(medusa_place)}", 0.92)
         weights = read_medusa(Path(medusa_place).expanduser(), target.hidden, target.vocab_size)
         family.medusa = MedusaHeads(weights, target)
@@ -135,6 +138,8 @@ def load_family(options: ModelOptions, progress: Progress = lambda what, part: N
 
 def load_model(place: str, options: ModelOptions) -> Any:
     """A causal LM from a folder or the hub, or InputError with the line for the user."""
+    disable_progress_bar()  # its bars would be drawn over the screen
+    set_verbosity_error()
     _refuse_missing(place)
     device = _device(options.device)
     kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}

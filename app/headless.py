@@ -29,7 +29,11 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
     """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
     the document. Ctrl+C ends with what is done so far and exit code 130."""
     with progress() as say:
-        family = load_family(settings.models, lambda what, part: say(f"loading {what}"))
+        family = load_family(
+            settings.models,
+            lambda what, part: say(f"loading {what}"),
+            {spec.strategy for spec in settings.lanes},
+        )
         lanes = [Lane(spec, family) for spec in settings.lanes]
         available = [lane for lane in lanes if lane.available]
         if not available:

@@ -146,9 +146,17 @@ def evaluate(
     ids = [
         family.encode([*history, {"role": "user", "content": turns[0]}]) for history, turns in asked
     ]
+    if not ids:
+        raise InputError("--prompts holds nothing to answer: give prompt, turns or messages")
+    longest = max(range(len(ids)), key=lambda i: len(ids[i]))
+    if len(ids[longest]) > family.context:
+        raise InputError(
+            f"prompt {longest + 1} has {len(ids[longest])} tokens, the model's context holds "
+            f"{family.context}"
+        )
     params = Params(SamplingParams(temperature), max_new_tokens=max_new_tokens)
     report = evaluate_medusa(
-        family.target, family.medusa, family.choices, ids, params, Stop(family.eos)
+        family.target, family.medusa, family.choices, ids, params, Stop(family.eos), seed
     )
     served = report.served
     document = {
@@ -205,6 +213,8 @@ def _shape(model: PreTrainedModel) -> tuple[int, int]:
 
 
 def _refuse_existing(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out} is not empty: choose a new folder for --out")
 

@@ -127,6 +127,8 @@ class Lane:
 
     def warm_up(self) -> None:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
+        if not self.available:
+            return
         self._decoder.start([0, 0], Params(max_new_tokens=12), 0)
         for _ in range(2):
             self._decoder.step(Params(max_new_tokens=12))

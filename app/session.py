@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,7 @@ class Session:
         self._wanted: Turn | None = None
         self._fresh = False
         self._stopping = False
+        self._switched = False
         self._paused = False
         self._steps = 0
         self._closed = False
@@ -99,7 +101,9 @@ class Session:
     def stop(self) -> None:
         with self._wake:
             self._stopping = True
-            self._wanted = None
+            if self._wanted is not None:  # it never began; the screen waits for a word
+                self._emit(RunRefused(self._wanted.prompt, "stopped before it began"))
+                self._wanted = None
             self._wake.notify()
 
     def pause(self, paused: bool) -> None:
@@ -124,7 +128,10 @@ class Session:
         self._params = params
 
     def set_enabled(self, lane: str, enabled: bool) -> None:
-        self._enabled[lane] = enabled
+        with self._wake:
+            self._enabled[lane] = enabled
+            self._switched = True
+            self._wake.notify()
 
     def set_schedule(self, schedule: Schedule) -> None:
         self._schedule = schedule
@@ -165,11 +172,15 @@ class Session:
         from app.family import load_family
         from app.lane import Lane
 
-        family = load_family(self._options, lambda what, part: self._emit(Loading(what, part)))
+        family = load_family(
+            self._options,
+            lambda what, part: self._emit(Loading(what, part)),
+            {spec.strategy for spec in self._specs},
+        )
         lanes = [Lane(spec, family) for spec in self._specs]
         self._emit(Loading("warming up", 0.95))
         for lane in lanes:
-            if lane.available:
+            with suppress(Exception):  # a lane that breaks will say so when it answers
                 lane.warm_up()
         self._emit(
             Loaded(
@@ -212,7 +223,7 @@ class Session:
             )
         running = [lane for lane in lanes if lane.available and self._enabled[lane.spec.name]]
         if not running:
-            raise InputError("no lane is switched on: press its number")
+            raise InputError("no lane is switched on: press Esc, then its number")
         self._turns = [*before, turn]
         self._emit(
             RunStarted(
@@ -229,9 +240,9 @@ class Session:
         runner = TurnRunner(
             running, ids, self._seed, turn.run, stop, self._emit, lambda: self._stopping
         )
-        while runner.due(self._schedule, self._enabled) and self._may_go_on():
+        while runner.due(self._schedule, self._enabled) and not self._stopping:
             # what is due may have changed during a pause
-            if due := runner.due(self._schedule, self._enabled):
+            if self._may_go_on() and (due := runner.due(self._schedule, self._enabled)):
                 name = due.lane.spec.name
                 due.lane.watch(name in self._watched)
                 if name in self._trees:
@@ -246,6 +257,8 @@ class Session:
         messages = [{"role": "system", "content": self._system}] if self._system else []
         for turn in before:
             answer = turn.answers.get(self._leader or "") or next(iter(turn.answers.values()), "")
+            if not answer:  # stopped before anybody said a word
+                continue
             messages.append({"role": "user", "content": turn.prompt})
             messages.append({"role": "assistant", "content": answer})
         return [*messages, {"role": "user", "content": prompt}]
@@ -254,9 +267,12 @@ class Session:
         self._events.append(event)
 
     def _may_go_on(self) -> bool:
-        """Waits while paused; False once the turn is to end."""
+        """Waits while paused, and wakes when lanes are switched meanwhile; whether a round may be
+        made now."""
         with self._wake:
-            while self._paused and not self._stopping and not self._steps:
+            self._switched = False
+            while self._paused and not (self._stopping or self._steps or self._switched):
                 self._wake.wait()
+            allowed = not self._stopping and (not self._paused or self._steps > 0)
             self._steps = max(self._steps - 1, 0)
-            return not self._stopping
+            return allowed

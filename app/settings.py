@@ -156,10 +156,12 @@ class Settings(BaseSettings):
     @property
     def models(self) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
+        places = (self.target, self.draft, self.medusa)
+        target, draft, medusa = (p and os.path.expanduser(p) for p in places)
         return ModelOptions(
-            self.target,
-            self.draft,
-            self.medusa,
+            target,
+            draft,
+            medusa,
             self.medusa_choices,
             self.device,
             self.dtype,

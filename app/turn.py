@@ -140,7 +140,9 @@ class TurnRunner:
     def _figures(self, lane: Lane) -> Figures:
         stats = lane.stats
         speed = stats.tokens_per_second
-        base = self._baseline.lane.stats.tokens_per_second if self._baseline else None
+        # a baseline that has not begun still has the figures of its last turn
+        begun = self._baseline is not None and self._baseline.started
+        base = self._baseline.lane.stats.tokens_per_second if self._baseline and begun else None
         return Figures(
             tokens=len(lane.ids),
             passes=lane.target_passes,

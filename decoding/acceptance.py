@@ -107,9 +107,9 @@ def accept_typical(
     log_x = log_p[parents, draft.tree.tokens]
     passes = log_x.exp() > threshold[parents]
     bonus = draw(probabilities(logits, sampling), generator)
-    # float64 holds every id exactly, so that one transfer takes all
+    # float32 holds every id exactly (up to 2^24), so that one transfer takes all
     columns = (draft.tree.tokens, bonus, passes, log_x)
-    tokens, bonuses, passed, scores = torch.stack([c.double() for c in columns]).tolist()
+    tokens, bonuses, passed, scores = torch.stack([c.float() for c in columns]).tolist()
 
     best, alive = (0, 0.0, 0), {0: (0, 0.0)}  # node -> length and summed log p of its path
     for node, parent in enumerate(shape.parents[1:], 1):

@@ -17,6 +17,7 @@ class Clock:
 
     def __init__(self, device: torch.device) -> None:
         self._cuda = device.type == "cuda"
+        self._device = device
         self._marks: list[Any] = []
 
     def start(self) -> None:
@@ -26,7 +27,7 @@ class Clock:
     def mark(self) -> None:
         if self._cuda:
             event = torch.cuda.Event(enable_timing=True)
-            event.record()
+            event.record(torch.cuda.current_stream(self._device))
             self._marks.append(event)
         else:
             self._marks.append(time.perf_counter())

@@ -31,14 +31,16 @@ class Prompt:
     """A prefilled prompt that several decoders on the same target can share.
 
     `cache` holds its rows (and may go on growing behind them), `logits` [1, V] belong to its last
-    row, `features` [len(ids) - first, H] to the rows that were computed and not reused.
+    row, `features` [len(ids) - first, H] to the rows from `first` on: the last few, or where a
+    drafter needs them (`complete`) all that were computed and not reused.
     """
 
     ids: tuple[int, ...]
     cache: TreeCache
     logits: Tensor
     first: int
-    features: Tensor | None
+    features: Tensor
+    complete: bool
     seconds: float
 
 
@@ -209,7 +211,7 @@ class Decoder:
         self, prompt: Sequence[int], shared: Prompt | None, cancelled: Callable[[], bool]
     ) -> Prompt:
         begun = time.perf_counter()
-        wants_features = self.drafter is not None and self.drafter.needs != "none"
+        wants_all = self.drafter is not None and self.drafter.needs == "final"
         # The last token always goes through the model: its logits begin the answer.
         known = self._ids[: self._cache.length]
         common = min(common_prefix(known, prompt), len(prompt) - 1)
@@ -218,18 +220,26 @@ class Decoder:
         if (
             shared is not None
             and shared.ids == tuple(prompt)
-            and (not wants_features or (shared.features is not None and shared.first <= common))
+            and (not wants_all or (shared.complete and shared.first <= common))
         ):
             self._cache.copy_rows(shared.cache, len(prompt))
             return shared
         try:
-            result = self.target.prefill(self._cache, prompt[common:], cancelled, wants_features)
+            result = self.target.prefill(self._cache, prompt[common:], cancelled, wants_all)
         finally:
             self._ids = list(prompt[: self._cache.length])
         self._synchronize()
-        features = result.features if wants_features else None
         seconds = time.perf_counter() - begun
-        return Prompt(tuple(prompt), self._cache, result.logits, common, features, seconds)
+        first = len(prompt) - len(result.features)
+        return Prompt(
+            tuple(prompt),
+            self._cache,
+            result.logits,
+            first,
+            result.features,
+            wants_all,
+            seconds,
+        )
 
     def _of_path(self, features: Tensor, path: Sequence[int]) -> Tensor | None:
         """Features of the root and the accepted path, where the drafter asks for them."""

@@ -11,22 +11,23 @@ from torch import Tensor
 from decoding.params import SamplingParams
 from decoding.tree import Draft
 
-Needs = Literal["none", "final"]
+Needs = Literal["none", "last", "final"]
 
 
 class Drafter(Protocol):
     """Proposes drafts for one sequence.
 
-    `needs`: which of the target's hidden states the drafter wants of every row: none, or those
-    after the final norm. `default_gamma`: draft length where the user sets none.
+    `needs`: which of the target's hidden states (after the final norm) the drafter wants: none,
+    that of the last row before a draft, or those of every row. `default_gamma`: draft length where
+    the user sets none.
     """
 
     needs: Needs
     default_gamma: int
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
-        """A new prompt. `features` [len(ids) - first, H] of its rows from `first` on, when `needs`
-        asks for them; those before belong to a beginning that the drafter has seen already."""
+        """A new prompt. `features` [len(ids) - first, H] of its rows from `first` on: at least the
+        last one, or where `needs` is "final" all but a beginning that the drafter has seen."""
 
     def propose(
         self,

@@ -62,7 +62,7 @@ class MedusaHeads:
 class Medusa:
     """Drafts with `heads` along the tree `choices`; gamma is how many heads are used."""
 
-    needs: Needs = "final"
+    needs: Needs = "last"
 
     def __init__(self, heads: MedusaHeads, choices: Choices) -> None:
         self.heads = heads

@@ -35,13 +35,15 @@ def evaluate_medusa(
     prompts: Sequence[Sequence[int]],
     params: Params,
     stop: Stop,
+    seed: int = 0,
 ) -> Report:
-    """Answer each prompt with the heads; measure them along the answers."""
+    """Answer each prompt with the heads; measure them along the answers. Prompt i draws from the
+    seed `seed + i`."""
     decoder = Decoder(target, Medusa(heads, choices))
     served = Stats()
     hits, counts = torch.zeros(heads.count, RANKS), torch.zeros(heads.count, 1)
-    for seed, prompt in enumerate(prompts):
-        for record in decoder.generate(prompt, params, seed, stop):
+    for i, prompt in enumerate(prompts):
+        for record in decoder.generate(prompt, params, seed + i, stop):
             served.add(record)
         _count(target, heads, prompt, decoder.generated, hits, counts)
     return Report(hits / counts.clamp_min(1), served)

@@ -40,7 +40,7 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
         (["--peers", "vllm"], "unknown peer 'vllm'"),
         (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
         (["--peers", "hf-assisted"], "needs a draft model"),
-        (["--strategies", "ar,draft"], "lane draft can't run"),
+        (["--strategies", "draft,medusa"], "no lane can run: no draft model"),
     ],
 )
 def test_wrong_input(
@@ -52,3 +52,14 @@ def test_wrong_input(
     )  # fmt: skip
     assert done.returncode == 2 and done.stdout == ""
     assert complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_lanes_that_cannot_run_and_ratios_over_nothing(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the", "--strategies", "ar,draft",
+        "--max-new-tokens", "1", "--repeats", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "draft: not available: no draft model" in done.stdout and "tok/s" in done.stdout

@@ -412,3 +412,49 @@ def test_close_never_waits_and_the_thread_ends(open_session: Any, moment: str) -
     while decode_threads() > before and time.monotonic() < until:
         time.sleep(0.005)
     assert decode_threads() <= before
+
+
+def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Any) -> None:
+    listener: Listener = open_session()  # still loading: the thread can't have taken the prompt
+    listener.session.run("the fox")
+    listener.session.stop()
+    assert listener.wait(RunRefused).prompt == "the fox"
+    listener.loaded()
+    assert reason_of(listener.turn("the dog"), "ar") == "length"
+
+
+def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Any) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    listener.session.step()
+    listener.wait(Stepped)
+    listener.session.set_enabled("ar", False)
+    assert listener.wait(Finished, such=lambda e: e.lane == "ar").reason == "stopped"
+    assert len(of(listener.heard, Stepped)) == 1  # and it is still a pause
+    listener.session.pause(False)
+    assert reason_of(listener.rest(), "lookup") == "length"
+
+
+def test_the_speedup_waits_for_this_turns_baseline(open_session: Any) -> None:
+    listener: Listener = open_session("lookup,ar")
+    listener.loaded()
+    listener.turn("the fox")
+    second = of(listener.turn("the dog"), Stepped, "lookup")
+    assert second and all(event.figures.speedup is None for event in second)
+
+
+def test_turns_without_an_answer_are_left_out(
+    open_session: Any, conversations: list[list[tuple[str, str]]]
+) -> None:
+    listener: Listener = open_session()
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the fox")
+    listener.wait(RunStarted)
+    listener.session.stop()
+    listener.wait(RunFinished)
+    listener.session.pause(False)
+    listener.turn("the dog")
+    assert conversations[-1] == [("user", "the dog")]
