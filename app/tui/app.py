@@ -31,7 +31,7 @@ from app.tui.widgets.controls import Controls
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance, Params
 
-DRAIN_SECONDS = 0.05
+DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
 
 

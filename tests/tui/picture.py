@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
+import os
 from pathlib import Path
 
 from app.session import Session
 from app.settings import load_settings
 from app.tui.app import SpecchatApp
 
-PROMPT = "I am looking for an Italian restaurant in San Francisco."
+PROMPT = 'Tell me a story called "The Fox and the Old Crow".'
 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, nargs=2, default=(100, 30))
     args = parser.parse_args()
     asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
-    sys.exit(0)
+    os._exit(0)  # the decode thread is not waited for, as in the app itself
 
 
 if __name__ == "__main__":
