@@ -20,7 +20,7 @@ from decoding.prefix import common_prefix
 from decoding.round import Round
 from decoding.sampling import pick
 from decoding.stopping import Stop
-from decoding.target import Target
+from decoding.target import Pass, Target
 from decoding.tree import Draft, DraftTree, chain
 
 FinishReason = Literal["stop", "length"]
@@ -31,8 +31,9 @@ class Prompt:
     """A prefilled prompt that several decoders on the same target can share.
 
     `cache` holds its rows (and may go on growing behind them), `logits` [1, V] belong to its last
-    row, `features` [len(ids) - first, H] to the rows from `first` on: the last few, or where a
-    drafter needs them (`complete`) all that were computed and not reused.
+    row, `features` [len(ids) - first, H] and `taps` [len(ids) - first, T * H] to the rows from
+    `first` on: the last few, or where a drafter needs them (`complete`) all that were computed and
+    not reused.
     """
 
     ids: tuple[int, ...]
@@ -40,6 +41,7 @@ class Prompt:
     logits: Tensor
     first: int
     features: Tensor
+    taps: Tensor | None
     complete: bool
     seconds: float
 
@@ -102,7 +104,9 @@ class Decoder:
         self.draft_prefill_seconds = 0.0
         if self.drafter is not None:
             begun = time.perf_counter()
-            self.drafter.start(prompt, prompted.first, prompted.features)
+            taps = self.drafter.needs == "taps"
+            features = prompted.taps if taps else prompted.features
+            self.drafter.start(prompt, prompted.first, features)
             self._synchronize()
             self.draft_prefill_seconds = time.perf_counter() - begun
         first = int(pick(prompted.logits, params.sampling, self._generator))
@@ -125,7 +129,7 @@ class Decoder:
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
-            features = self._of_path(result.features, verdict.path)
+            features = self._of_path(result, verdict.path)
             self.drafter.observe(self._ids, len(verdict.path), features)
         self._clock.mark()
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
@@ -211,10 +215,13 @@ class Decoder:
         self, prompt: Sequence[int], shared: Prompt | None, cancelled: Callable[[], bool]
     ) -> Prompt:
         begun = time.perf_counter()
-        wants_all = self.drafter is not None and self.drafter.needs == "final"
+        wants_all = self.drafter is not None and self.drafter.needs in ("final", "taps")
+        keep = wants_all or self.target.keeps_features
         # The last token always goes through the model: its logits begin the answer.
         known = self._ids[: self._cache.length]
         common = min(common_prefix(known, prompt), len(prompt) - 1)
+        if keep:  # and the row before the first new token: drafters pair its feature with it
+            common = max(common - 1, 0)
         self._cache.truncate(common)
         self._ids = list(prompt[:common])
         if (
@@ -225,7 +232,11 @@ class Decoder:
             self._cache.copy_rows(shared.cache, len(prompt))
             return shared
         try:
-            result = self.target.prefill(self._cache, prompt[common:], cancelled, wants_all)
+            result = self.target.prefill(self._cache, prompt[common:], cancelled, keep)
+        except InterruptedError:
+            if wants_all:  # the drafter would never see the features of these rows
+                self._cache.truncate(0)
+            raise
         finally:
             self._ids = list(prompt[: self._cache.length])
         self._synchronize()
@@ -237,13 +248,16 @@ class Decoder:
             result.logits,
             first,
             result.features,
-            wants_all,
+            result.taps,
+            keep,
             seconds,
         )
 
-    def _of_path(self, features: Tensor, path: Sequence[int]) -> Tensor | None:
-        """Features of the root and the accepted path, where the drafter asks for them."""
-        if self.drafter is None or self.drafter.needs == "none":
+    def _of_path(self, result: Pass, path: Sequence[int]) -> Tensor | None:
+        """What the drafter asks for of the root and the accepted path."""
+        needs = "none" if self.drafter is None else self.drafter.needs
+        features = result.taps if needs == "taps" else result.features
+        if needs == "none" or features is None:
             return None
         if list(path) == list(range(1, len(path) + 1)):
             return features[: len(path) + 1]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
@@ -26,11 +26,13 @@ Mask = Tensor | dict[str, Tensor | None] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pass:
-    """What a forward pass gives: `logits` [rows, V] and `features` [n, H], the hidden states after
-    the final norm. After a prefill `logits` holds the last row alone."""
+    """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
+    final norm, and `taps` [n, T * H], the inputs of the layers that were tapped, side by side (None
+    where none was). After a prefill `logits` holds the last row alone."""
 
     logits: Tensor
     features: Tensor
+    taps: Tensor | None = None
 
 
 class Target:
@@ -49,6 +51,10 @@ class Target:
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         self.context = _context(self.config)
+        # A drafter of some lane wants every row's features: shared prefills keep them all.
+        self.keeps_features = False
+        self.taps: tuple[int, ...] = ()
+        self._tapped: dict[int, Tensor] = {}
         self._features: Tensor | None = None
         model.get_decoder().register_forward_hook(self._remember_features)
         self._last_row = (
@@ -67,6 +73,44 @@ class Target:
         """Width of the features."""
         return int(self.config.hidden_size)
 
+    @property
+    def depth(self) -> int:
+        """Number of layers."""
+        return len(self._layers)
+
+    def tap(self, layers: Sequence[int]) -> None:
+        """From now on every pass also gives the inputs of these layers (0 is the first), in this
+        order: Hugging Face's `hidden_states[i]`. Raises InputError for layers that don't exist."""
+        if self.taps:
+            raise RuntimeError("a target is tapped once")
+        modules = _layer_modules(self.model.get_decoder(), self.depth)
+        for layer in layers:
+            if not 0 <= layer < len(modules):
+                raise InputError(
+                    f"the draft reads the input of layer {layer}, the target has layers 0 to "
+                    f"{len(modules) - 1}: it was made for another model"
+                )
+        for layer in dict.fromkeys(layers):
+
+            def remember(
+                module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer
+            ) -> None:
+                self._tapped[layer] = (args[0] if args else kwargs["hidden_states"])[0]
+
+            modules[layer].register_forward_pre_hook(remember, with_kwargs=True)
+        self.taps = tuple(layers)
+
+    def logits(self, features: Tensor) -> Tensor:
+        """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
+        logits = self.lm_head(features)
+        if scale := getattr(self.config, "logit_scale", None):  # Cohere
+            logits = logits * scale
+        if divisor := getattr(self.config, "logits_scaling", None):  # Granite
+            logits = logits / divisor
+        if cap := getattr(self.config, "final_logit_softcapping", None):  # Gemma 2
+            logits = torch.tanh(logits / cap) * cap
+        return logits
+
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
         order of the tokens."""
@@ -82,40 +126,42 @@ class Target:
     ) -> Pass:
         """Append `ids` (one or more) behind the cache's rows, in chunks; commit them.
 
-        `features` are those of all new rows with `keep_features`, else of the last chunk.
-        Raises InterruptedError between two chunks when `cancelled()`; the rows so far stay.
+        `features` and `taps` are those of all new rows with `keep_features`, else of the last
+        chunk. Raises InterruptedError between two chunks when `cancelled()`; the rows so far stay.
         """
         cache.reserve(cache.length + len(ids))
-        features: list[Tensor] = []
+        chunks: list[Pass] = []
         for start in range(0, len(ids), PREFILL_CHUNK):
             if cancelled():
                 raise InterruptedError
             part = torch.tensor(ids[start : start + PREFILL_CHUNK], device=self.device)
-            logits = self._run(cache, part, chain(len(part) - 1), **self._last_row)[-1:]
+            chunk = self._run(cache, part, chain(len(part) - 1), **self._last_row)
             cache.length += len(part)
-            assert self._features is not None
-            if keep_features or not features:
-                features.append(self._features)
-            else:
-                features[0] = self._features
-        return Pass(logits, torch.cat(features) if len(features) > 1 else features[0])
+            chunks = [*chunks, chunk] if keep_features else [chunk]
+        last = chunks[-1]
+        if len(chunks) == 1:
+            return Pass(last.logits[-1:], last.features, last.taps)
+        taps = [chunk.taps for chunk in chunks if chunk.taps is not None]
+        return Pass(
+            last.logits[-1:],
+            torch.cat([chunk.features for chunk in chunks]),
+            torch.cat(taps) if taps else None,
+        )
 
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> Pass:
         """Run the tree's nodes behind the cache's rows. The rows are written, but only `cache.keep`
         commits them."""
         cache.reserve(cache.length + len(tree))
-        logits = self._run(cache, tree.tokens, tree.shape)
-        assert self._features is not None
-        return Pass(logits, self._features)
+        return self._run(cache, tree.tokens, tree.shape)
 
-    def _run(self, cache: TreeCache, tokens: Tensor, shape: Shape, **kwargs: int) -> Tensor:
+    def _run(self, cache: TreeCache, tokens: Tensor, shape: Shape, **kwargs: int) -> Pass:
         past = cache.length
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
         else:
             positions = torch.tensor(shape.depths, device=self.device) + past
-        return self.model(  # type: ignore[no-any-return]
+        logits = self.model(
             input_ids=tokens[None],
             position_ids=positions[None],
             attention_mask=self._mask(past, shape, positions),
@@ -123,6 +169,11 @@ class Target:
             use_cache=True,
             **kwargs,
         ).logits[0]
+        assert self._features is not None
+        if not self.taps:
+            return Pass(logits, self._features)
+        tapped = [self._tapped[layer].to(self._features.device) for layer in self.taps]
+        return Pass(logits, self._features, torch.cat(tapped, dim=-1))
 
     def _mask(self, past: int, shape: Shape, positions: Tensor) -> Mask:
         """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
@@ -218,6 +269,14 @@ class _RecordingCache(Cache):
 
     def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
         return query_length, 0
+
+
+def _layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
+    """The decoder's layers, whatever their list is called."""
+    for module in decoder.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count:
+            return module
+    raise InputError("the target's layers were not found, so an EAGLE-3 draft can't read them")
 
 
 @lru_cache(maxsize=64)

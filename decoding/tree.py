@@ -77,15 +77,30 @@ class DraftTree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """All that a drafter guessed before it chose what to verify: `tokens` [n], `parents` [n]
+    (indices into the pool, -1 the root), `scores` [n] summed log-probabilities from the root, and
+    how many guesses each node that was run gave (`width`): the i-th guess has rank i % width."""
+
+    tokens: Tensor
+    parents: Tensor
+    scores: Tensor
+    width: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
     target's; None when the tokens were chosen deterministically (argmax, top-k, copies). `ranks`
     [n] is each node's rank among the drafter's guesses (the root's is 0), () where there is one
-    guess only.
+    guess only. `pool` is all that was guessed, `kept` [n-1] what of it became the tree; None where
+    everything is verified.
     """
 
     tree: DraftTree
     q: Tensor | None = None
     ranks: tuple[int, ...] = ()
+    pool: Pool | None = None
+    kept: Tensor | None = None

@@ -11,23 +11,25 @@ from torch import Tensor
 from decoding.params import SamplingParams
 from decoding.tree import Draft
 
-Needs = Literal["none", "last", "final"]
+Needs = Literal["none", "last", "final", "taps"]
 
 
 class Drafter(Protocol):
     """Proposes drafts for one sequence.
 
-    `needs`: which of the target's hidden states (after the final norm) the drafter wants: none,
-    that of the last row before a draft, or those of every row. `default_gamma`: draft length where
-    the user sets none.
+    `needs`: which of the target's hidden states the drafter wants as features: none, the one after
+    the final norm of the last row before a draft ("last") or of every row ("final"), or the inputs
+    of the layers that it tapped, of every row ("taps"). `default_gamma`: draft length where the
+    user sets none.
     """
 
     needs: Needs
     default_gamma: int
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
-        """A new prompt. `features` [len(ids) - first, H] of its rows from `first` on: at least the
-        last one, or where `needs` is "final" all but a beginning that the drafter has seen."""
+        """A new prompt. `features` [len(ids) - first, F] of its rows from `first` on: at least the
+        last one, or where `needs` is "final" or "taps" all but a beginning that the drafter has
+        seen."""
 
     def propose(
         self,
@@ -41,7 +43,7 @@ class Drafter(Protocol):
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         """After the round: `ids` are now committed, `accepted` of the proposed tokens stayed,
-        `features` [accepted + 1, H] belong to the root and the accepted path."""
+        `features` [accepted + 1, F] belong to the root and the accepted path."""
 
     @property
     def note(self) -> str | None:

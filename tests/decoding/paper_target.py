@@ -64,6 +64,8 @@ class PaperTarget:
         logits = 1.5 * torch.randn(self._width, generator=generator)
         return logits + self._noise * torch.randn(self._width, generator=generator)
 
+    keeps_features = False
+
     def new_cache(self) -> PaperCache:
         return PaperCache()
 

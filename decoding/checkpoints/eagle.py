@@ -1,0 +1,71 @@
+"""EAGLE drafts, one form in memory. Li et al. 2024 (2401.15077, 2406.16858), 2025 (2503.01840)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from torch import Tensor
+
+Version = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's draft with a dynamic tree
+
+
+@dataclass(frozen=True, slots=True)
+class EagleConfig:
+    """What an EAGLE draft is built like.
+
+    `taps`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
+    `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.
+    `rope`: transformers' `rope_parameters` of the *draft*. `draft_vocab` rows of the lm_head
+    (EAGLE-3) may be fewer than `vocab`, the target's. The `norm_*` switches and `fc_norm` are
+    those of speculators: the residual is the normed feature, the taps are normed together or each
+    before fc, the normed output is what is fed back. `qk_norm`: queries and keys are normed, as in
+    Qwen3.
+    """
+
+    version: Version
+    target_hidden: int
+    hidden: int
+    intermediate: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    vocab: int
+    draft_vocab: int
+    taps: tuple[int, ...] = ()
+    activation: str = "silu"
+    norm_eps: float = 1e-6
+    rope: Mapping[str, Any] = field(
+        default_factory=lambda: {"rope_type": "default", "rope_theta": 10000.0}
+    )
+    max_positions: int = 2048
+    fc_bias: bool = False
+    qkv_bias: bool = False
+    o_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    norm_before_residual: bool = False
+    norm_before_fc: bool = False
+    fc_norm: bool = False
+    norm_output: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class EagleWeights:
+    """A draft: its config and its tensors by these names, each followed by `.weight` or `.bias`.
+
+    Both: `fc`, `self_attn.{q,k,v,o}_proj`, `mlp.{gate,up,down}_proj`, `post_attention_layernorm`;
+    `embed_tokens` where it has an embedding of its own, else the target's is used. EAGLE-3 also:
+    `input_layernorm`, `hidden_norm`, `norm`, `lm_head`; where asked for `self_attn.{q,k}_norm`,
+    `input_norm` (norm_before_fc), `fc_norm.{i}` (fc_norm); and `d2t` int64 [draft_vocab], the
+    offset of each draft id to its target id, where the vocabularies differ. EAGLE-3 whose taps
+    together are as wide as itself has no `fc`.
+
+    `dialect` is where it came from, `notes` what the user should know about how it was read.
+    """
+
+    dialect: str
+    config: EagleConfig
+    tensors: dict[str, Tensor]
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,195 @@
+"""EAGLE: one decoder layer over the target's features drafts a tree, level by level.
+
+Li et al.: EAGLE (2401.15077), the dynamic tree of EAGLE-2 (2406.16858), EAGLE-3 (2503.01840).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from decoding.attention import causal_mask, folded_attention
+from decoding.cache import LayerShape, TreeCache
+from decoding.drafters.base import Needs
+from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, static
+from decoding.drafters.medusa_tree import Choices, trim
+from decoding.params import SamplingParams
+from decoding.prefix import common_prefix
+from decoding.target import PREFILL_CHUNK, Target
+from decoding.tree import Draft, DraftTree, Pool
+
+
+@dataclass(frozen=True, slots=True)
+class EagleTree:
+    """How the tree is grown; its depth is gamma.
+
+    Dynamic: every level runs the `top_k` most likely nodes and offers `top_k` children of each; the
+    `total` most likely of all are verified, root included, as the peers count. `total` None: as
+    many as pay on this machine. Static (`choices`): these paths of ranks, whatever their scores.
+    `top_k` 1 is a chain.
+    """
+
+    total: int | None = 60
+    top_k: int = 10
+    choices: Choices = ()
+
+
+class Eagle:
+    """Drafts with `head` on `target`'s features; the target must be tapped as the head's config
+    says. `tree` may be changed between two rounds.
+
+    Row i of the draft's cache is made of feature i and token i + 1. Only rows of true features
+    stay; those of a tree are dropped each round by moving a length. `verify_cost(n)`, the seconds
+    of a target pass over n nodes, is needed for trees with `total` None.
+    """
+
+    def __init__(
+        self,
+        head: EagleHead,
+        target: Target,
+        tree: EagleTree = EagleTree(),  # noqa: B008 (frozen)
+        verify_cost: Callable[[int], float] | None = None,
+        default_gamma: int = 8,
+    ) -> None:
+        c = head.config
+        self.head = head
+        self.needs: Needs = "taps" if c.version == "eagle3" else "final"
+        self.default_gamma = default_gamma
+        self.tree = tree
+        self.note: str | None = None
+        self._device, self._dtype = target.device, target.dtype
+        self._lowest = torch.finfo(target.dtype).min
+        self._cache = TreeCache(
+            [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
+        )
+        self._ids: list[int] = []
+        self._pending: list[Tensor] = []  # features [n, F] of the rows behind the cache's
+        self._payoff = None if verify_cost is None else Payoff(verify_cost)
+
+    def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
+        assert features is not None
+        if first > self._cache.length:  # the last answer's end was observed, but never run
+            self._catch_up(self._ids)
+        # A row is good while the token behind its feature is the same.
+        good = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
+        assert first <= good
+        self._cache.truncate(good)
+        self._ids = list(ids)
+        # The last row waits for its token, the first of the answer.
+        self._pending = [features[good - first : -1]]
+        if len(ids) - 1 > good:
+            self._catch_up(ids)
+        self._pending = [features[-1:]]
+
+    def propose(
+        self,
+        ids: Sequence[int],
+        gamma: int,
+        sampling: SamplingParams,
+        generator: torch.Generator,
+    ) -> Draft | None:
+        begun = time.perf_counter()
+        hidden = self._catch_up(ids)
+        self.head.reserve(self._cache.length + gamma)
+        plan = self._plan(gamma)
+        draft = self._grow(hidden, ids[-1], gamma, plan)
+        if self._payoff is not None:
+            self._payoff.drafted(time.perf_counter() - begun, max(draft.tree.shape.depths))
+        return draft
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
+        assert features is not None
+        known = self._cache.length + sum(map(len, self._pending))
+        self._ids.extend(ids[len(self._ids) :])
+        # at the end of a generation there may be fewer tokens than features
+        self._pending.append(features[: len(ids) - 1 - known])
+        if self._payoff is not None:
+            self._payoff.accepted(accepted)
+
+    def _plan(self, gamma: int) -> Plan:
+        tree, most = self.tree, self.head.config.draft_vocab
+        if tree.choices:
+            return static(trim(tree.choices, gamma, most), self._device)
+        width = min(tree.top_k, most)
+        if tree.total is None and self._payoff is not None:
+            return Paying(width, self._payoff)
+        return Dynamic(width, (tree.total or MOST_NODES) - 1)
+
+    def _catch_up(self, ids: Sequence[int]) -> Tensor:
+        """Run the rows of true features that came since, [1, n, H] -> the last one's [1, 1, H]."""
+        first = self._cache.length
+        features = torch.cat(self._pending)[: len(ids) - 1 - first]
+        self._pending = []
+        tokens = torch.tensor(ids[first + 1 : first + 1 + len(features)], device=self._device)
+        self._cache.reserve(first + len(features))
+        self.head.reserve(first + len(features))
+        out = features
+        for start in range(0, len(features), PREFILL_CHUNK):
+            part = slice(start, start + PREFILL_CHUNK)
+            hidden = self.head.hidden(features[None, part])
+            past, rows = self._cache.length, hidden.shape[1]
+            mask = None
+            if past and rows > 1:
+                mask = torch.zeros(
+                    (1, 1, rows, past + rows), dtype=self._dtype, device=self._device
+                )
+                mask[..., past:] = causal_mask(rows, self._dtype, self._device)
+            positions = torch.arange(past, past + rows, device=self._device)
+            out = self.head(tokens[None, part], hidden, positions, partial(self._attend, mask))
+            self._cache.length += rows
+        return out[:, -1:]
+
+    def _grow(self, hidden: Tensor, root: int, gamma: int, plan: Plan) -> Draft:
+        """Levels of guesses behind the root, whose hidden state [1, 1, H] says what follows."""
+        k = plan.width
+        prefix = self._cache.length
+        scores = torch.zeros(1, device=self._device)
+        nodes = torch.full((1,), -1, device=self._device)  # of the frontier: their pool indices
+        block = torch.zeros(1, 0, dtype=self._dtype, device=self._device)
+        tokens, parents, sums = [], [], []
+        size = 0
+        for level in range(gamma):
+            guessed = self.head.logits(hidden[0]).float().log_softmax(-1).topk(k, dim=-1)
+            sums.append((guessed.values + scores[:, None]).flatten())
+            tokens.append(self.head.target_ids(guessed.indices).flatten())
+            parents.append(nodes.repeat_interleave(k))
+            going = plan.frontier(level, sums[-1]) if level + 1 < gamma else None
+            if going is None:
+                break
+            rows = going // k
+            scores, nodes = sums[-1][going], going + size
+            size += len(tokens[-1])
+            # A node sees the prefix, its ancestors among the rows behind it, and itself.
+            itself = block.new_full((len(going), len(going)), self._lowest).fill_diagonal_(0.0)
+            block = torch.cat([block[rows], itself], dim=1)
+            hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
+        self._cache.truncate(prefix)
+        pool = Pool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k)
+        keep, shape = plan.keep(pool)
+        drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[keep]])
+        return Draft(DraftTree(shape, drafted), pool=pool, kept=keep)
+
+    def _run(
+        self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor
+    ) -> Tensor:
+        """A level's nodes [n] through the head; their rows come behind those of the levels above.
+        `block` [n, rows] says which of these each node sees."""
+        n = len(tokens)
+        mask = None
+        if block.shape[1] > position - prefix + 1:  # else a chain, which sees everything
+            mask = torch.cat([block.new_zeros(n, prefix), block], dim=1)[None, None]
+        positions = torch.full((n,), position, device=self._device)
+        self._cache.reserve(self._cache.length + n)
+        hidden = self.head(tokens[None], hidden, positions, partial(self._attend, mask))
+        self._cache.length += n
+        return hidden
+
+    def _attend(self, mask: Tensor | None, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        out, _ = folded_attention(self.head, q, *self._cache.update(k, v, 0), mask)
+        return out.flatten(-2)

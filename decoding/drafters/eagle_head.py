@@ -1,0 +1,261 @@
+"""The network that drafts in EAGLE: one decoder layer over the target's features.
+
+EAGLE-1 and 2 (2401.15077, 2406.16858) join the next token's embedding and the feature after the
+target's final norm, guess the next feature, and ask the target's own lm_head. EAGLE-3 (2503.01840)
+reads the inputs of some of the target's layers, has a norm and lm_head of its own (often over the
+frequent tokens only), and feeds its own output back where no true feature is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import LlamaConfig
+from transformers.activations import ACT2FN
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights
+from decoding.errors import InputError
+
+# queries [B, heads, n, D], keys and values [B, kv_heads, n, D] -> [B, n, heads * D]
+Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+_STATIC_ROPE = ("default", "linear", "llama3", "yarn")
+
+
+class EagleHead(nn.Module):
+    """An EAGLE draft. Serves training (batches, gradients) and decoding alike: what attends to what
+    is the caller's business.
+
+    `embedding` [V, H] is used where the draft has none of its own; `target_logits` maps EAGLE-1's
+    features to logits. Neither belongs to this module's state. Projections that read the same
+    input are one matrix.
+    """
+
+    def __init__(
+        self, config: EagleConfig, embedding: Tensor, target_logits: Callable[[Tensor], Tensor]
+    ) -> None:
+        super().__init__()
+        self.config = config
+        c = config
+        self._frozen = (embedding, target_logits)  # in a tuple: no part of the state
+        self._rope = rope_table(config, 2048)
+        self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
+        eagle3 = c.version == "eagle3"
+        fused = len(c.taps) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
+        has_fc = not eagle3 or fused != c.hidden
+        self.fc = nn.Linear(fused, c.hidden, bias=c.fc_bias) if has_fc else None
+        width = 2 * c.hidden if eagle3 else c.hidden
+        self.qkv = nn.Linear(width, self._queries + 2 * self._keys, bias=c.qkv_bias)
+        self.o = nn.Linear(self._queries, c.hidden, bias=c.o_bias)
+        self.gate_up = nn.Linear(c.hidden, 2 * c.intermediate, bias=c.mlp_bias)
+        self.down = nn.Linear(c.intermediate, c.hidden, bias=c.mlp_bias)
+        self.activation = ACT2FN[c.activation]
+        norms = {"mlp": c.hidden}
+        if eagle3:
+            norms |= {"embedding": c.hidden, "hidden": c.hidden, "output": c.hidden}
+        if c.qk_norm:
+            norms |= {"q": c.head_dim, "k": c.head_dim}
+        if c.norm_before_fc:
+            norms |= {"taps": fused}
+        if c.fc_norm:
+            norms |= {f"tap{i}": c.target_hidden for i in range(len(c.taps))}
+        self.norms = nn.ParameterDict({k: nn.Parameter(torch.ones(n)) for k, n in norms.items()})
+        self.lm_head = nn.Linear(c.hidden, c.draft_vocab, bias=False) if eagle3 else None
+        self.own_embedding: nn.Parameter | None = None
+        self.d2t: Tensor | None
+        self.register_buffer("d2t", None)
+
+    def hidden(self, features: Tensor) -> Tensor:
+        """The layer's input for true features [..., F]: fused taps [..., H] for EAGLE-3."""
+        c = self.config
+        if c.version == "eagle1":
+            return features
+        if c.norm_before_fc:
+            features = self._norm(features, "taps")
+        if c.fc_norm:
+            parts = features.chunk(len(c.taps), dim=-1)
+            features = torch.cat([self._norm(p, f"tap{i}") for i, p in enumerate(parts)], dim=-1)
+        return features if self.fc is None else self.fc(features)
+
+    def forward(self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+        """tokens [B, n] (target ids, each the one *behind* its feature), hidden [B, n, H] (from
+        `hidden` or from here), positions [n] -> the next hidden [B, n, H]."""
+        c = self.config
+        embedded = functional.embedding(tokens, self.embedding)
+        if c.version == "eagle1":
+            assert self.fc is not None
+            x = residual = self.fc(torch.cat([embedded, hidden], dim=-1))
+        else:
+            normed = self._norm(hidden, "hidden")
+            x = torch.cat([self._norm(embedded, "embedding"), normed], dim=-1)
+            residual = normed if c.norm_before_residual else hidden
+        x = residual + self.o(self._attention(self.qkv(x), positions, attend))
+        gate, up = self.gate_up(self._norm(x, "mlp")).chunk(2, dim=-1)
+        x = x + self.down(self.activation(gate) * up)
+        return self._norm(x, "output") if c.norm_output else x
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[..., H] -> [..., draft_vocab]."""
+        if self.lm_head is None:
+            return self._frozen[1](hidden)
+        normed = hidden if self.config.norm_output else self._norm(hidden, "output")
+        return self.lm_head(normed)  # type: ignore[no-any-return]
+
+    def target_ids(self, ids: Tensor) -> Tensor:
+        """Draft ids as the target's."""
+        return ids if self.d2t is None else ids + self.d2t[ids]
+
+    @property
+    def embedding(self) -> Tensor:
+        return self._frozen[0] if self.own_embedding is None else self.own_embedding
+
+    def reserve(self, positions: int) -> None:
+        """Make room for so many positions."""
+        if positions > len(self._rope[0]):
+            like = self._rope[0]
+            table = rope_table(self.config, max(positions, 2 * len(like)))
+            self._rope = tuple(part.to(like.device, like.dtype) for part in table)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._rope = tuple(fn(part) for part in self._rope)
+        return self
+
+    def _attention(self, qkv: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+        q, k, v = (
+            part.unflatten(-1, (-1, self.config.head_dim))
+            for part in qkv.split([self._queries, self._keys, self._keys], dim=-1)
+        )
+        if self.config.qk_norm:
+            q, k = self._norm(q, "q"), self._norm(k, "k")
+        qk = torch.cat([q, k], dim=-2).transpose(-2, -3)  # [B, heads + kv_heads, n, D]
+        cos, sin = (part[positions] for part in self._rope)
+        left, right = qk.chunk(2, dim=-1)
+        qk = qk * cos + torch.cat([-right, left], dim=-1) * sin
+        heads = self.config.heads
+        return attend(qk[:, :heads], qk[:, heads:], v.transpose(-2, -3))
+
+    def _norm(self, x: Tensor, name: str) -> Tensor:
+        weight = self.norms[name]
+        return functional.rms_norm(x, weight.shape, weight, self.config.norm_eps)
+
+    @classmethod
+    def build(
+        cls,
+        weights: EagleWeights,
+        embedding: Tensor,
+        target_logits: Callable[[Tensor], Tensor],
+    ) -> EagleHead:
+        """The draft with its tensors, float32 on the CPU. `embedding` [V, H] is the target's.
+
+        Raises InputError where a tensor is missing, unknown or of another shape than the config
+        says."""
+        head = cls(weights.config, embedding, target_logits)
+        rest = dict(weights.tensors)
+
+        def take(name: str, shape: tuple[int, ...]) -> Tensor:
+            if name not in rest:
+                raise InputError(f"the EAGLE draft lacks the tensor {name} {list(shape)}")
+            tensor = rest.pop(name)
+            if tuple(tensor.shape) != shape:
+                raise InputError(
+                    f"the EAGLE draft's {name} is {list(tensor.shape)}, its config and this target "
+                    f"need {list(shape)}"
+                )
+            return tensor
+
+        with torch.no_grad():
+            for parameter, parts in head.parts():
+                split = [size for _, size in parts]
+                for piece, (name, _) in zip(parameter.split(split), parts, strict=True):
+                    piece.copy_(take(name, tuple(piece.shape)))
+        if "embed_tokens.weight" in rest:
+            own = take("embed_tokens.weight", (weights.config.vocab, weights.config.hidden))
+            head.own_embedding = nn.Parameter(own.float(), requires_grad=False)
+        elif embedding.shape[1] != weights.config.hidden:
+            raise InputError(
+                f"the EAGLE draft is {weights.config.hidden} wide and has no embedding; the "
+                f"target's is {embedding.shape[1]} wide: it was made for another model"
+            )
+        if "d2t" in rest:
+            head.d2t = take("d2t", (weights.config.draft_vocab,)).long()
+        if rest:
+            raise InputError(f"the EAGLE draft has an unknown tensor {min(rest)}")
+        return head
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Its tensors by the names of `EagleWeights`, float32 on the CPU."""
+        named: dict[str, Tensor] = {}
+        for parameter, parts in self.parts():
+            pieces = parameter.detach().float().cpu().split([size for _, size in parts])
+            named |= {name: piece.clone() for (name, _), piece in zip(parts, pieces, strict=True)}
+        if self.own_embedding is not None:
+            named["embed_tokens.weight"] = self.own_embedding.detach().float().cpu()
+        if self.d2t is not None:
+            named["d2t"] = self.d2t.cpu()
+        return named
+
+    def parts(self) -> list[tuple[Tensor, list[tuple[str, int]]]]:
+        """Each parameter with the tensors that it consists of: name and rows, from the top."""
+        c = self.config
+        linears: list[tuple[nn.Linear | None, list[tuple[str, int]]]] = [
+            (self.fc, [("fc", c.hidden)]),
+            (
+                self.qkv,
+                [
+                    ("self_attn.q_proj", self._queries),
+                    ("self_attn.k_proj", self._keys),
+                    ("self_attn.v_proj", self._keys),
+                ],
+            ),
+            (self.o, [("self_attn.o_proj", c.hidden)]),
+            (self.gate_up, [("mlp.gate_proj", c.intermediate), ("mlp.up_proj", c.intermediate)]),
+            (self.down, [("mlp.down_proj", c.hidden)]),
+            (self.lm_head, [("lm_head", c.draft_vocab)]),
+        ]
+        found: list[tuple[Tensor, list[tuple[str, int]]]] = []
+        for linear, parts in linears:
+            if linear is not None:
+                found.append((linear.weight, [(f"{n}.weight", size) for n, size in parts]))
+                if linear.bias is not None:
+                    found.append((linear.bias, [(f"{n}.bias", size) for n, size in parts]))
+        for name, norm in self.norms.items():
+            found.append((norm, [(f"{_norm_name(name)}.weight", len(norm))]))
+        return found
+
+
+def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
+    """Cosines and sines [positions, head_dim], as the draft's own config says."""
+    kind = config.rope.get("rope_type", "default")
+    if kind not in _STATIC_ROPE:
+        raise InputError(
+            f"the EAGLE draft's rope_type is {kind}; specchat runs {', '.join(_STATIC_ROPE)}"
+        )
+    llama: Any = LlamaConfig(
+        hidden_size=config.hidden,
+        num_attention_heads=config.heads,
+        head_dim=config.head_dim,
+        max_position_embeddings=config.max_positions,
+        rope_parameters=dict(config.rope),
+    )
+    rotary = LlamaRotaryEmbedding(llama)
+    cos, sin = rotary(torch.zeros(1), torch.arange(positions)[None])
+    return cos[0], sin[0]
+
+
+def _norm_name(name: str) -> str:
+    names: Mapping[str, str] = {
+        "mlp": "post_attention_layernorm",
+        "embedding": "input_layernorm",
+        "hidden": "hidden_norm",
+        "output": "norm",
+        "q": "self_attn.q_norm",
+        "k": "self_attn.k_norm",
+        "taps": "input_norm",
+    }
+    return names.get(name) or f"fc_norm.{name.removeprefix('tap')}"

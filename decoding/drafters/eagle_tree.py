@@ -1,0 +1,164 @@
+"""Which of EAGLE's guesses go on, and which are verified.
+
+A plan is asked once a level for the nodes that are run next, and once at the end for those that
+the target verifies. Both are indices into what was guessed, level by level: the pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from decoding.drafters.medusa_tree import Choices, candidates
+from decoding.tree import Pool, Shape
+
+MOST_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
+
+
+class Plan(Protocol):
+    """How a tree is grown. `width`: guesses of each node that is run."""
+
+    width: int
+
+    def frontier(self, level: int, scores: Tensor) -> Tensor | None:
+        """Which of a level's guesses [n] are run, by what is known of their summed
+        log-probabilities `scores` [n]; None: the tree is deep enough."""
+
+    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+        """The guesses to verify, in the pool's order, and the tree that they and the root make."""
+
+
+class Dynamic:
+    """EAGLE-2: every level runs its `width` most likely guesses; the `count` most likely of all
+    are verified."""
+
+    def __init__(self, width: int, count: int) -> None:
+        self.width = width
+        self.count = count
+
+    def frontier(self, level: int, scores: Tensor) -> Tensor | None:
+        return scores.topk(self.width).indices
+
+    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+        return prune(pool, self.count)
+
+
+class Paying(Dynamic):
+    """The same, as deep and as large as pays on this machine: see `Payoff`."""
+
+    def __init__(self, width: int, payoff: Payoff) -> None:
+        super().__init__(width, MOST_NODES - 1)
+        self._payoff = payoff
+
+    def frontier(self, level: int, scores: Tensor) -> Tensor | None:
+        best = scores.topk(self.width)
+        return best.indices if self._payoff.deeper(float(best.values[0].exp())) else None
+
+    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+        likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
+        return prune(pool, self._payoff.best_size(likely))
+
+
+class Static:
+    """The same paths of ranks every round; only nodes that have children are run."""
+
+    def __init__(self, choices: Choices, device: torch.device) -> None:
+        tree = candidates(choices)
+        self.width = tree.width
+        self._shape = tree.shape
+        self._frontiers: list[Tensor] = []
+        place, offset = {0: 0}, 0  # of each node that is run: its row in its level
+        pool_index = []
+        for level in range(max(tree.shape.depths)):
+            nodes = [n for n, depth in enumerate(tree.shape.depths) if depth == level + 1]
+            index = {
+                n: place[tree.shape.parents[n]] * self.width + tree.ranks[n - 1] for n in nodes
+            }
+            pool_index += [offset + index[n] for n in nodes]
+            offset += len(place) * self.width
+            inner = [n for n in nodes if tree.shape.children[n]]
+            place = {n: row for row, n in enumerate(inner)}
+            self._frontiers.append(torch.tensor([index[n] for n in inner], device=device))
+        self._keep = torch.tensor(pool_index, device=device)
+
+    def frontier(self, level: int, scores: Tensor) -> Tensor | None:
+        return self._frontiers[level] if len(self._frontiers[level]) else None
+
+    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+        return self._keep, self._shape
+
+
+@lru_cache(maxsize=64)
+def static(choices: Choices, device: torch.device) -> Static:
+    return Static(choices, device)
+
+
+def prune(pool: Pool, count: int) -> tuple[Tensor, Shape]:
+    """The `count` most likely nodes of the pool. Ties go to the earlier one: log p can be exactly
+    0, and no child may stay without its parent. One transfer from the device."""
+    order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
+    keep = order.sort().values
+    # every kept node but the first level's has its parent among the kept
+    parents = torch.searchsorted(keep, pool.parents[keep]) + 1
+    parents = parents.masked_fill(pool.parents[keep] < 0, 0)
+    return keep, Shape((-1, *parents.tolist()))
+
+
+@dataclass(slots=True)
+class Payoff:
+    """How large a tree pays, by what it is expected to yield and what passes cost.
+
+    A round with a tree of n nodes gives 1 + the sum of its nodes' probabilities in tokens and takes
+    d + v(n) seconds (Sequoia, 2402.12374, offline; here online, from the draft's own scores). The
+    draft's probabilities are scaled by how many drafts were accepted for each one expected, lately.
+    """
+
+    verify_cost: Callable[[int], float]
+    draft_seconds: float = 0.0
+    level_seconds: float = 0.0
+    _expected: float = 1.0
+    _accepted: float = 1.0
+    _rate: float = 0.0  # tokens a second that the last tree was expected to give
+    _of_last: float = 0.0  # drafts expected to be accepted, unscaled
+
+    def deeper(self, likely: float) -> bool:
+        """Whether a level below nodes of which the most likely has probability `likely` can pay for
+        itself and one more node to verify."""
+        node = (self.verify_cost(16) - self.verify_cost(8)) / 8
+        return likely * self._trust > self._rate * (self.level_seconds + node)
+
+    def best_size(self, likely: list[float]) -> int:
+        """How many nodes to verify, of the most likely ones with these probabilities."""
+        best, size, tokens, expected = 0.0, 1, 1.0, 0.0
+        for n, probability in enumerate(likely, 1):
+            tokens += self._trust * probability
+            rate = tokens / (self.draft_seconds + self.verify_cost(n + 1))
+            if rate > best:
+                best, size = rate, n
+        self._rate = best
+        expected = sum(likely[:size])
+        self._of_last = expected
+        return size
+
+    def drafted(self, seconds: float, levels: int) -> None:
+        """A draft of so many levels took so long."""
+        part = 0.1 if self.draft_seconds else 1.0
+        self.draft_seconds += part * (seconds - self.draft_seconds)
+        self.level_seconds += part * (seconds / levels - self.level_seconds)
+
+    def accepted(self, count: int) -> None:
+        """So many of the last tree's drafts were accepted."""
+        if not self._of_last:
+            return
+        self._expected = 0.98 * self._expected + 0.02 * self._of_last
+        self._accepted = 0.98 * self._accepted + 0.02 * count
+        self._of_last = 0.0
+
+    @property
+    def _trust(self) -> float:
+        return min(max(self._accepted / max(self._expected, 0.05), 0.2), 1.5)
