@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from safetensors.torch import save_file
@@ -27,6 +27,9 @@ from torch import Tensor
 
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Dialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
 WRITABLE: tuple[Dialect, ...] = ("v0.1", "v2", "vllm")
@@ -163,6 +166,32 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: Dialect, target: s
         name = "medusa_lm_head.safetensors" if dialect == "v2" else "model.safetensors"
         save_file(named, folder / name, metadata={"format": "pt"})
     (folder / "config.json").write_text(text, encoding="utf-8")
+
+
+def write_merged(
+    heads: MedusaWeights, folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> None:
+    """Write a whole model with its heads in it, in the model's precision (dialect merged). What
+    knows nothing of Medusa loads the bare model from it.
+
+    Raises InputError for heads without lm_heads of their own: the dialect can't share the model's.
+    """
+    if heads.lm_heads is None:
+        raise InputError("these heads share the target's lm_head, which merged can't express")
+    tensors = {
+        f"medusa_head.{name}": tensor.to(model.dtype, copy=True)  # a copy: no shared storage
+        for i in range(heads.heads)
+        for name, tensor in _named(heads, i, "v0.1")
+    }
+    model.config.update(
+        {
+            "medusa_num_heads": heads.heads,
+            "medusa_num_layers": heads.layers,
+            "medusa_accuracy": heads.accuracy,
+        }
+    )
+    model.save_pretrained(folder, state_dict=model.state_dict() | tensors)
+    tokenizer.save_pretrained(folder)
 
 
 def _named(heads: MedusaWeights, i: int, dialect: Dialect) -> list[tuple[str, Tensor]]:

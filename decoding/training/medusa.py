@@ -1,7 +1,8 @@
 """Medusa heads: attach them to a target, train them, measure them.
 
 Cai et al. 2024 (2401.10774): the target stays frozen (Medusa-1), the loss is the heads' cross
-entropies on the tokens two, three, ... places ahead, head k weighted by 0.8^k * 0.2.
+entropies on the tokens two, three, ... places ahead, head k weighted by 0.8^k * 0.2. Or the target
+learns with them (Medusa-2, see joint.py): its own cross entropy is added.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.optim import AdamW
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel, Trainer, TrainingArguments
 from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.medusa import MedusaWeights
+from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
 
@@ -37,11 +40,19 @@ def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool)
 
 
 class Trainee(nn.Module):
-    """Heads that learn on a frozen target; only the heads belong to its state."""
+    """Heads that learn on a target, which stays frozen or, if `joint`, learns too. Only what learns
+    belongs to its state."""
 
-    def __init__(self, target: PreTrainedModel, weights: MedusaWeights) -> None:
+    def __init__(
+        self, target: PreTrainedModel, weights: MedusaWeights, joint: bool = False
+    ) -> None:
         super().__init__()
-        self._frozen = [target.requires_grad_(False).eval()]  # in a list: not a submodule
+        if weights.token_map is not None:
+            raise InputError("heads with a truncated vocabulary (token_map) can't be trained")
+        self.joint = joint
+        self._target = [target.requires_grad_(joint).eval()]  # in a list: not a submodule
+        # each parameter once, also where the lm_head is tied: safetensors takes no shared tensors
+        self.of_target = nn.ParameterList(target.parameters() if joint else ())
         self.weights = nn.Parameter(weights.weights.clone().to(target.device))
         self.biases = nn.Parameter(weights.biases.clone().to(target.device))
         own = weights.lm_heads
@@ -52,12 +63,8 @@ class Trainee(nn.Module):
     ) -> dict[str, Tensor]:
         """`loss`, and outside training `hits` [batch, heads, RANKS] (answers found at each rank)
         and `counts` [batch, heads] (answers looked for)."""
-        target = self._frozen[0]
-        with torch.no_grad():
-            hidden = target.get_decoder()(
-                input_ids=input_ids, attention_mask=attention_mask, use_cache=False
-            ).last_hidden_state
-        losses, hits, counts = [], [], []
+        hidden, own_loss = self._states(input_ids, attention_mask, labels)
+        losses, hits, counts = [own_loss], [], []
         for k in range(len(self.weights)):
             # the state at t saw token t; the target says t+1, head k says t+2+k
             wanted = labels[:, k + 2 :]
@@ -77,12 +84,25 @@ class Trainee(nn.Module):
             out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
         return out
 
+    def _states(
+        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """The target's last states [batch, length, hidden] and its own loss; 0 if it is frozen."""
+        target = self._target[0]
+        shown = {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
+        if self.joint:
+            out = target(**shown, labels=labels, output_hidden_states=True)
+            return out.hidden_states[-1], out.loss
+        with torch.no_grad():
+            hidden = target.get_decoder()(**shown).last_hidden_state
+        return hidden, torch.zeros((), device=hidden.device)
+
     def _logits(self, k: int, x: Tensor) -> Tensor:
         for weight, bias in zip(self.weights[k], self.biases[k], strict=True):
             x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
         if self.lm_heads is not None:
             return functional.linear(x, self.lm_heads[k].to(x.dtype))
-        return self._frozen[0].get_output_embeddings()(x)  # type: ignore[no-any-return]
+        return self._target[0].get_output_embeddings()(x)  # type: ignore[no-any-return]
 
     def trained(self, like: MedusaWeights, accuracy: Tensor | None) -> MedusaWeights:
         rows = () if accuracy is None else tuple(tuple(row) for row in accuracy.tolist())
@@ -98,11 +118,12 @@ class Trainee(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how fast; `steps` 0 means whole epochs."""
+    """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target."""
 
     steps: int = 0
     epochs: float = 1.0
     lr: float = 1e-3
+    target_lr: float = 0.0
     batch_size: int = 8
     accumulate: int = 1
     warmup: float = 0.05
@@ -119,11 +140,12 @@ def train_medusa(
     work: Path,
     resume: bool = False,
 ) -> MedusaWeights:
-    """Train the heads; returns them with their accuracies on `held_out`.
+    """Train the heads; returns them with their accuracies on `held_out`. With a `target_lr` the
+    target is trained in place too.
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
-    trainee = Trainee(target, weights)
+    trainee = Trainee(target, weights, joint=schedule.target_lr > 0)
     on_cpu = target.device.type == "cpu"
     arguments = TrainingArguments(
         output_dir=str(work),
@@ -157,10 +179,22 @@ def train_medusa(
         eval_dataset=held_out,
         data_collator=collate,
         compute_metrics=_metrics,
+        optimizers=(_two_speeds(trainee, schedule) if trainee.joint else None, None),
     )
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
+    newest = get_last_checkpoint(str(work)) if resume and work.is_dir() else None
+    trainer.train(resume_from_checkpoint=newest)
     metrics = trainer.evaluate()
     return trainee.trained(weights, _accuracy_table(metrics, len(weights.weights)))
+
+
+def _two_speeds(trainee: Trainee, schedule: Schedule) -> AdamW:
+    """The target knows its task and moves slowly, the heads have much to learn."""
+    own = [] if trainee.lm_heads is None else [trainee.lm_heads]
+    groups: list[dict[str, Any]] = [
+        {"params": [trainee.weights, trainee.biases, *own]},
+        {"params": list(trainee.of_target), "lr": schedule.target_lr},
+    ]
+    return AdamW(groups, lr=schedule.lr, weight_decay=0.0)
 
 
 def _metrics(prediction: EvalPrediction) -> dict[str, float]:

@@ -1,0 +1,57 @@
+"""Medusa-2: the target learns together with its heads.
+
+Cai et al. 2024 (2401.10774), section 2.2.2: the target's own cross entropy joins the heads'; the
+target has a smaller learning rate; and the heads are trained alone first, since the large losses of
+untrained heads would spoil the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from torch import nn
+from torch.utils.data import Dataset
+from transformers import PreTrainedModel
+
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
+from decoding.training.conversations import Example
+from decoding.training.medusa import Schedule, train_medusa
+
+
+def train_joint(
+    target: PreTrainedModel,
+    weights: MedusaWeights,
+    data: Dataset[Example],
+    held_out: Dataset[Example],
+    schedule: Schedule,
+    work: Path,
+    resume: bool = False,
+) -> MedusaWeights:
+    """Train the heads alone, then, as long again, both; the target changes in place.
+
+    Returns the heads with lm_heads of their own and their accuracies on `held_out`. Each stage has
+    its checkpoints in a folder in `work`; `resume` goes on from the newest one. What the first has
+    trained is kept there: heads for the target as it was.
+    """
+    precision = target.dtype
+    target.float()  # steps as small as the target's vanish in half precision
+    stage = work / "heads"
+    if resume and (stage / "config.json").is_file():
+        heads = read_medusa(stage, weights.hidden, target.get_output_embeddings().out_features)
+    else:
+        own, alone = own_lm_heads(weights, target), replace(schedule, target_lr=0.0)
+        heads = train_medusa(target, own, data, held_out, alone, stage, resume)
+        write_medusa(heads, stage, "v0.1", str(target.name_or_path))
+    both = train_medusa(target, heads, data, held_out, schedule, work / "both", resume)
+    nn.Module.to(target, precision)
+    return both
+
+
+def own_lm_heads(weights: MedusaWeights, target: PreTrainedModel) -> MedusaWeights:
+    """The heads with lm_heads of their own, at first copies of the target's where they share it:
+    else all heads would pull at the lm_head (tied: at the embedding too) that the target needs."""
+    if weights.lm_heads is not None:
+        return weights
+    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
+    return replace(weights, lm_heads=lm_head.expand(weights.heads, -1, -1).clone())

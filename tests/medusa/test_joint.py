@@ -1,0 +1,97 @@
+"""Target and heads trained together (Medusa-2), by the commands alone, into one merged folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
+
+from decoding.checkpoints.medusa import MedusaWeights, is_merged, read_medusa, write_merged
+from decoding.errors import InputError
+from tests.conftest import FamilyFolders, Specchat
+
+WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
+
+
+@pytest.fixture(params=["untied", "tied"])
+def target(request: pytest.FixtureRequest, family_folders: FamilyFolders, tmp_path: Path) -> str:
+    if request.param == "untied":
+        return family_folders.target
+    model = load(family_folders.target, tie_word_embeddings=True)
+    model.save_pretrained(tmp_path / "tied")
+    AutoTokenizer.from_pretrained(family_folders.target).save_pretrained(tmp_path / "tied")
+    return str(tmp_path / "tied")
+
+
+def load(folder: str | Path, **config: bool) -> PreTrainedModel:
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **config)
+
+
+def losses(state: Path) -> Iterator[float]:
+    for entry in json.loads(state.read_text())["log_history"]:
+        if "eval_loss" in entry:
+            yield entry["eval_loss"]
+
+
+def test_joint_training_ends_in_a_merged_folder(
+    specchat: Specchat, target: str, tmp_path: Path
+) -> None:
+    fresh, lesson, out = tmp_path / "fresh", tmp_path / "lesson.jsonl", tmp_path / "out"
+    said = {"role": "assistant", "content": " ".join(WORDS)}
+    asked = [{"messages": [{"role": "user", "content": word}, said]} for word in WORDS * 8]
+    lesson.write_text("\n".join(map(json.dumps, asked)))
+    convert = ("heads", "convert", "medusa", "--target", target, "--out", str(fresh))
+    assert specchat(*convert, "--heads", "2").returncode == 0
+    train = (
+        "heads", "train", "--joint", "--target", target, "--heads", str(fresh), "--data",
+        str(lesson), "--out", str(out), "--max-steps", "20", "--evaluate-every", "10", "--lr",
+        "2e-2", "--target-lr", "5e-3", "--device", "cpu",
+    )  # fmt: skip
+    done = specchat(*train)
+    assert done.returncode == 0, done.stderr
+
+    first, *_, last = losses(out / "training" / "both" / "checkpoint-20" / "trainer_state.json")
+    assert last < first
+    before, after = load(target), load(out)
+    assert after.config.tie_word_embeddings == before.config.tie_word_embeddings
+    for a, b in zip(before.parameters(), after.parameters(), strict=True):
+        assert not torch.equal(a, b)
+    assert after.generation_config.eos_token_id == [1, 2]
+    assert is_merged(out)
+    heads = read_medusa(out, 32, 280)
+    assert (heads.dialect, heads.heads, heads.layers) == ("merged", 2, 1)
+    assert heads.lm_heads is not None and not torch.equal(heads.lm_heads[0], heads.lm_heads[1])
+    assert len(heads.accuracy) == 2 and min(row[0] for row in heads.accuracy) > 0.5
+
+    done = specchat(*train)  # never over another model
+    assert done.returncode == 2 and "is not empty" in done.stderr
+
+    # killed after the first checkpoint of the second stage, a resumed run ends with the same
+    shutil.rmtree(out / "training" / "both" / "checkpoint-20")
+    shutil.rmtree(out / "training" / "heads" / "checkpoint-20")  # that stage is done
+    assert specchat(*train, "--resume").returncode == 0
+    assert not (out / "training" / "heads" / "checkpoint-20").exists()
+    for a, b in zip(after.parameters(), load(out).parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-3)
+
+    done = specchat(
+        "run", "--medusa", str(out), "--prompt", "fox", "--json", "--strategies", "ar,medusa",
+        "--max-new-tokens", "20", "--ignore-eos",
+    )  # fmt: skip
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert medusa["token_ids"] == ar["token_ids"] and medusa["accepted"] > 0
+    assert ar["text"].strip().startswith(" ".join(WORDS))  # the target itself has learned
+
+
+def test_heads_that_share_the_lm_head_are_not_merged(
+    family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    shared = MedusaWeights("v2", torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32))
+    tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
+    with pytest.raises(InputError, match="share the target's lm_head"):
+        write_merged(shared, tmp_path / "out", load(family_folders.target), tokenizer)
