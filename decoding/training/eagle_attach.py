@@ -1,0 +1,156 @@
+"""Untrained EAGLE drafts for a target of any family."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights, Version
+from decoding.errors import InputError
+from decoding.training.conversations import IGNORED, Example
+
+_SPREAD = 0.02  # of fresh weights, as in Llama
+
+
+def frequent_tokens(
+    data: Iterable[Example], vocab: int, count: int, always: Collection[int] = ()
+) -> Tensor | None:
+    """The `count` most frequent supervised ids of `data` and among them all of `always` (the end
+    tokens), sorted, int64 [count]; None, and no map is needed, where that is the vocabulary.
+
+    Ids that never occur fill up what is left, the lowest first. Raises InputError where `count`
+    does not hold the end tokens."""
+    if count >= vocab:
+        return None
+    if count <= len(set(always)):
+        raise InputError(f"a draft vocabulary of {count} tokens: more are needed to end an answer")
+    seen = Counter(label for example in data for label in example.labels if label != IGNORED)
+    ranked = sorted(range(vocab), key=lambda token: (token not in always, -seen[token], token))
+    return torch.tensor(sorted(ranked[:count]))
+
+
+def default_taps(layers: int) -> tuple[int, ...]:
+    """EAGLE-3's choice: the inputs of layers 2, L//2 and L-3 (counted from 0)."""
+    if layers < 7:
+        raise InputError(
+            f"the target has {layers} layers: EAGLE-3's three features coincide below 7, so say "
+            "which layers' inputs to read"
+        )
+    return 2, layers // 2, layers - 3
+
+
+def attach_eagle(
+    target: PreTrainedModel,
+    version: Version,
+    draft_vocab: Tensor | None = None,
+    taps: Sequence[int] | None = None,
+    seed: int = 0,
+) -> EagleWeights:
+    """An untrained draft: one Llama layer with the target's sizes.
+
+    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 draft knows (None: all); `taps` the
+    layers whose inputs it reads (None: `default_taps`). It begins with the target's lm_head and
+    final norm. Raises InputError where the target has no such layers.
+    """
+    base: Any = target.config.get_text_config(decoder=True)
+    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
+    vocab, hidden = lm_head.shape
+    heads = int(base.num_attention_heads)
+    intermediate = getattr(base, "intermediate_size", None)
+    layers = int(base.num_hidden_layers)
+    tapped: tuple[int, ...] = ()
+    if version == "eagle3":
+        tapped = default_taps(layers) if taps is None else tuple(sorted(set(taps)))
+        if not tapped or not all(0 <= layer < layers for layer in tapped):
+            raise InputError(f"taps {list(tapped)}: the target has layers 0 to {layers - 1}")
+    if draft_vocab is not None and version == "eagle1":
+        raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
+    config = EagleConfig(
+        version=version,
+        target_hidden=hidden,
+        hidden=hidden,
+        intermediate=intermediate if isinstance(intermediate, int) else 4 * hidden,
+        heads=heads,
+        kv_heads=int(getattr(base, "num_key_value_heads", None) or heads),
+        head_dim=int(getattr(base, "head_dim", None) or hidden // heads),
+        vocab=vocab,
+        draft_vocab=vocab if draft_vocab is None else len(draft_vocab),
+        taps=tapped,
+        rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
+        norm_eps=float(getattr(base, "rms_norm_eps", 1e-6)),
+        max_positions=int(getattr(base, "max_position_embeddings", 2048)),
+        fc_bias=version == "eagle1",
+    )
+    tensors = _fresh(config, seed)
+    if version == "eagle3":
+        tensors["lm_head.weight"] = lm_head if draft_vocab is None else lm_head[draft_vocab]
+        tensors["norm.weight"] = _final_scale(target, hidden)
+        if draft_vocab is not None:
+            tensors["d2t"] = draft_vocab.cpu() - torch.arange(len(draft_vocab))
+    return EagleWeights("untrained", config, tensors)
+
+
+def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
+    c = config
+    generator = torch.Generator().manual_seed(seed)
+
+    def random(rows: int, columns: int) -> Tensor:
+        return torch.randn(rows, columns, generator=generator) * _SPREAD
+
+    eagle3 = c.version == "eagle3"
+    fused = len(c.taps) * c.target_hidden if eagle3 else 2 * c.hidden
+    width = 2 * c.hidden if eagle3 else c.hidden
+    tensors = {
+        "self_attn.q_proj.weight": random(c.heads * c.head_dim, width),
+        "self_attn.k_proj.weight": random(c.kv_heads * c.head_dim, width),
+        "self_attn.v_proj.weight": random(c.kv_heads * c.head_dim, width),
+        "self_attn.o_proj.weight": random(c.hidden, c.heads * c.head_dim),
+        "mlp.gate_proj.weight": random(c.intermediate, c.hidden),
+        "mlp.up_proj.weight": random(c.intermediate, c.hidden),
+        "mlp.down_proj.weight": random(c.hidden, c.intermediate),
+        "post_attention_layernorm.weight": torch.ones(c.hidden),
+    }
+    if not eagle3 or fused != c.hidden:
+        fc = random(c.hidden, fused)
+        # The last feature passes through: what the target knows best is there from the start.
+        fc[:, -c.target_hidden :] += torch.eye(c.hidden, c.target_hidden)
+        tensors["fc.weight"] = fc
+    if c.fc_bias:
+        tensors["fc.bias"] = torch.zeros(c.hidden)
+    if eagle3:
+        tensors |= {
+            f"{name}.weight": torch.ones(c.hidden) for name in ("input_layernorm", "hidden_norm")
+        }
+    return tensors
+
+
+def _rope_theta(config: Any) -> float:
+    """The base of the target's rotary embedding; where kinds of layers differ, that of full
+    attention; 10000 where it has none."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    rope = rope.get("full_attention", rope)
+    return float(rope.get("rope_theta", 10000.0))
+
+
+def _final_scale(target: PreTrainedModel, hidden: int) -> Tensor:
+    """How much the target's final norm scales each channel [hidden], whatever its kind (Gemma's
+    stores the scale less one, LayerNorm adds a bias); ones where there is no such norm."""
+    norms = [
+        module
+        for module in target.get_decoder().children()
+        if isinstance(weight := getattr(module, "weight", None), nn.Parameter)
+        and weight.shape == (hidden,)
+    ]
+    if not norms or hidden % 2:
+        return torch.ones(hidden)
+    weight = norms[-1].weight
+    # has mean 0 and mean square 1, so that norms of all kinds only scale it
+    probe = torch.tensor([1.0, -1.0], device=weight.device, dtype=weight.dtype).repeat(hidden // 2)
+    with torch.no_grad():
+        scale: Tensor = (norms[-1](probe) - norms[-1](-probe)) / 2 * probe
+    return scale.float().cpu()

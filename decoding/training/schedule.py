@@ -1,0 +1,54 @@
+"""How long and how fast heads are trained, for the Hugging Face Trainer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import TrainingArguments
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how fast; `steps` 0 means whole epochs."""
+
+    steps: int = 0
+    epochs: float = 1.0
+    lr: float = 1e-3
+    batch_size: int = 8
+    accumulate: int = 1
+    warmup: float = 0.05
+    evaluate_every: int = 200
+    seed: int = 0
+
+    def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
+        """Cosine with warm-up, bfloat16, an evaluation and a checkpoint in `work` every
+        `evaluate_every` steps; `more` adds to that."""
+        return TrainingArguments(
+            output_dir=str(work),
+            max_steps=self.steps or -1,
+            num_train_epochs=self.epochs,
+            learning_rate=self.lr,
+            lr_scheduler_type="cosine",
+            warmup_steps=self.warmup,
+            per_device_train_batch_size=self.batch_size,
+            per_device_eval_batch_size=self.batch_size,
+            gradient_accumulation_steps=self.accumulate,
+            weight_decay=0.0,
+            bf16=True,
+            use_cpu=device.type == "cpu",
+            eval_strategy="steps",
+            eval_steps=self.evaluate_every,
+            save_strategy="steps",
+            save_steps=self.evaluate_every,
+            save_total_limit=2,
+            logging_steps=max(self.evaluate_every // 10, 1),
+            label_names=["labels"],
+            remove_unused_columns=False,
+            dataloader_pin_memory=device.type != "cpu",
+            report_to="none",
+            seed=self.seed,
+            **more,
+        )
