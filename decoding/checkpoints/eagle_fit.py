@@ -1,0 +1,119 @@
+"""What ties an EAGLE draft to one target: the layers that it reads and the tokens that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from decoding.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class TargetShape:
+    """What a draft must fit: the width of the target's features, its logits, its layers."""
+
+    hidden: int
+    vocab: int
+    layers: int
+
+
+def other_model(folder: Path, what: str) -> InputError:
+    return InputError(f"{folder}: the draft {what}: it was made for another model")
+
+
+def matrix(folder: Path, tensors: Mapping[str, Tensor], name: str) -> tuple[int, int]:
+    """The shape of a matrix. Raises InputError where it is missing or none."""
+    tensor = tensors.get(f"{name}.weight")
+    if tensor is None or tensor.dim() != 2:
+        shape = "" if tensor is None else f", it is {list(tensor.shape)}"
+        raise InputError(f"{folder}: the EAGLE draft lacks a matrix {name}.weight{shape}")
+    return tensor.shape[0], tensor.shape[1]
+
+
+def find_taps(
+    folder: Path,
+    config: Mapping[str, Any],
+    tensors: Mapping[str, Tensor],
+    target: TargetShape,
+    modelopt: bool,
+) -> tuple[tuple[int, ...], list[str]]:
+    """The layers whose inputs an EAGLE-3 draft reads, low to high (engines collect them in that
+    order, whatever the config's), and what the user should know about how they were found.
+
+    ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
+    vLLM and speculators count inputs and name them at the top level. SGLang takes ids within
+    eagle_config for outputs where the first is 1. Being off by one costs most of the acceptance.
+    """
+    eagle = config.get("eagle_config") or {}
+    if eagle.get("use_aux_hidden_state") is False:
+        raise InputError(
+            f"{folder}: a draft of the last hidden state (use_aux_hidden_state is false in its "
+            "config.json); specchat runs EAGLE-3 over several layers"
+        )
+    key, layers = "eagle_aux_hidden_state_layer_ids", target.layers
+    inputs, nested = config.get(key) or [], eagle.get(key) or []
+    named = inputs or nested
+    if not isinstance(named, list) or not all(type(i) is int for i in named):
+        raise InputError(f"{folder}: {key} in config.json must be a list of numbers")
+    outputs = not inputs and bool(nested) and (modelopt or nested[0] == 1)
+    ids = named or [2, layers // 2, layers - 3]
+    taps = tuple(sorted({i + outputs for i in ids}))
+    if taps[0] < 0 or taps[-1] >= layers:
+        raise other_model(
+            folder, f"reads the inputs of layers {list(taps)}, this target has 0 to {layers - 1}"
+        )
+    _check_fused(folder, tensors, len(taps) * target.hidden, len(taps))
+    if outputs:
+        return taps, [f"aux layers {ids} are outputs, read as taps {list(taps)}"]
+    if not named:
+        return taps, [f"aux layers not named, taps {list(taps)}"]
+    if ids == [1, layers // 2 - 1, layers - 4]:  # ModelOpt's defaults, copied without adding 1
+        return taps, [f"aux layers {ids} read as inputs, though they look like outputs"]
+    return taps, []
+
+
+def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, taps: int) -> None:
+    """Drafts as wide as their taps together need no fc."""
+    if "fc.weight" not in tensors and width == matrix(folder, tensors, "self_attn.o_proj")[0]:
+        return
+    fused = matrix(folder, tensors, "fc")[1]
+    if fused != width:
+        raise other_model(
+            folder, f"fuses {fused} features (fc), {taps} layers of this target have {width}"
+        )
+
+
+def draft_vocabulary(
+    folder: Path, tensors: Mapping[str, Tensor], vocab: int
+) -> tuple[int, Tensor | None]:
+    """The rows of an EAGLE-3 draft's lm_head and, where they are not the target's `vocab` in order,
+    d2t int64 [rows]: each row's distance to its token, sorted or not."""
+    rows = matrix(folder, tensors, "lm_head")[0]
+    d2t, t2d = tensors.get("d2t"), tensors.get("t2d")
+    if t2d is not None and t2d.numel() != vocab:
+        raise other_model(folder, f"knows {t2d.numel()} tokens (t2d), this target has {vocab}")
+    if rows > vocab:
+        raise other_model(folder, f"has {rows} logits (lm_head), this target {vocab}")
+    if rows == vocab:
+        return rows, None
+    if d2t is None or tuple(d2t.shape) != (rows,):
+        found = "is missing" if d2t is None else f"is {list(d2t.shape)}"
+        raise InputError(
+            f"{folder}: d2t {found}; with {rows} rows in lm_head for the target's {vocab} tokens "
+            f"it must be [{rows}]"
+        )
+    d2t = d2t.long()
+    ids = (torch.arange(rows) + d2t).sort().values
+    outside = ids[(ids < 0) | (ids >= vocab)]
+    if len(outside):
+        raise other_model(folder, f"names token {int(outside[-1])} (d2t), this target has {vocab}")
+    if (ids[1:] == ids[:-1]).any():
+        raise InputError(f"{folder}: d2t gives two rows of lm_head the same token")
+    if t2d is not None and not torch.equal(t2d.nonzero()[:, 0], ids):
+        raise InputError(f"{folder}: t2d marks other tokens than d2t names")
+    return rows, d2t

@@ -1,0 +1,206 @@
+"""Read an EAGLE draft from a folder of any dialect.
+
+| dialect     | who writes it                | the layer | aux layers, where its config names them |
+|-------------|------------------------------|-----------|-----------------------------------------|
+| eagle1      | SafeAILab, EAGLE-1 and 2     | layers.0. | none: it reads the final states         |
+| eagle3      | SafeAILab, SpecForge, SGLang | midlayer. | in eagle_config: outputs if first is 1  |
+| modelopt    | ModelOpt's export            | either    | in eagle_config: outputs                |
+| speculators | speculators, for vLLM        | layers.0. | at the top: inputs                      |
+
+Sizes are those of the tensors (published configs are wrong), switches are the config's. That every
+tensor is there, no other, and of the right shape, `EagleHead.build` checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+from transformers.activations import ACT2FN
+
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights
+from decoding.checkpoints.eagle_fit import (
+    TargetShape,
+    draft_vocabulary,
+    find_taps,
+    matrix,
+    other_model,
+)
+from decoding.checkpoints.files import read_config, read_tensors
+from decoding.errors import InputError
+
+_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")
+_EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weight$|d2t$|t2d$")
+# Never loaded: whole models and other heads, what speculators keeps of its verifier, tables.
+_LEFT_OUT = re.compile(
+    r"(model|transformer|eagle_module|medusa_heads?|\d+|blocks|lm_heads)\."
+    r"|verifier_(norm|lm_head)\.|.*rotary_emb\.inv_freq$"
+)
+_MEDUSA = re.compile(r"medusa_heads?\.|\d+\.\d+\.|blocks\.\d+\.layers\.")
+_ROPE_NEEDS = {
+    "linear": ("factor",),
+    "yarn": ("factor",),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
+}
+
+
+def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
+    """The draft in `folder` for `target`, its tensors in the dtype that they are stored in.
+
+    Raises InputError, in one line, where there is none, where it was made for another model, and
+    for what specchat does not run (several layers, drafts of the last hidden state).
+    """
+    config = read_config(folder)
+    stored = _read(folder, config)
+    tensors = {_LAYER.sub("", name, count=1): tensor for name, tensor in stored.items()}
+    eagle3 = any(_EAGLE3.match(name) for name in stored)
+    dialect = _dialect(config) if eagle3 else "eagle1"
+    layer = _layer_config(folder, config)
+    hidden = _check_width(folder, tensors, target, eagle3)
+    heads, kv_heads, head_dim = _heads(folder, layer, tensors)
+    activation = str(layer.get("hidden_act") or "silu")
+    if activation not in ACT2FN:
+        raise InputError(f"{folder}: unknown hidden_act {activation} in config.json")
+    taps: tuple[int, ...] = ()
+    notes: list[str] = []
+    draft_vocab = target.vocab
+    if eagle3:
+        taps, notes = find_taps(folder, config, tensors, target, dialect == "modelopt")
+        draft_vocab, d2t = draft_vocabulary(folder, tensors, target.vocab)
+        tensors = {name: t for name, t in tensors.items() if name not in ("d2t", "t2d")}
+        tensors |= {} if d2t is None else {"d2t": d2t}
+    rope = _rope(folder, layer)
+    if dialect == "modelopt" and rope["rope_type"] != "default":
+        # Its exporter asks for yarn although it trained with plain rope; engines obey it.
+        notes.append(f"rope_scaling {rope['rope_type']} obeyed")
+    if "sliding_attention" in (layer.get("layer_types") or ()):
+        notes.append("sliding window ignored")
+    qk_norms = {"self_attn.q_norm.weight", "self_attn.k_norm.weight"} & tensors.keys()
+    found = EagleConfig(
+        version="eagle3" if eagle3 else "eagle1",
+        target_hidden=target.hidden,
+        hidden=hidden,
+        intermediate=matrix(folder, tensors, "mlp.gate_proj")[0],
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        vocab=target.vocab,
+        draft_vocab=draft_vocab,
+        taps=taps,
+        activation=activation,
+        norm_eps=float(layer.get("rms_norm_eps") or 1e-6),
+        rope=rope,
+        max_positions=int(layer.get("max_position_embeddings") or 2048),
+        fc_bias=bool(config.get("bias", not eagle3)),
+        qkv_bias=bool(layer.get("qkv_bias", layer.get("attention_bias"))),
+        o_bias=bool(layer.get("attention_bias")),
+        mlp_bias=bool(layer.get("mlp_bias")),
+        qk_norm=bool(qk_norms) or (dialect == "speculators" and layer["model_type"] == "qwen3"),
+        norm_before_residual=bool(config.get("norm_before_residual")),
+        norm_before_fc=bool(config.get("norm_before_fc")),
+        fc_norm=bool(config.get("fc_norm")),
+        norm_output=bool(config.get("norm_output")),
+    )
+    return EagleWeights(dialect, found, tensors, tuple(notes))
+
+
+def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The draft's tensors, by the file's names."""
+    names: list[str] = []
+
+    def wanted(name: str) -> bool:
+        names.append(name)
+        return not _LEFT_OUT.match(name)
+
+    stored = read_tensors(folder, wanted)
+    if any(name.startswith("eagle_module.") for name in names):
+        raise InputError(
+            f"{folder} is a training checkpoint of ModelOpt, whose config.json says nothing about "
+            "the draft: export it with ModelOpt's export_hf_checkpoint.py and give that folder"
+        )
+    if any(_MEDUSA.match(name) for name in names):
+        raise InputError(f"{folder} holds Medusa heads, no EAGLE draft: give it as Medusa heads")
+    kind = config.get("speculators_model_type", "eagle3")
+    if kind != "eagle3":
+        raise InputError(f"{folder} is a speculator of type {kind}; specchat runs eagle3")
+    layers = {match[1] for name in stored if (match := _LAYER.match(name))}
+    if not layers:
+        raise InputError(
+            f"{folder} holds no EAGLE draft (no tensor like layers.0.self_attn.q_proj.weight)"
+        )
+    if len(layers) > 1:
+        raise InputError(f"{folder}: the draft has {len(layers)} layers, specchat runs those of 1")
+    return stored
+
+
+def _dialect(config: Mapping[str, Any]) -> str:
+    """Of EAGLE-3: who wrote it."""
+    if "transformer_layer_config" in config:
+        return "speculators"
+    return "modelopt" if "use_last_layernorm" in (config.get("eagle_config") or {}) else "eagle3"
+
+
+def _layer_config(folder: Path, config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is said about the layer; speculators nests it."""
+    layer: Mapping[str, Any] = config.get("transformer_layer_config", config)
+    if layer is not config and layer.get("model_type") not in ("llama", "qwen3"):
+        raise InputError(
+            f"{folder}: the draft's layer is of type {layer.get('model_type')}, specchat runs "
+            "llama and qwen3"
+        )
+    return layer
+
+
+def _check_width(
+    folder: Path, tensors: Mapping[str, Tensor], target: TargetShape, eagle3: bool
+) -> int:
+    """The draft's width; EAGLE-3 with an embedding of its own may choose it."""
+    hidden = matrix(folder, tensors, "self_attn.o_proj")[0]
+    own = "embed_tokens.weight" in tensors
+    if hidden != target.hidden and not (own and eagle3):
+        raise other_model(folder, f"is {hidden} wide, this target {target.hidden}")
+    rows = matrix(folder, tensors, "embed_tokens")[0] if own else target.vocab
+    if rows != target.vocab:
+        raise other_model(folder, f"embeds {rows} tokens, this target has {target.vocab}")
+    return hidden
+
+
+def _heads(
+    folder: Path, layer: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> tuple[int, int, int]:
+    """Heads, key heads and their width: the width is all that the tensors don't tell."""
+    queries = matrix(folder, tensors, "self_attn.q_proj")[0]
+    keys = matrix(folder, tensors, "self_attn.k_proj")[0]
+    norm = tensors.get("self_attn.q_norm.weight")
+    heads = int(layer.get("num_attention_heads") or 0)
+    width = int(layer.get("head_dim") or (queries // heads if heads else 0))
+    width = width if norm is None else norm.numel()
+    if not width or queries % width or keys % width or not keys or queries % keys:
+        raise InputError(
+            f"{folder}: {queries} rows of q_proj and {keys} of k_proj don't make heads; mend "
+            "num_attention_heads or head_dim in config.json"
+        )
+    return queries // width, keys // width, width
+
+
+def _rope(folder: Path, layer: Mapping[str, Any]) -> dict[str, Any]:
+    """As transformers 5 spells it; 4 has rope_theta and rope_scaling instead. Drafts that name no
+    base have 10000, whatever their target's is."""
+    given = layer.get("rope_parameters") or layer.get("rope_scaling") or {}
+    kind = given.get("rope_type") or given.get("type") or "default"
+    theta = given.get("rope_theta") or layer.get("rope_theta") or 10000.0
+    rest = {k: v for k, v in given.items() if k not in ("rope_type", "type", "rope_theta")}
+    part = rest.get("partial_rotary_factor") or layer.get("partial_rotary_factor") or 1
+    if part != 1 or any(isinstance(value, dict) for value in rest.values()):
+        raise InputError(
+            f"{folder}: config.json asks for a rope over parts of a head or by kinds of layers; "
+            "specchat runs drafts with one over the whole head"
+        )
+    lost = [key for key in _ROPE_NEEDS.get(kind, ()) if key not in rest]
+    if lost:
+        raise InputError(f"{folder}: config.json lacks {lost[0]} for a rope of type {kind}")
+    rope = {"rope_type": kind, "rope_theta": float(theta)}
+    return rope if kind == "default" else rope | rest
