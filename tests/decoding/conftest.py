@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-import pytest  # noqa: E402
-import torch  # noqa: E402
-import transformers  # noqa: E402
-from hypothesis import settings  # noqa: E402
+import pytest
+import torch
+import transformers
+from hypothesis import settings
 
 transformers.logging.set_verbosity_error()
 settings.register_profile("decoding", deadline=None, derandomize=True, print_blob=True)

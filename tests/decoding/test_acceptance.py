@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from chi_square import assert_drawn_from
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
@@ -16,6 +15,7 @@ from decoding.acceptance import accept, walk
 from decoding.params import SamplingParams
 from decoding.sampling import draw
 from decoding.tree import Draft, DraftTree, Shape, chain
+from tests.decoding.chi_square import assert_drawn_from
 
 DRAWS = 20_000
 ONE = SamplingParams(temperature=1.0)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from families import draft, hf_greedy, target
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import Oracle
 
 from decoding.decoder import Decoder
 from decoding.drafters.draft_model import DraftModel
 from decoding.params import Params
 from decoding.stopping import Stop
+from tests.decoding.families import draft, hf_greedy, target
+from tests.decoding.random_trees import Oracle
 
 PROMPT = (3, 7, 9, 11, 2, 3, 7)
 TRUTH = hf_greedy("llama", PROMPT, 16)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from families import CONTEXT, FAMILIES, SLIDING, VOCAB, build, draft, hf_greedy, target
-from random_trees import Oracle, RandomTrees
 from transformers import PreTrainedModel
 
 from decoding import target as target_module
@@ -18,6 +16,17 @@ from decoding.drafters.lookup import Lookup
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.target import Target
+from tests.decoding.families import (
+    CONTEXT,
+    FAMILIES,
+    SLIDING,
+    VOCAB,
+    build,
+    draft,
+    hf_greedy,
+    target,
+)
+from tests.decoding.random_trees import Oracle, RandomTrees
 
 NEW = 24
 ONE = (5,)

@@ -10,9 +10,6 @@ from itertools import product
 
 import pytest
 import torch
-from chi_square import assert_drawn_from
-from paper_target import PaperTarget, warped
-from random_trees import RandomTrees
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from decoding.decoder import Decoder, Prompt
@@ -21,6 +18,9 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
 from decoding.target import Target
+from tests.decoding.chi_square import assert_drawn_from
+from tests.decoding.paper_target import PaperTarget, warped
+from tests.decoding.random_trees import RandomTrees
 
 VOCAB = 4
 TOKENS = 4

@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 import torch
-from families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from decoding.tree import DraftTree, Shape
+from tests.decoding.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 
 PREFIX = tuple((7 * i + 3) % VOCAB for i in range(CONTEXT))
 WINDOWED = ("qwen2-window", "gemma2", "gemma3", "mistral", "phi3", "cohere2")

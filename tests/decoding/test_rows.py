@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 import torch
-from families import CONTEXT, VOCAB, build, draft, hf_greedy, target
-from random_trees import RandomTrees
 
 from decoding.cache import TreeCache
 from decoding.decoder import Decoder
@@ -16,6 +14,8 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params
 from decoding.target import Target
+from tests.decoding.families import CONTEXT, VOCAB, build, draft, hf_greedy, target
+from tests.decoding.random_trees import RandomTrees
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7]
 

@@ -6,10 +6,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from chi_square import assert_drawn_from
-from families import VOCAB, draft, reference, target
-from paper_target import warped
-from random_trees import RandomTrees
 from torch import Tensor
 from transformers import GenerationConfig
 
@@ -19,6 +15,10 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
 from decoding.sampling import draw, pick, probabilities
+from tests.decoding.chi_square import assert_drawn_from
+from tests.decoding.families import VOCAB, draft, reference, target
+from tests.decoding.paper_target import warped
+from tests.decoding.random_trees import RandomTrees
 
 SETTINGS = [
     SamplingParams(temperature, top_k, top_p, min_p)
