@@ -7,9 +7,10 @@ EAGLE-1 (2401.15077) learns the next feature and the target's distribution over 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import mul
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, Sampler
 from transformers import (
     EvalPrediction,
     PreTrainedModel,
@@ -27,7 +28,6 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
-from transformers.trainer_pt_utils import LengthGroupedSampler
 from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.eagle import EagleWeights
@@ -47,15 +47,19 @@ from decoding.training.schedule import Schedule
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
 _NOISE = 0.1  # on EAGLE-1's features, either way
+_POOL = 50  # batches whose conversations are sorted by length
 _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
     """What the target says at N places of a batch: those with a token of an answer that is not its
-    last. `batch` and `at` [N] are the places, `probabilities` [N, draft vocab] of the next token,
-    `best` [N] the likeliest of all tokens, `known` [N] whether the draft's vocabulary has that one,
-    `followed` [N] whether the text goes on with it."""
+    last. `batch` and `at` [N] are the places in order, `probabilities` [N, draft vocab] of the next
+    token, `best` [N] the likeliest of all tokens, `known` [N] whether the draft's vocabulary has
+    that one, `followed` [N] whether the text goes on with it.
+
+    Draft r begins at the row before place r, whose token is its root.
+    """
 
     batch: Tensor
     at: Tensor
@@ -63,6 +67,13 @@ class Lesson:
     best: Tensor
     known: Tensor
     followed: Tensor
+
+    def drafts(self, step: int) -> Tensor:
+        """The drafts whose step has an answer here: that of place r + step, in the same answer."""
+        last = max(len(self.at) - step, 0)
+        same = self.batch[step:] == self.batch[:last]
+        near = self.at[step:] == self.at[:last] + step
+        return (same & near).nonzero()[:, 0]
 
 
 class Trainee(nn.Module):
@@ -93,30 +104,28 @@ class Trainee(nn.Module):
         said = labels != IGNORED
         said[:, 0] = False  # no feature comes before it
         lesson = self._lesson(final, said, input_ids)
-        steps = self._steps if self._eagle3 or not self.training else 1
-        alive = said.roll(-1, dims=1)  # drafts by the row that they begin at, all right so far
+        texts = len(labels)
+        alive = torch.ones_like(lesson.known)  # drafts that were right at all steps so far
         losses, hits, counts = [], [], []
-        for k, out in enumerate(unroll(self.head, input_ids, self.head.hidden(features), steps)):
-            # The draft from row i guesses at step k what the target says at row i + k + 1.
-            start = (lesson.at - k - 1).clamp_min(0)
-            asked = said[lesson.batch, start + 1] & (lesson.at > k)
-            guess = out[lesson.batch, start]
-            logits = self.head.logits(guess)
+        steps = self._steps if self._eagle3 or not self.training else 1
+        outs = unroll(self.head, input_ids, features, lesson.batch, lesson.at - 1, steps)
+        for k, out in enumerate(outs):
+            drafts = lesson.drafts(k)
+            told = drafts + k
+            logits = self.head.logits(out[drafts])
             if self._eagle3:
-                losses.append(_DECAY**k * _cross_entropy(logits, lesson, asked))
+                losses.append(_DECAY**k * _cross_entropy(logits, lesson, told))
             elif k == 0:
                 true = final[lesson.batch, lesson.at]
-                losses.append(functional.smooth_l1_loss(guess.float(), true.float()))
-                losses.append(_LOGITS * _cross_entropy(logits, lesson, asked))
+                losses.append(functional.smooth_l1_loss(out.float(), true.float()))
+                losses.append(_LOGITS * _cross_entropy(logits, lesson, told))
             if not self.training:
-                asked &= alive[lesson.batch, start]
-                right = asked & (self.head.target_ids(logits.argmax(-1)) == lesson.best)
-                counts.append(lesson.batch[asked].bincount(minlength=len(labels)))
-                hits.append(lesson.batch[right].bincount(minlength=len(labels)))
+                alive &= torch.zeros_like(alive).index_fill_(0, drafts, True)
+                counts.append(lesson.batch[alive].bincount(minlength=texts))
+                alive[drafts] &= self.head.target_ids(logits.argmax(-1)) == lesson.best[told]
+                hits.append(lesson.batch[alive].bincount(minlength=texts))
                 # Where the text goes another way than the target, what follows says nothing.
-                goes_on = right & lesson.followed
-                alive = torch.zeros_like(alive)
-                alive[lesson.batch[goes_on], start[goes_on]] = True
+                alive[drafts] &= lesson.followed[told]
         result = {"loss": torch.stack(losses).sum()}
         if not self.training:
             result |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
@@ -146,11 +155,12 @@ class Trainee(nn.Module):
         return logits
 
 
-def _cross_entropy(logits: Tensor, lesson: Lesson, asked: Tensor) -> Tensor:
-    """Mean soft cross entropy over the places that are asked for and whose best token is known."""
-    weights = (asked & lesson.known).float()
+def _cross_entropy(logits: Tensor, lesson: Lesson, told: Tensor) -> Tensor:
+    """Mean soft cross entropy over the places `told` whose best token is known."""
+    weights = lesson.known[told].float()
     weights /= weights.sum().clamp_min(1)
-    loss: Tensor = SoftCrossEntropy.apply(logits, lesson.probabilities, weights)
+    apply: Any = SoftCrossEntropy.apply
+    loss: Tensor = apply(logits, lesson.probabilities, told, weights)
     return loss
 
 
@@ -238,18 +248,36 @@ def evaluate_eagle(
 class _LengthGrouped(Trainer):
     """Conversations of like length share a batch: padding costs as much as text."""
 
-    def _get_train_sampler(self, train_dataset: Any = None) -> LengthGroupedSampler:
+    def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
         data: Any = self.train_dataset
-        together = self.args.train_batch_size * self.args.gradient_accumulation_steps
-        lengths = [len(data[i].ids) for i in range(len(data))]
-        return _Grouped(together, lengths=lengths, generator=torch.Generator())
+        return LengthGrouped([len(data[i].ids) for i in range(len(data))], self._train_batch_size)
 
 
-class _Grouped(LengthGroupedSampler):
-    """The same order in the same epoch, so that a resumed run goes on where it was."""
+class LengthGrouped(Sampler[int]):
+    """Shuffled indices such that like lengths share a batch, and batches come in any order; the
+    same in the same epoch, so that a resumed run goes on where it was."""
+
+    def __init__(self, lengths: Sequence[int], batch_size: int) -> None:
+        self._lengths = lengths
+        self._batch_size = batch_size
+        self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        self.generator.manual_seed(epoch)
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def __iter__(self) -> Iterator[int]:
+        rng = random.Random(self._epoch)
+        size, indices = self._batch_size, rng.sample(range(len(self)), len(self))
+        batches = []
+        for start in range(0, len(indices), _POOL * size):
+            pool = sorted(indices[start : start + _POOL * size], key=self._lengths.__getitem__)
+            batches += [pool[i : i + size] for i in range(0, len(pool), size)]
+        rng.shuffle(batches)
+        batches.sort(key=len, reverse=True)  # a batch that is not full must come last
+        return chain.from_iterable(batches)
 
 
 class _EvaluateLast(TrainerCallback):

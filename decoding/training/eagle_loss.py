@@ -11,30 +11,30 @@ _ROWS = 64  # at a time: they stay in the processor's cache
 
 
 class SoftCrossEntropy(torch.autograd.Function):
-    """logits [N, V], probabilities [N, V], weights [N] -> the weighted sum of the rows' cross
-    entropies, a scalar.
+    """logits [N, V], probabilities [P, V], which [N] of them belongs to each row, weights [N] ->
+    the weighted sum of the rows' cross entropies, a scalar.
 
     The gradient, softmax less probabilities, is found along with the loss, while the rows are at
     hand: torch's own operations would go through all of them about ten times.
     """
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, probabilities: Tensor, weights: Tensor) -> Tensor:
-        learns = ctx.needs_input_grad[0]
-        gradient = torch.empty_like(logits) if learns else None
+    def forward(
+        ctx: Any, logits: Tensor, probabilities: Tensor, which: Tensor, weights: Tensor
+    ) -> Tensor:
+        gradient = torch.empty_like(logits) if ctx.needs_input_grad[0] else None
         loss = weights.new_zeros(())
         for start in range(0, len(logits), _ROWS):
             rows = slice(start, start + _ROWS)
-            z, p, w = logits[rows].float(), probabilities[rows], weights[rows]
+            z, p, w = logits[rows].float(), probabilities[which[rows]], weights[rows]
             norm = z.logsumexp(-1)
-            loss += w @ (norm - torch.linalg.vecdot(p, z))
+            loss += w @ (norm - (p * z).sum(-1))
             if gradient is not None:
-                gradient[rows] = z.sub_(norm[:, None]).exp_().sub_(p).mul_(w[:, None])
-        if gradient is not None:
-            ctx.save_for_backward(gradient)
+                gradient[rows] = (z - norm[:, None]).exp_().sub_(p).mul_(w[:, None])
+        ctx.save_for_backward(gradient)
         return loss
 
     @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient * upstream, None, None
+        return gradient * upstream[0], None, None, None

@@ -1,4 +1,4 @@
-"""Training-time test: EAGLE drafting along a text, from all its positions at once.
+"""Training-time test: EAGLE drafting along a text, from many of its rows at once.
 
 EAGLE-3, 2503.01840, section 3. A draft that begins at row i has the target's true features up to
 row i only. Its step 0 reads the true feature of row i; step k the draft's own output of step k-1,
@@ -17,42 +17,65 @@ from torch.nn.functional import scaled_dot_product_attention
 from decoding.drafters.eagle_head import EagleHead
 
 
-def unroll(head: EagleHead, ids: Tensor, hidden: Tensor, steps: int) -> Iterator[Tensor]:
-    """ids [B, n] of the text, hidden [B, n, H] of its true features -> for each step k the outputs
-    [B, n, H]: row i guesses what follows t_{i+k+1}, so the last k + 1 rows mean nothing."""
-    attend = UnrolledAttention()
-    rows = torch.arange(ids.shape[1], device=ids.device)
-    head.reserve(ids.shape[1] + steps)
-    for k in range(steps):
-        hidden = head(ids.roll(-k - 1, dims=1), hidden, rows + k, attend)
-        yield hidden
+def unroll(
+    head: EagleHead, ids: Tensor, features: Tensor, batch: Tensor, start: Tensor, steps: int
+) -> Iterator[Tensor]:
+    """Drafts that begin at the rows (batch, start) [M] (ordered) of texts ids [B, n] with their
+    true features [B, n, F] -> at each step k the outputs [M, H], which guess what follows
+    t_{start+k+1}; where the text ends before they mean nothing."""
+    n = ids.shape[1]
+    head.reserve(n + steps)
+    attention = UnrolledAttention(batch, start, len(ids))
+    # Under autocast fc gives bfloat16; the residual stream shall not.
+    hidden = head.hidden(features).float()
+    rows = torch.arange(n, device=ids.device)
+    out = head(ids.roll(-1, dims=1), hidden, rows, attention.true_rows)[batch, start]
+    yield out
+    for k in range(1, steps):
+        tokens = ids[batch, (start + k + 1).clamp_max(n - 1)]
+        out = head(tokens[None], out[None], start + k, attention.own_rows)[0]
+        yield out
 
 
 class UnrolledAttention:
-    """The attention of step 0, 1, ... in its first, second, ... call; row i is the draft from i."""
+    """What the rows of each step attend to: `true_rows` in step 0, `own_rows` in all others."""
 
-    def __init__(self) -> None:
-        self._keys: list[Tensor] = []
-        self._values: list[Tensor] = []
+    def __init__(self, batch: Tensor, start: Tensor, texts: int) -> None:
+        self._counts = batch.bincount(minlength=texts).tolist()
+        self._starts = start.split(self._counts)
+        self._true: list[tuple[Tensor, Tensor]] = []  # of each text [kv_heads, n, D]
+        self._own: list[tuple[Tensor, Tensor]] = []  # of each step [kv_heads, 1, M, D]
 
-    def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def true_rows(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """q [B, heads, n, D], k and v [B, kv_heads, n, D] -> [B, n, heads * D]."""
-        if not self._keys:
-            self._keys, self._values = [k], [v]
-            grouped = q.shape[1] != k.shape[1]
-            out = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
-            return out.transpose(1, 2).flatten(2)
-        self._keys.append(k[:, :, None])
-        self._values.append(v[:, :, None])
-        n, dim = q.shape[-2:]
-        q = q.unflatten(1, (k.shape[1], -1)) * dim**-0.5  # [B, kv_heads, group, n, D]
-        true = (q.flatten(2, 3) @ self._keys[0].mT).unflatten(2, (-1, n))
-        future = torch.ones(n, n, dtype=torch.bool, device=q.device).triu(1)
-        true = true.masked_fill(future, float("-inf"))
-        own = [(q * key).sum(-1, keepdim=True) for key in self._keys[1:]]
-        weights = torch.cat([true, *own], dim=-1).softmax(-1)
-        true, own = weights[..., :n], weights[..., n:].split(1, dim=-1)
-        out = (true.flatten(2, 3) @ self._values[0]).unflatten(2, (-1, n))
-        for weight, value in zip(own, self._values[1:], strict=True):
-            out = out + weight * value
-        return out.flatten(1, 2).transpose(1, 2).flatten(2)
+        self._true = list(zip(k, v, strict=True))
+        grouped = q.shape[1] != k.shape[1]
+        out = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
+        return out.transpose(1, 2).flatten(2)
+
+    def own_rows(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """q [1, heads, M, D], k and v [1, kv_heads, M, D] -> [1, M, heads * D]."""
+        self._own.append((k[0, :, None], v[0, :, None]))
+        q = q[0].unflatten(0, (k.shape[1], -1)) * q.shape[-1] ** -0.5  # [kv_heads, group, M, D]
+        own = torch.stack([(q * key).sum(-1) for key, _ in self._own], dim=-1)
+        outs, weights = [], []
+        # One text after the other: no padding, and on a CPU the scores stay in its cache.
+        texts = zip(
+            q.split(self._counts, 2),
+            own.split(self._counts, 2),
+            self._starts,
+            self._true,
+            strict=True,
+        )
+        for q_of, own_of, starts, (keys, values) in texts:
+            columns = torch.arange(keys.shape[1], device=q.device)
+            scores = (q_of.flatten(1, 2) @ keys.mT).unflatten(1, q_of.shape[1:3])
+            scores = scores.masked_fill(columns > starts[:, None], float("-inf"))
+            weight = torch.cat([scores, own_of], dim=-1).softmax(-1)
+            true, mine = weight.split([len(columns), own_of.shape[-1]], dim=-1)
+            outs.append((true.flatten(1, 2) @ values).unflatten(1, q_of.shape[1:3]))
+            weights.append(mine)
+        out = torch.cat(outs, dim=2)
+        for weight, (_, value) in zip(torch.cat(weights, dim=2).unbind(-1), self._own, strict=True):
+            out = out + weight[..., None] * value
+        return out.flatten(0, 1).transpose(0, 1).flatten(1)[None]

@@ -14,15 +14,13 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from decoding.checkpoints.eagle import EagleWeights, Version
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stopping import Stop
 from decoding.target import Target
-from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.conversations import IGNORED, Example
 from decoding.training.distill import generate
-from decoding.training.eagle import Trainee, evaluate_eagle, train_eagle
-from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
-from decoding.training.eagle_loss import SoftCrossEntropy
+from decoding.training.eagle import evaluate_eagle, train_eagle
+from decoding.training.eagle_attach import attach_eagle, frequent_tokens
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
 from decoding.training.schedule import Schedule
@@ -87,32 +85,35 @@ def test_unrolled_steps_are_those_of_decoding(version: Version, target: LlamaFor
     head = EagleHead.build(weights, target.get_input_embeddings().weight, target.lm_head)
     ids = torch.randint(VOCAB, (2, 16))
     taps, final = features_of(target, ids, weights.config.taps)
-    hidden = head.hidden(final if taps is None else taps)
-    steps = list(unroll(head, ids, hidden, 4))
-    for row in range(2):
-        for start in range(11):
-            keys, values = [], []
+    features = final if taps is None else taps
+    hidden = head.hidden(features)
+    begun = (torch.rand(2, 15) < 0.6).nonzero(as_tuple=True)
+    steps = list(unroll(head, ids, features, *begun, 4))
+    for draft, (row, start) in enumerate(zip(*(part.tolist() for part in begun), strict=True)):
+        keys, values = [], []
 
-            def attend(
-                q: Tensor, k: Tensor, v: Tensor, keys: list = keys, values: list = values
-            ) -> Tensor:
-                keys.append(k)
-                values.append(v)
-                past = torch.cat(keys, 2), torch.cat(values, 2)
-                out = torch.nn.functional.scaled_dot_product_attention(
-                    q, *past, is_causal=q.shape[2] > 1, enable_gqa=True
-                )
-                return out.transpose(1, 2).flatten(2)
+        def attend(
+            q: Tensor, k: Tensor, v: Tensor, keys: list = keys, values: list = values
+        ) -> Tensor:
+            keys.append(k)
+            values.append(v)
+            past = torch.cat(keys, 2), torch.cat(values, 2)
+            out = torch.nn.functional.scaled_dot_product_attention(
+                q, *past, is_causal=q.shape[2] > 1, enable_gqa=True
+            )
+            return out.transpose(1, 2).flatten(2)
 
-            # A cache of true rows up to `start`, then one row after the other behind it.
-            rows = torch.arange(start + 1)
-            tokens = ids[row : row + 1]
-            out = head(tokens[:, 1 : start + 2], hidden[row : row + 1, rows], rows, attend)[:, -1:]
-            for k, step in enumerate(steps):
-                if k:
-                    at = start + k
-                    out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), attend)
-                torch.testing.assert_close(step[row, start], out[0, 0], rtol=1e-4, atol=1e-4)
+        # A cache of true rows up to `start`, then one row after the other behind it.
+        rows = torch.arange(start + 1)
+        tokens = ids[row : row + 1]
+        out = head(tokens[:, 1 : start + 2], hidden[row : row + 1, rows], rows, attend)[:, -1:]
+        for k, step in enumerate(steps):
+            if start + k + 1 == len(ids[row]):
+                break  # the text ends
+            if k:
+                at = start + k
+                out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), attend)
+            torch.testing.assert_close(step[draft], out[0, 0], rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
