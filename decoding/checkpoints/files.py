@@ -14,6 +14,10 @@ from torch import Tensor
 
 from decoding.errors import InputError
 
+# What trainers pickle beside the weights; some hold more than tensors.
+_STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
+_STATES |= {"training_args.bin"}
+
 
 def read_config(folder: Path) -> dict[str, Any]:
     """config.json as a dict; {} where there is none."""
@@ -43,6 +47,8 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
         if tensors:
             return tensors
         for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
+            if path.name in _STATES:
+                continue
             loaded = torch.load(path, map_location="cpu", weights_only=True)
             if isinstance(loaded, dict):
                 tensors |= {

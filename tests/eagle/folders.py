@@ -192,6 +192,17 @@ def modelopt(prefix: str = "layers.0.") -> Folder:
     return Folder("modelopt", config, tensors, prefix, [4, 6, 15], theta=2e4)
 
 
+def modelopt_biased() -> Folder:
+    """An older one, with the biases that its config can ask for."""
+    f = modelopt("midlayer.")
+    rows = {"q": HEADS * D, "k": KV * D, "v": KV * D, "o": H}
+    f.tensors |= {f"midlayer.self_attn.{n}_proj.bias": torch.randn(rows[n]) for n in rows}
+    rows = {"gate": MLP, "up": MLP, "down": H}
+    f.tensors |= {f"midlayer.mlp.{n}_proj.bias": torch.randn(rows[n]) for n in rows}
+    f.config |= {"attention_bias": True, "mlp_bias": True}
+    return f
+
+
 def speculators() -> Folder:
     """A Llama layer with a residual of normed features, in the spelling of transformers 5."""
     tensors = eagle3_tensors("layers.0.") | maps(some_ids())
@@ -242,7 +253,7 @@ FOLDERS: dict[str, Callable[[], Folder]] = {
     "safeailab": safeailab,
     "specforge": specforge,
     "modelopt": modelopt,
-    "modelopt midlayer": lambda: modelopt("midlayer."),
+    "modelopt biased": modelopt_biased,
     "speculators": speculators,
     "speculators qwen3": speculators_qwen3,
 }

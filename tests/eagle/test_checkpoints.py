@@ -75,6 +75,13 @@ def test_nothing_in_a_folder_is_executed(tmp_path: Path) -> None:
     assert not (tmp_path / "executed").exists()
 
 
+def test_what_a_trainer_leaves_beside_a_pickle_is_not_read(tmp_path: Path) -> None:
+    folder = made("eagle1").store(tmp_path / "draft")
+    torch.save({"args": TARGET}, folder / "training_args.bin")  # no mere tensors
+    torch.save({"state": {}}, folder / "optimizer.pt")
+    assert read_eagle(folder, TARGET).dialect == "eagle1"
+
+
 MODELOPT = {"use_last_layernorm": True}
 AUX_LAYERS = [
     # dialect, config, taps, note
@@ -143,6 +150,11 @@ def test_a_yarn_rope_of_modelopt_is_obeyed_and_told(tmp_path: Path) -> None:
     assert not torch.allclose(rope_table(read.config, 9)[0], rope_table(plain, 9)[0])
 
 
+def test_a_sliding_window_is_told(tmp_path: Path) -> None:
+    read = read_with(tmp_path, "safeailab", layer_types=["sliding_attention"])
+    assert "sliding window ignored" in read.notes
+
+
 @pytest.mark.parametrize(
     ("config", "rope"),
     [
@@ -165,4 +177,6 @@ def test_a_yarn_rope_of_modelopt_is_obeyed_and_told(tmp_path: Path) -> None:
 def test_the_rope_is_the_drafts_own_in_either_spelling(
     config: dict[str, Any], rope: dict[str, Any], tmp_path: Path
 ) -> None:
-    assert read_with(tmp_path, "safeailab", **config).config.rope == rope
+    read = read_with(tmp_path, "safeailab", **config)
+    assert read.config.rope == rope
+    assert read.notes == ("aux layers not named, taps [2, 8, 13]",)  # nothing about the rope

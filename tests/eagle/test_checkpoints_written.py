@@ -36,6 +36,8 @@ def same(one: EagleWeights, other: EagleWeights) -> None:
         ("modelopt", "eagle3"),
         ("modelopt", "modelopt"),
         ("modelopt", "speculators"),
+        ("modelopt biased", "modelopt"),
+        ("modelopt biased", "speculators"),
         ("speculators", "speculators"),
         ("speculators qwen3", "speculators"),
     ],
@@ -56,9 +58,11 @@ def test_what_is_written_reads_back(
 
 
 @pytest.mark.parametrize("dialect", ["eagle3", "modelopt", "speculators"])
-def test_a_rope_with_settings_and_unusual_layers_survive(dialect: Any, tmp_path: Path) -> None:
+def test_a_rope_with_settings_unusual_layers_and_another_activation_survive(
+    dialect: Any, tmp_path: Path
+) -> None:
     scaling = {"type": "llama3", **LLAMA3}
-    config = {AUX: [1, 2, 15], "rope_scaling": scaling, "rope_theta": 5e5}
+    config = {AUX: [1, 2, 15], "rope_scaling": scaling, "rope_theta": 5e5, "hidden_act": "gelu"}
     before = read_with(tmp_path, "safeailab", **config)
     write_eagle(before, tmp_path / "after", dialect, "some/target")
     same(before, read_eagle(tmp_path / "after", TARGET))
