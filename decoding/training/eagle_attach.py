@@ -14,7 +14,7 @@ from decoding.checkpoints.eagle import EagleConfig, EagleWeights, Version
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example
 
-_SPREAD = 0.02  # of fresh weights, as in Llama
+_FC = 0.5  # spread of a fresh fc relative to the other matrices
 
 
 def frequent_tokens(
@@ -100,7 +100,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
 
     def random(rows: int, columns: int) -> Tensor:
-        return torch.randn(rows, columns, generator=generator) * _SPREAD
+        return torch.randn(rows, columns, generator=generator) / columns**0.5
 
     eagle3 = c.version == "eagle3"
     fused = len(c.taps) * c.target_hidden if eagle3 else 2 * c.hidden
@@ -116,8 +116,8 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
         "post_attention_layernorm.weight": torch.ones(c.hidden),
     }
     if not eagle3 or fused != c.hidden:
-        fc = random(c.hidden, fused)
         # The last feature passes through: what the target knows best is there from the start.
+        fc = _FC * random(c.hidden, fused)
         fc[:, -c.target_hidden :] += torch.eye(c.hidden, c.target_hidden)
         tensors["fc.weight"] = fc
     if c.fc_bias:

@@ -27,7 +27,7 @@ def unroll(
     head.reserve(n + steps)
     attention = UnrolledAttention(batch, start, len(ids))
     # Under autocast fc gives bfloat16; the residual stream shall not.
-    hidden = head.hidden(features).float()
+    hidden = head.hidden(features).to(features.dtype)
     rows = torch.arange(n, device=ids.device)
     out = head(ids.roll(-1, dims=1), hidden, rows, attention.true_rows)[batch, start]
     yield out

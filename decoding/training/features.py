@@ -1,15 +1,32 @@
-"""What EAGLE learns from: a target's hidden states, made as training goes or kept on disk."""
+"""What EAGLE learns from: a target's hidden states, made as training goes or kept on disk.
+
+A cache is a folder of safetensors shards, each with the rows of so many conversations (`ids`,
+`labels`, and in bfloat16 `final` and `taps`), and an `index.json` that says what it was made of.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
+from safetensors import safe_open
+from safetensors.torch import save
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import Dataset
 from transformers import PreTrainedModel
 
 from decoding import attention
+from decoding.errors import InputError
+from decoding.training.conversations import Example, collate
+
+_INDEX = "index.json"
+_BATCH = 8  # conversations a pass while a cache is made
 
 
 def features_of(
@@ -35,3 +52,123 @@ def _plain_attention(target: PreTrainedModel) -> Iterator[None]:
         yield
     finally:
         target.set_attn_implementation(attention.NAME)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureExample(Example):
+    """With the target's states: `taps` [n, T * H] where there are any, `final` [n, H]."""
+
+    taps: Tensor | None
+    final: Tensor
+
+
+def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
+    """As `collate`; with features also `final` and `taps`, padded with zeros."""
+    batch = collate(examples)
+    known = [example for example in examples if isinstance(example, FeatureExample)]
+    if known:
+        batch["final"] = pad_sequence([e.final for e in known], batch_first=True)
+        taps = [e.taps for e in known if e.taps is not None]
+        if taps:
+            batch["taps"] = pad_sequence(taps, batch_first=True)
+    return batch
+
+
+class FeatureCache(Dataset[Example]):
+    """The conversations of a complete cache; features are read as they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        self.lengths: list[int] = index["lengths"]
+        self._shard: int = index["shard"]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> FeatureExample:
+        shard = index // self._shard
+        first = sum(self.lengths[shard * self._shard : index])
+        rows = slice(first, first + self.lengths[index])
+        with safe_open(_shard_path(self._folder, shard), framework="pt") as file:
+            found = {name: file.get_slice(name)[rows] for name in file.keys()}  # noqa: SIM118
+        ids, labels = (tuple(found[name].tolist()) for name in ("ids", "labels"))
+        return FeatureExample(ids, labels, found.get("taps"), found["final"])
+
+
+def cache_features(
+    target: PreTrainedModel,
+    data: Dataset[Example],
+    taps: Sequence[int],
+    folder: Path,
+    shard: int = 256,
+) -> FeatureCache:
+    """Write the features of all of `data` to `folder`, `shard` conversations a file; what a killed
+    run has written there is kept.
+
+    Raises InputError where the folder's cache was made of something else."""
+    examples = [data[i] for i in range(len(data))]  # type: ignore[arg-type]
+    made_of = {
+        "target": _target_digest(target),
+        "taps": list(taps),
+        "data": _digest(repr([(e.ids, e.labels) for e in examples]).encode()),
+        "shard": shard,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    index = folder / _INDEX
+    if index.exists():
+        found = json.loads(index.read_text(encoding="utf-8"))
+        for name, value in made_of.items():
+            if found.get(name) != value:
+                raise InputError(
+                    f"the features in {folder} are of another {name}: use a new folder"
+                )
+    else:
+        lengths = [len(example.ids) for example in examples]
+        _replace(index, json.dumps(made_of | {"lengths": lengths}).encode())
+    for number, start in enumerate(range(0, len(examples), shard)):
+        path = _shard_path(folder, number)
+        if not path.exists():
+            _replace(path, save(_shard_tensors(target, examples[start : start + shard], taps)))
+    return FeatureCache(folder)
+
+
+def _shard_tensors(
+    target: PreTrainedModel, examples: Sequence[Example], taps: Sequence[int]
+) -> dict[str, Tensor]:
+    rows: dict[str, list[Tensor]] = {"final": [], "taps": []}
+    for start in range(0, len(examples), _BATCH):
+        part = examples[start : start + _BATCH]
+        tapped, final = features_of(target, collate(part)["input_ids"].to(target.device), taps)
+        for i, example in enumerate(part):
+            for name, states in (("final", final), ("taps", tapped)):
+                if states is not None:
+                    rows[name].append(states[i, : len(example.ids)].bfloat16().cpu())
+    tensors = {name: torch.cat(parts) for name, parts in rows.items() if parts}
+    for name in ("ids", "labels"):
+        tensors[name] = torch.tensor([x for example in examples for x in getattr(example, name)])
+    return tensors
+
+
+def _target_digest(target: PreTrainedModel) -> str:
+    """Of a few numbers of each parameter: another training changes them all."""
+    digest = hashlib.sha256()
+    for name, parameter in target.named_parameters():
+        digest.update(f"{name} {list(parameter.shape)}".encode())
+        digest.update(parameter.detach().flatten()[:16].float().cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _shard_path(folder: Path, number: int) -> Path:
+    return folder / f"features-{number:05d}.safetensors"
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """All of a file or nothing, whenever a kill comes."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(content)
+    part.replace(path)
