@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,11 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from app.assets import assets
 from app.settings import STRATEGIES, ModelOptions
 from app.threads import choose_threads
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
+from decoding.cost import verify_cost
+from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.drafters.medusa_tree import Choices, parse_choices
 from decoding.errors import InputError
@@ -31,7 +36,7 @@ from decoding.vocabulary import first_difference
 Progress = Callable[[str, float | None], None]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Family:
     """A target, its tokenizer, and what drafts for it. `missing` says for strategies that can't run
     why not, in one line."""
@@ -43,6 +48,9 @@ class Family:
     draft: Target | None = None
     medusa: MedusaHeads | None = None
     choices: Choices = ()
+    eagles: dict[str, EagleHead] = field(default_factory=dict)  # by strategy
+    eagle_choices: Choices = ()
+    notes: dict[str, str] = field(default_factory=dict)  # by strategy: how its checkpoint was read
     missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # processors that the model's generation_config asks for
     eos: frozenset[int] = field(default_factory=frozenset)
@@ -52,6 +60,11 @@ class Family:
         """A short name: the demo, a folder's last part, a hub id."""
         demo = Path(self.name) == assets() / "demo" / "target"
         return "demo" if demo else _short(self.name)
+
+    @cached_property
+    def verify_cost(self) -> Callable[[int], float]:
+        """Seconds of a pass over n nodes on this machine, measured when first asked for."""
+        return verify_cost(self.target)
 
     @property
     def device(self) -> str:
@@ -107,6 +120,7 @@ def load_family(
     draft_place = options.draft or (str(assets() / "demo" / "draft") if demo else None)
     medusa_place = options.medusa or (_demo_heads("medusa") if demo else None)
     choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
+    eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     if options.medusa and is_merged(Path(options.medusa).expanduser()):
         place = options.medusa
     if options.quantize != "none" and _device(options.device) == "cpu":
@@ -116,7 +130,9 @@ def load_family(
     progress(f"target {_short(place)}", 0.1)
     target = Target(load_model(place, options))
     ignored, eos = _generation_settings(target, tokenizer)
-    family = Family(place, target, tokenizer, 0, ignored=ignored, eos=eos)
+    family = Family(
+        place, target, tokenizer, 0, eagle_choices=eagle_choices, ignored=ignored, eos=eos
+    )
     if draft_place is None:
         family.missing |= dict.fromkeys(
             ("draft", "drafter"), "no draft model: give one with --draft"
@@ -132,8 +148,36 @@ def load_family(
         progress(f"Medusa heads {_short(medusa_place)}", 0.92)
         weights = read_medusa(Path(medusa_place).expanduser(), target.hidden, target.vocab_size)
         family.medusa = MedusaHeads(weights, target)
-        family.choices = choices or default_choices(family.medusa, target)
+        family.choices = choices or default_choices(family.medusa, target, family.verify_cost)
+    for strategy, given, demo_name in (
+        ("eagle", options.eagle, "eagle3"),
+        ("eagle1", options.eagle1, "eagle1"),
+    ):
+        eagle_place = given or (_demo_heads(demo_name) if demo else None)
+        if eagle_place is None:
+            family.missing[strategy] = f"no EAGLE draft: give one with --{strategy}"
+        elif strategy in strategies:
+            progress(f"EAGLE draft {_short(eagle_place)}", 0.96)
+            _load_eagle(family, strategy, Path(eagle_place).expanduser())
     return family
+
+
+def _load_eagle(family: Family, strategy: str, folder: Path) -> None:
+    target = family.target
+    weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
+    config = weights.config
+    if strategy == "eagle1" and config.version != "eagle1":
+        raise InputError(f"--eagle1 {folder} is an EAGLE-3 draft: give it with --eagle")
+    embedding = target.model.get_input_embeddings().weight
+    head = EagleHead.build(weights, embedding, target.logits)
+    family.eagles[strategy] = head.to(target.device, target.dtype).eval()
+    target.keeps_features = True  # so that a prefill can be shared with this lane
+    if config.taps:
+        target.tap(config.taps)
+    facts = (f"dialect {weights.dialect}", *weights.notes)
+    if config.taps:
+        facts = (*facts, f"reads the inputs of layers {', '.join(map(str, config.taps))}")
+    family.notes[strategy] = "; ".join(facts)
 
 
 def load_model(place: str, options: ModelOptions) -> Any:

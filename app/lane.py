@@ -13,6 +13,7 @@ from app.settings import STRATEGIES, LaneSpec
 from decoding.decoder import Decoder, FinishReason, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_tree import NAMED, Choices
@@ -23,6 +24,7 @@ from decoding.stopping import Stop
 from decoding.text import Detokenizer
 from decoding.tree import Shape
 
+CPU_TOP_K = 4  # branches of EAGLE's tree where every node that is verified costs time
 GHOSTS = (Fate.REJECTED, Fate.DROPPED)  # drafted, shown, never part of the text
 
 
@@ -50,6 +52,8 @@ class Lane:
                 self.default_gamma = self._decoder.drafter.default_gamma
             if spec.strategy == "medusa":
                 self._trees = {DEFAULT_TREE: family.choices, **NAMED}
+            elif spec.strategy in family.eagles:
+                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED}
 
     @property
     def available(self) -> bool:
@@ -90,14 +94,21 @@ class Lane:
         return LaneInfo(
             name=self.spec.name,
             strategy=self.spec.strategy,
-            title=STRATEGIES[self.spec.strategy],
+            title=self._title(),
             available=self.available,
             reason=self.reason,
             enabled=enabled and self.available,
             default_gamma=self.default_gamma,
             pinned_gamma=self.spec.gamma,
+            note=self.family.notes.get(self.spec.strategy),
             trees=self._longest_paths(),
         )
+
+    def _title(self) -> str:
+        eagle = self.family.eagles.get(self.spec.strategy)
+        if eagle is None:
+            return STRATEGIES[self.spec.strategy]
+        return "EAGLE-3" if eagle.config.version == "eagle3" else "EAGLE-1"
 
     def start(
         self,
@@ -129,20 +140,22 @@ class Lane:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
         if not self.available:
             return
-        self._decoder.start([0, 0], Params(max_new_tokens=12), 0)
+        params = self._own(Params(max_new_tokens=12))
+        self._decoder.start([0, 0], params, 0)
         for _ in range(2):
-            self._decoder.step(Params(max_new_tokens=12))
+            self._decoder.step(params)
 
     def watch(self, watched: bool) -> None:
         """Whether the rounds from now on carry the probabilities of their trees."""
         self._decoder.watched = watched
 
     def set_tree(self, name: str) -> None:
-        """Another tree for Medusa, from the next round on."""
+        """Another tree for Medusa or EAGLE, from the next round on."""
         drafter = self._decoder.drafter
-        if name != self._tree and isinstance(drafter, Medusa):
-            drafter.set_choices(self._trees[name])
+        if name != self._tree:
             self._tree = name
+            if isinstance(drafter, Medusa):
+                drafter.set_choices(self._trees[name])
 
     def step(self, params: Params) -> Round:
         record = self._decoder.step(self._own(params))
@@ -192,11 +205,25 @@ class Lane:
 
     def _longest_paths(self) -> dict[str, int]:
         heads = self.family.medusa
-        if heads is None:
-            return {}
-        return {tree: min(heads.count, max(map(len, c))) for tree, c in self._trees.items()}
+        most = heads.count if self.spec.strategy == "medusa" and heads else self.default_gamma
+        lengths = {tree: max(map(len, c), default=most) for tree, c in self._trees.items()}
+        return {tree: min(most, length) for tree, length in lengths.items()}
+
+    def _eagle_tree(self, params: Params) -> EagleTree:
+        """As the settings say; where they are silent, the peers' on a GPU, where verifying costs
+        little, and elsewhere what pays."""
+        on_gpu = _on_gpu(self.family)
+        return EagleTree(
+            params.eagle_total_tokens or (60 if on_gpu else None),
+            params.eagle_top_k or (10 if on_gpu else CPU_TOP_K),
+            self._trees[self._tree],
+        )
 
     def _own(self, params: Params) -> Params:
+        """The run's settings as this lane has them."""
+        drafter = self._decoder.drafter
+        if isinstance(drafter, Eagle):
+            drafter.tree = self._eagle_tree(params)
         if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
             params = replace(params, acceptance="exact")
         return params if self.spec.gamma is None else replace(params, gamma=self.spec.gamma)
@@ -213,9 +240,17 @@ class Lane:
         elif self.spec.strategy == "medusa":
             assert family.medusa is not None
             drafter = Medusa(family.medusa, family.choices)
+        elif self.spec.strategy in family.eagles:
+            head = family.eagles[self.spec.strategy]
+            cost = None if _on_gpu(family) else family.verify_cost
+            drafter = Eagle(head, family.target, verify_cost=cost)
         elif self.spec.strategy == "lookup":
             drafter = Lookup(family.target.device)
         return Decoder(family.target, drafter)
+
+
+def _on_gpu(family: Family) -> bool:
+    return family.target.device.type == "cuda"
 
 
 def _unused_path(record: Round) -> list[int]:

@@ -29,10 +29,12 @@ STRATEGIES = {
     "draft": "Draft model",
     "drafter": "Draft alone",
     "medusa": "Medusa",
+    "eagle": "EAGLE",
+    "eagle1": "EAGLE-1",
     "lookup": "Prompt lookup",
 }
-DEFAULT_STRATEGIES = "ar,draft,medusa,lookup"
-DRAFTING = ("draft", "medusa", "lookup")
+DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
+DRAFTING = ("draft", "medusa", "eagle", "eagle1", "lookup")
 MOST_GAMMA = 64
 
 
@@ -52,7 +54,10 @@ class ModelOptions:
     target: str | None = None
     draft: str | None = None
     medusa: str | None = None
+    eagle: str | None = None
+    eagle1: str | None = None  # an EAGLE-1 or 2 draft beside it, to compare
     medusa_choices: str | None = None  # None: grown for these heads on this machine
+    eagle_choices: str | None = None  # None: the dynamic tree
     device: str = "auto"
     dtype: str = "auto"
     quantize: str = "none"
@@ -75,6 +80,8 @@ class Settings(BaseSettings):
     target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
     medusa: str | None = Field(None, min_length=1)
+    eagle: str | None = Field(None, min_length=1)
+    eagle1: str | None = Field(None, min_length=1)
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
@@ -84,6 +91,9 @@ class Settings(BaseSettings):
     strategies: str = DEFAULT_STRATEGIES
     gamma: int | None = Field(None, ge=0, le=MOST_GAMMA)
     medusa_choices: str | None = None
+    eagle_choices: str | None = None
+    eagle_total_tokens: int | None = Field(None, ge=2, le=1024)
+    eagle_top_k: int | None = Field(None, ge=1, le=64)
     acceptance: Literal["exact", "typical"] = "exact"
     epsilon: float = Field(0.09, gt=0.0, le=1.0)
     delta: float = Field(0.3, gt=0.0, le=1.0)
@@ -131,7 +141,7 @@ class Settings(BaseSettings):
             raise ValueError("must not be empty text")
         return texts
 
-    @field_validator("target", "draft", "medusa", "system", "stop")
+    @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -156,13 +166,16 @@ class Settings(BaseSettings):
     @property
     def models(self) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
-        places = (self.target, self.draft, self.medusa)
-        target, draft, medusa = (p and os.path.expanduser(p) for p in places)
+        places = (self.target, self.draft, self.medusa, self.eagle, self.eagle1)
+        target, draft, medusa, eagle, eagle1 = (p and os.path.expanduser(p) for p in places)
         return ModelOptions(
             target,
             draft,
             medusa,
+            eagle,
+            eagle1,
             self.medusa_choices,
+            self.eagle_choices,
             self.device,
             self.dtype,
             self.quantize,
@@ -178,7 +191,14 @@ class Settings(BaseSettings):
     def params(self) -> Params:
         sampling = SamplingParams(self.temperature, self.top_k, self.top_p, self.min_p)
         return Params(
-            sampling, self.gamma, self.max_new_tokens, self.acceptance, self.epsilon, self.delta
+            sampling,
+            self.gamma,
+            self.max_new_tokens,
+            self.acceptance,
+            self.epsilon,
+            self.delta,
+            self.eagle_total_tokens,
+            self.eagle_top_k,
         )
 
 

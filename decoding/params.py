@@ -43,7 +43,8 @@ class Params:
 
     `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default.
     `acceptance` "typical" is Medusa's rule with its `epsilon` and `delta`: lossy, it acts above
-    temperature 0 and only on deterministic trees.
+    temperature 0 and only on deterministic trees. `eagle_total_tokens` (root included) and
+    `eagle_top_k` shape EAGLE's dynamic tree; None leaves them to what pays.
     """
 
     sampling: SamplingParams = field(default_factory=SamplingParams)
@@ -52,12 +53,18 @@ class Params:
     acceptance: Acceptance = "exact"
     epsilon: float = 0.09
     delta: float = 0.3
+    eagle_total_tokens: int | None = None
+    eagle_top_k: int | None = None
 
     def __post_init__(self) -> None:
         if self.gamma is not None and self.gamma < 0:
             raise ValueError(f"gamma must be 0 or more, not {self.gamma}")
         if self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")
+        if self.eagle_total_tokens is not None and self.eagle_total_tokens < 2:
+            raise ValueError(f"eagle_total_tokens must be 2 or more, not {self.eagle_total_tokens}")
+        if self.eagle_top_k is not None and self.eagle_top_k < 1:
+            raise ValueError(f"eagle_top_k must be 1 or more, not {self.eagle_top_k}")
         for name in ("epsilon", "delta"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(self, name)}")

@@ -102,14 +102,7 @@ class Target:
 
     def logits(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
-        logits = self.lm_head(features)
-        if scale := getattr(self.config, "logit_scale", None):  # Cohere
-            logits = logits * scale
-        if divisor := getattr(self.config, "logits_scaling", None):  # Granite
-            logits = logits / divisor
-        if cap := getattr(self.config, "final_logit_softcapping", None):  # Gemma 2
-            logits = torch.tanh(logits / cap) * cap
-        return logits
+        return logits_of(self.model, features)
 
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
@@ -285,6 +278,20 @@ def _block(shape: Shape, fold: int, dtype: torch.dtype, device: torch.device) ->
     seen = shape.ancestors()
     block = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, torch.finfo(dtype).min)
     return block.repeat(fold, 1).to(device)
+
+
+def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
+    """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
+    the final scale or softcap of some families included."""
+    config: Any = model.config.get_text_config(decoder=True)
+    logits: Tensor = model.get_output_embeddings()(features)
+    if scale := getattr(config, "logit_scale", None):  # Cohere
+        logits = logits * scale
+    if divisor := getattr(config, "logits_scaling", None):  # Granite
+        logits = logits / divisor
+    if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
+        logits = torch.tanh(logits / cap) * cap
+    return logits
 
 
 def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:

@@ -17,7 +17,8 @@ class EagleConfig:
 
     `taps`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
     `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.
-    `rope`: transformers' `rope_parameters` of the *draft*. `draft_vocab` rows of the lm_head
+    `fc` False: these are as wide as the draft and need no fc. `rope`: transformers'
+    `rope_parameters` of the *draft*. `draft_vocab` rows of the lm_head
     (EAGLE-3) may be fewer than `vocab`, the target's. The `norm_*` switches and `fc_norm` are
     those of speculators: the residual is the normed feature, the taps are normed together or each
     before fc, the normed output is what is fed back. `qk_norm`: queries and keys are normed, as in
@@ -40,6 +41,7 @@ class EagleConfig:
         default_factory=lambda: {"rope_type": "default", "rope_theta": 10000.0}
     )
     max_positions: int = 2048
+    fc: bool = True
     fc_bias: bool = False
     qkv_bias: bool = False
     o_bias: bool = False
@@ -59,8 +61,7 @@ class EagleWeights:
     `embed_tokens` where it has an embedding of its own, else the target's is used. EAGLE-3 also:
     `input_layernorm`, `hidden_norm`, `norm`, `lm_head`; where asked for `self_attn.{q,k}_norm`,
     `input_norm` (norm_before_fc), `fc_norm.{i}` (fc_norm); and `d2t` int64 [draft_vocab], the
-    offset of each draft id to its target id, where the vocabularies differ. EAGLE-3 whose taps
-    together are as wide as itself has no `fc`.
+    offset of each draft id to its target id, where the vocabularies differ.
 
     `dialect` is where it came from, `notes` what the user should know about how it was read.
     """

@@ -94,6 +94,7 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         norm_eps=float(layer.get("rms_norm_eps") or 1e-6),
         rope=rope,
         max_positions=int(layer.get("max_position_embeddings") or 2048),
+        fc="fc.weight" in tensors,
         fc_bias=bool(config.get("bias", not eagle3)),
         qkv_bias=bool(layer.get("qkv_bias", layer.get("attention_bias"))),
         o_bias=bool(layer.get("attention_bias")),

@@ -47,8 +47,7 @@ class EagleHead(nn.Module):
         self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
         eagle3 = c.version == "eagle3"
         fused = len(c.taps) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
-        has_fc = not eagle3 or fused != c.hidden
-        self.fc = nn.Linear(fused, c.hidden, bias=c.fc_bias) if has_fc else None
+        self.fc = nn.Linear(fused, c.hidden, bias=c.fc_bias) if c.fc else None
         width = 2 * c.hidden if eagle3 else c.hidden
         self.qkv = nn.Linear(width, self._queries + 2 * self._keys, bias=c.qkv_bias)
         self.o = nn.Linear(self._queries, c.hidden, bias=c.o_bias)

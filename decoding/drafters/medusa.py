@@ -5,7 +5,7 @@ Cai et al. 2024 (2401.10774). The guesses form a static tree that one pass verif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.cost import seconds, verify_cost
+from decoding.cost import seconds
 from decoding.drafters.base import Needs
 from decoding.drafters.medusa_tree import NAMED, Candidates, Choices, candidates, grow, trim
 from decoding.params import SamplingParams
@@ -115,13 +115,16 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Candi
     return tree, torch.tensor(flat, device=device)
 
 
-def default_choices(heads: MedusaHeads, target: Target) -> Choices:
-    """The tree that suits these heads on this machine, from their measured accuracies and the
-    measured cost of asking and verifying; a small one where nobody measured the heads. The most
-    likely chain of one is left where no tree pays: the lane is there to show it."""
+def default_choices(
+    heads: MedusaHeads, target: Target, verify_cost: Callable[[int], float]
+) -> Choices:
+    """The tree that suits these heads on this machine, from their measured accuracies, the measured
+    cost of asking them, and that of verifying n nodes, in seconds; a small one where nobody
+    measured the heads. The most likely chain of one is left where no tree pays: the lane is there
+    to show it."""
     if not heads.accuracy:
         return NAMED["small"]
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         asking = seconds(lambda: heads.guesses(state, 10), target.device)
-    return grow(heads.accuracy, asking, verify_cost(target)) or ((0,),)
+    return grow(heads.accuracy, asking, verify_cost) or ((0,),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -29,7 +30,7 @@ from decoding.params import Params
 from decoding.stats import Stats
 from decoding.stopping import Stop
 from decoding.target import Target
-from decoding.training.conversations import Example
+from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.eagle_trainee import STEPS, Trainee
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
@@ -117,6 +118,33 @@ def evaluate_eagle(
     return stats
 
 
+@torch.no_grad()
+def chain_accuracy(
+    target: PreTrainedModel,
+    weights: EagleWeights,
+    answers: Sequence[tuple[Sequence[int], Sequence[int]]],
+    steps: int = STEPS,
+) -> tuple[float, ...]:
+    """How often the draft says at each step what the target says, once all steps before were
+    right, along the target's `answers` (prompt ids, answer ids): the measure of training."""
+    trainee = Trainee(target, weights, steps).eval()
+    hits, counts = torch.zeros(steps), torch.zeros(steps)
+    for prompt, answer in answers:
+        ids = (*prompt, *answer)
+        labels = (*[IGNORED] * len(prompt), *answer)
+        batch = {name: t.to(target.device) for name, t in collate([Example(ids, labels)]).items()}
+        found = trainee(**batch)
+        hits += found["hits"].sum(0).cpu()
+        counts += found["counts"].sum(0).cpu()
+    return tuple((hits / counts.clamp_min(1)).tolist())
+
+
+def simulated_length(accuracy: Sequence[float]) -> float:
+    """τ of a chain whose step k is right that often once all before it were: the bonus and the
+    expected number of accepted drafts."""
+    return 1 + math.fsum(accumulate(accuracy, mul))
+
+
 class _LengthGrouped(Trainer):
     """Conversations of like length share a batch: padding costs as much as text."""
 
@@ -145,7 +173,7 @@ def _chain_metrics(prediction: EvalPrediction) -> dict[str, float]:
     hits, counts = (torch.as_tensor(part).sum(0) for part in prediction.predictions)
     rates = (hits / counts.clamp_min(1)).tolist()
     found = {f"step{k}": round(rate, 5) for k, rate in enumerate(rates)}
-    return found | {"simulated": round(1 + sum(accumulate(rates, mul)), 5)}
+    return found | {"simulated": round(simulated_length(rates), 5)}
 
 
 def _report(entry: Mapping[str, Any], steps: int) -> EagleReport:

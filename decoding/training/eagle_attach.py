@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -84,6 +85,7 @@ def attach_eagle(
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", 1e-6)),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
+        fc=version == "eagle1" or len(tapped) * hidden != hidden,
         fc_bias=version == "eagle1",
     )
     tensors = _fresh(config, seed)
@@ -100,7 +102,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
     generator = torch.Generator().manual_seed(seed)
 
     def random(rows: int, columns: int) -> Tensor:
-        return torch.randn(rows, columns, generator=generator) / columns**0.5
+        return torch.randn(rows, columns, generator=generator) / math.sqrt(columns)
 
     eagle3 = c.version == "eagle3"
     fused = len(c.taps) * c.target_hidden if eagle3 else 2 * c.hidden
@@ -115,7 +117,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
         "mlp.down_proj.weight": random(c.hidden, c.intermediate),
         "post_attention_layernorm.weight": torch.ones(c.hidden),
     }
-    if not eagle3 or fused != c.hidden:
+    if c.fc:
         # The last feature passes through: what the target knows best is there from the start.
         fc = _FC * random(c.hidden, fused)
         fc[:, -c.target_hidden :] += torch.eye(c.hidden, c.target_hidden)

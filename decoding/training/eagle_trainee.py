@@ -8,6 +8,7 @@ EAGLE-1 (2401.15077) learns the next feature and the target's distribution over 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle_head import EagleHead
+from decoding.target import logits_of
 from decoding.training.conversations import IGNORED
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_unroll import unroll
@@ -60,6 +62,7 @@ class Trainee(nn.Module):
         super().__init__()
         self._frozen = (target.requires_grad_(False).eval(),)  # in a tuple: not a submodule
         embedding: Any = target.get_input_embeddings().weight
+        self._target_logits = partial(logits_of, target)
         self.head = EagleHead.build(weights, embedding, self._target_logits).to(target.device)
         self._steps = steps
         self._eagle3 = weights.config.version == "eagle3"
@@ -126,18 +129,6 @@ class Trainee(nn.Module):
             known = torch.isin(best, self._vocabulary)
             logits = logits[:, self._vocabulary]
         return Lesson(batch, at, logits.softmax(-1), best, known, ids[batch, at + 1] == best)
-
-    def _target_logits(self, features: Tensor) -> Tensor:
-        model = self._frozen[0]
-        config: Any = model.config.get_text_config(decoder=True)
-        logits: Tensor = model.get_output_embeddings()(features)
-        if scale := getattr(config, "logit_scale", None):  # Cohere
-            logits = logits * scale
-        if divisor := getattr(config, "logits_scaling", None):  # Granite
-            logits = logits / divisor
-        if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
-            logits = torch.tanh(logits / cap) * cap
-        return logits
 
 
 def _cross_entropy(logits: Tensor, lesson: Lesson, told: Tensor) -> Tensor:

@@ -16,7 +16,8 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
-from decoding.training.medusa import Schedule, train_medusa
+from decoding.training.medusa import train_medusa
+from decoding.training.schedule import Schedule
 
 
 def train_joint(

@@ -8,7 +8,6 @@ learns with them (Medusa-2, see joint.py): its own cross entropy is added.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import AdamW
 from torch.utils.data import Dataset
-from transformers import EvalPrediction, PreTrainedModel, Trainer, TrainingArguments
+from transformers import EvalPrediction, PreTrainedModel, Trainer
 from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
+from decoding.training.schedule import Schedule
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -116,21 +116,6 @@ class Trainee(nn.Module):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target."""
-
-    steps: int = 0
-    epochs: float = 1.0
-    lr: float = 1e-3
-    target_lr: float = 0.0
-    batch_size: int = 8
-    accumulate: int = 1
-    warmup: float = 0.05
-    evaluate_every: int = 200
-    seed: int = 0
-
-
 def train_medusa(
     target: PreTrainedModel,
     weights: MedusaWeights,
@@ -146,35 +131,9 @@ def train_medusa(
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
     trainee = Trainee(target, weights, joint=schedule.target_lr > 0)
-    on_cpu = target.device.type == "cpu"
-    arguments = TrainingArguments(
-        output_dir=str(work),
-        max_steps=schedule.steps or -1,
-        num_train_epochs=schedule.epochs,
-        learning_rate=schedule.lr,
-        lr_scheduler_type="cosine",
-        warmup_steps=schedule.warmup,
-        per_device_train_batch_size=schedule.batch_size,
-        per_device_eval_batch_size=schedule.batch_size,
-        gradient_accumulation_steps=schedule.accumulate,
-        weight_decay=0.0,
-        bf16=True,
-        use_cpu=on_cpu,
-        eval_strategy="steps",
-        eval_steps=schedule.evaluate_every,
-        save_strategy="steps",
-        save_steps=schedule.evaluate_every,
-        save_total_limit=2,
-        logging_steps=max(schedule.evaluate_every // 10, 1),
-        label_names=["labels"],
-        remove_unused_columns=False,
-        dataloader_pin_memory=not on_cpu,
-        report_to="none",
-        seed=schedule.seed,
-    )
     trainer = Trainer(
         model=trainee,
-        args=arguments,
+        args=schedule.arguments(work, target.device),
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate,
