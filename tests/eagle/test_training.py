@@ -9,20 +9,25 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig, LlamaForCausalLM
+from torch.nn import functional
+from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from decoding.checkpoints.eagle import EagleWeights, Version
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
+from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stopping import Stop
 from decoding.target import Target
-from decoding.training.conversations import IGNORED, Example
+from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import evaluate_eagle, train_eagle
-from decoding.training.eagle_attach import attach_eagle, frequent_tokens
+from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
+from decoding.training.eagle_loss import SoftCrossEntropy
+from decoding.training.eagle_trainee import Lesson, Trainee
 from decoding.training.eagle_unroll import unroll
-from decoding.training.features import features_of
+from decoding.training.features import cache_features, collate_features, features_of
+from decoding.training.length_grouped import LengthGrouped
 from decoding.training.schedule import Schedule
 
 VOCAB, EOS = 40, 1
@@ -154,3 +159,151 @@ def test_training_from_its_data_to_a_served_draft(
     assert reports_again == reports
     for name, tensor in weights.tensors.items():
         torch.testing.assert_close(again.tensors[name], tensor, atol=1e-5, rtol=1e-3)
+
+
+def test_the_loss_is_torchs_own() -> None:
+    torch.manual_seed(3)
+    logits = torch.randn(150, 9, requires_grad=True)
+    probabilities = torch.randn(20, 9).softmax(-1)
+    which, weights = torch.randint(20, (150,)), torch.rand(150)
+    rows = functional.cross_entropy(logits, probabilities[which], reduction="none")
+    (wanted,) = torch.autograd.grad(rows @ weights, logits)
+    loss = SoftCrossEntropy.apply(logits, probabilities, which, weights)
+    torch.testing.assert_close(loss, rows @ weights)
+    (found,) = torch.autograd.grad(loss, logits)
+    torch.testing.assert_close(found, wanted)
+
+
+def tokens(text: str) -> Example:
+    """A token a letter; capitals are the answer's."""
+    ids = tuple(ord(letter.lower()) - ord("a") + 2 for letter in text)
+    return Example(
+        ids, tuple(i if c.isupper() else IGNORED for i, c in zip(ids, text, strict=True))
+    )
+
+
+def measured(trainee: Trainee, *examples: Example) -> dict[str, Tensor]:
+    with torch.no_grad():
+        return trainee.eval()(**collate(examples))
+
+
+def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None:
+    """A draft's root is a token of an answer; what the target says behind that answer is no
+    lesson."""
+    trainee = Trainee(target, attach_eagle(target, "eagle3"), steps=1)
+    for text, drafts in (("abcDEFGH", 4), ("abcD", 0), ("abCDEfghIJ", 3), ("ABC", 1)):
+        assert measured(trainee, tokens(text))["counts"].tolist() == [[drafts]], text
+    batch, at = torch.tensor([0, 0, 0, 0, 0, 1, 1]), torch.tensor([2, 3, 4, 9, 10, 11, 12])
+    said = torch.ones(7, dtype=torch.bool)
+    lesson = Lesson(batch, at, torch.ones(7, 1), at, said, said)
+    assert [lesson.drafts(k).tolist() for k in (1, 2, 3, 9)] == [[0, 1, 3, 5], [0], [], []]
+
+
+def test_padding_and_neighbours_change_nothing(target: LlamaForCausalLM) -> None:
+    trainee = Trainee(target, disturbed(attach_eagle(target, "eagle3")), steps=3)
+    short, long = tokens("abCDEF"), tokens("abcdefgHIJKLMNabOPQ")
+    alone = [measured(trainee, example) for example in (short, long)]
+    both = measured(trainee, short, long)
+    for name in ("hits", "counts"):
+        assert torch.equal(both[name], torch.cat([part[name] for part in alone]))
+
+
+def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> None:
+    example = tokens("abcDEFGHIJ")
+    final = features_of(target, torch.tensor([example.ids]), ())[1]
+    said = target.lm_head(final[0, 3:-1]).argmax(-1)
+    unsaid = torch.tensor([i for i in range(VOCAB) if i not in said])
+    mute = measured(Trainee(target, attach_eagle(target, "eagle3", unsaid)), example)
+    assert mute["loss"] == 0 and mute["hits"].sum() == 0 and mute["counts"][0, 0] == len(said)
+    able = torch.tensor(sorted({*unsaid.tolist()[1:], int(said[0])}))
+    assert measured(Trainee(target, attach_eagle(target, "eagle3", able)), example)["loss"] > 0
+
+
+def test_frequent_tokens() -> None:
+    data = [tokens("aaaaBBBCCD"), tokens("aaaaBD")]
+    b, c, d = 3, 4, 5
+    assert frequent_tokens(data, 10, 2).tolist() == [b, c]  # first come c and d: the lower id
+    assert frequent_tokens(data, 10, 3, {EOS}).tolist() == [EOS, b, c]
+    assert frequent_tokens(data, 10, 5).tolist() == [0, 1, b, c, d]
+    assert frequent_tokens(data, 10, 10) is None
+    with pytest.raises(InputError, match="end an answer"):
+        frequent_tokens(data, 10, 1, {EOS})
+
+
+def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
+    weights = attach_eagle(target, "eagle3", torch.tensor([1, 5, 9]))
+    c = weights.config
+    assert (c.taps, c.heads, c.kv_heads, c.head_dim, c.intermediate) == ((2, 3, 4), 4, 2, 8, 48)
+    assert torch.equal(weights.tensors["lm_head.weight"], target.lm_head.weight[[1, 5, 9]])
+    assert weights.tensors["d2t"].tolist() == [1, 4, 7]
+    whole = attach_eagle(target, "eagle3", taps=[5, 1]).config
+    assert (whole.taps, whole.draft_vocab) == ((1, 5), VOCAB)
+    assert attach_eagle(target, "eagle1").config.taps == ()
+    with pytest.raises(InputError, match="which layers"):
+        default_taps(6)
+    with pytest.raises(InputError, match="layers 0 to 6"):
+        attach_eagle(target, "eagle3", taps=[7])
+    with pytest.raises(InputError, match="no draft vocabulary"):
+        attach_eagle(target, "eagle1", torch.tensor([1]))
+
+
+@pytest.mark.parametrize("kind", ["gemma", "gpt_neox"])
+def test_final_norms_of_other_kinds(kind: str) -> None:
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "vocab_size": 20, "head_dim": 8}
+    heads = {"num_hidden_layers": 7, "num_attention_heads": 2, "num_key_value_heads": 1}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes, **heads))
+    norm = list(model.get_decoder().children())
+    last = next(m for m in reversed(norm) if getattr(m, "weight", None) is not None)
+    with torch.no_grad():
+        last.weight.uniform_(0.5, 1.5)
+        if kind == "gpt_neox":
+            last.bias.fill_(3.0)
+    found = attach_eagle(model, "eagle3").tensors["norm.weight"]
+    wanted = last.weight + (kind == "gemma")  # Gemma's scale by one more than they store
+    torch.testing.assert_close(found, wanted.detach(), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_features_on_disk_teach_the_same(
+    version: Version, target: LlamaForCausalLM, data: Data, tmp_path: Path
+) -> None:
+    fresh = attach_eagle(target, version)
+    taps = fresh.config.taps
+    cache = cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
+    trainee = Trainee(target, fresh, steps=3).eval()
+    with torch.no_grad():
+        online = trainee(**collate(data))
+        kept = trainee(**collate_features([cache[i] for i in range(len(cache))]))
+    torch.testing.assert_close(kept["loss"], online["loss"], rtol=1e-2, atol=1e-2)
+
+    # killed while it wrote its last shard
+    first, *_, last = sorted((tmp_path / "cache").glob("*.safetensors"))
+    whole, before = last.read_bytes(), first.stat().st_mtime_ns
+    last.rename(last.with_name(last.name + ".part"))
+    cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
+
+    for name, others in (
+        ("taps", (target, data, (1,))),
+        ("data", (target, data[1:], taps)),
+        ("target", (LlamaForCausalLM(target.config), data, taps)),
+    ):
+        with pytest.raises(InputError, match=f"another {name}"):
+            cache_features(*others, tmp_path / "cache", shard=10)
+
+    schedule = Schedule(steps=2, batch_size=8, evaluate_every=2)
+    _, reports = train_eagle(target, fresh, cache, data[:4], schedule, tmp_path / "work", steps=2)
+    assert [report.served for report in reports] == [None]
+
+
+def test_batches_of_like_length() -> None:
+    lengths = [(7 * i) % 50 + 1 for i in range(203)]
+    sampler = LengthGrouped(lengths, 8)
+    order = list(sampler)
+    assert sorted(order) == list(range(203)) and list(sampler) == order
+    spread = [lengths[i] for i in order[:8]]
+    assert max(spread) - min(spread) <= 3
+    assert [lengths[i] for i in order[:200]] != sorted(lengths[i] for i in order[:200])
+    sampler.set_epoch(1)
+    assert list(sampler) != order
