@@ -187,7 +187,8 @@ class Lane:
     def pieces(self, record: Round) -> dict[int, str]:
         """A picture of each token that the round knows of. Before `events`, which moves on: the
         tree stands behind what was committed until then."""
-        ids = {*record.tokens, *record.chosen, *record.emitted}
+        pruned = (guess.token for guess in record.pruned)
+        ids = {*record.tokens, *record.chosen, *record.emitted, *pruned}
         return {token: self._detokenizer.ghost(token) for token in sorted(ids)}
 
     def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:

@@ -17,7 +17,7 @@ from decoding.drafters.base import Drafter
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.prefix import common_prefix
-from decoding.round import Round
+from decoding.round import Pruned, Round
 from decoding.sampling import pick
 from decoding.stopping import Stop
 from decoding.target import Pass, Target
@@ -135,8 +135,12 @@ class Decoder:
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
         total_seconds = time.perf_counter() - begun
         p: list[float] = []
+        scores: tuple[float, ...] = ()
+        pruned: tuple[Pruned, ...] = ()
         if self.watched:  # not a part of decoding, nor of its time
             p = node_probabilities(draft, result.logits, params.sampling).tolist()
+            if draft.pool is not None and draft.kept is not None:
+                scores, pruned = draft.pool.behind(draft.kept)
         self._rounds += 1
         return Round(
             index=self._rounds - 1,
@@ -154,6 +158,8 @@ class Decoder:
             chosen=verdict.chosen,
             ranks=draft.ranks,
             p=tuple(p),
+            scores=scores,
+            pruned=pruned,
         )
 
     def generate(

@@ -36,6 +36,17 @@ class TokenEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Pruned:
+    """A guess behind node `parent` of the tree that was not worth verifying: its rank there, and
+    the drafter's own probability of the whole path down to it."""
+
+    parent: int
+    token: int
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """One target pass in decoding.
 
@@ -50,6 +61,9 @@ class Round:
     sampled chain, where drafts pass by p/q instead. `ranks[i]` is node i's rank among its drafter's
     guesses, empty where there is one guess only. `p[i]` is the target's probability of node i's
     token behind its parent, after temperature and the cuts; empty unless the round was watched.
+    `scores[i]` is the drafter's own probability of the whole path down to node i, `pruned` what it
+    guessed behind the tree's nodes but left out; both only of watched rounds whose drafter chose
+    its tree among more guesses (EAGLE).
     """
 
     index: int
@@ -67,6 +81,8 @@ class Round:
     chosen: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
     p: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    pruned: tuple[Pruned, ...] = ()
 
     @property
     def drafted(self) -> int:

@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache
 import torch
 from torch import Tensor
 
+from decoding.round import Pruned
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -86,6 +88,22 @@ class Pool:
     parents: Tensor
     scores: Tensor
     width: int
+
+    def behind(self, kept: Tensor) -> tuple[tuple[float, ...], tuple[Pruned, ...]]:
+        """Where the guesses `kept` became the nodes 1, 2, ... of a tree: the probability of the
+        path down to each node, root included, and the guesses behind these nodes that were not
+        kept, likeliest first. Two transfers from the device: for rounds that somebody watches."""
+        numbers = torch.stack([self.tokens, self.parents]).tolist()
+        scores = self.scores.exp().tolist()
+        node_of = {-1: 0} | {guess: node for node, guess in enumerate(kept.tolist(), 1)}
+        pruned = [
+            Pruned(node_of[parent], token, guess % self.width, scores[guess])
+            for guess, (token, parent) in enumerate(zip(*numbers, strict=True))
+            if guess not in node_of and parent in node_of
+        ]
+        pruned.sort(key=lambda guess: -guess.score)
+        of_nodes = (scores[guess] for guess in node_of if guess >= 0)
+        return (1.0, *of_nodes), tuple(pruned)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

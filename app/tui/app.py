@@ -208,13 +208,13 @@ class SpecchatApp(App[None]):
         )
         self.main.query_one(Controls).set_acceptance(rule)
 
-    def action_tree(self, tree: str) -> None:
-        """All Medusa lanes draft another tree from their next round on."""
+    def action_tree(self, strategy: str, tree: str) -> None:
+        """All lanes of a strategy draft another tree from their next round on."""
         for name, lane in self.state.lanes.items():
-            if tree in lane.info.trees:
+            if lane.info.strategy == strategy and tree in lane.info.trees:
                 lane.tree = tree
                 self.engine.set_tree(name, tree)
-        self.state.say(f"Medusa drafts the tree “{tree}” from the next round on")
+                self.state.say(f"{lane.info.title} drafts the tree “{tree}” from the next round on")
         self.main.show_state()
 
     def action_new_conversation(self) -> None:

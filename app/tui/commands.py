@@ -11,6 +11,8 @@ from app.events import DEFAULT_TREE
 from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, lane_key
 from app.tui.screens.main import MainScreen
 
+TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
+
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
     for node, bindings in ((app, [*RUN_KEYS, *APP_KEYS]), (screen, VIEW_KEYS)):
@@ -19,11 +21,14 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
                 keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"
                 run = partial(node.run_action, binding.action)
                 yield SystemCommand(binding.description, keys, run)
-    trees = dict.fromkeys(tree for lane in screen.state.lanes.values() for tree in lane.info.trees)
-    for tree in trees:
-        what = "The tree it began with" if tree == DEFAULT_TREE else "What Medusa's heads guess"
-        run = partial(app.run_action, f"tree({tree!r})")
-        yield SystemCommand(f"Medusa tree: {tree}", f"{what}; from the next round on", run)
+    infos = [lane.info for lane in screen.state.lanes.values()]
+    trees = dict.fromkeys(
+        (info.strategy, info.title, tree) for info in infos for tree in info.trees
+    )
+    for strategy, title, tree in trees:
+        what = TREES.get(tree, "These ranks of guesses in every round")
+        run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
+        yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
     for number, lane in enumerate(screen.state.lanes.values(), 1):
         if number <= LANE_KEYS:
             name = f"Lane {number}: {lane.info.title}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.tui.safe_text import one_line
-from decoding.round import Round
+from decoding.round import Pruned, Round
 
 OWN = "◆"  # the target's own token, which ends the round
 
@@ -19,22 +19,33 @@ class Life(StrEnum):
     LIVED = "lived"
     DIED = "died"  # its parent lived, so it was looked at
     NEVER = "never"  # behind a dead one, or behind the end
+    PRUNED = "pruned"  # guessed, but not worth verifying
     OWN = "own"
 
 
-MARKS = {Life.ROOT: "●", Life.LIVED: "✓", Life.DIED: "✗", Life.NEVER: "·", Life.OWN: OWN}
+MARKS = {
+    Life.ROOT: "●",
+    Life.LIVED: "✓",
+    Life.DIED: "✗",
+    Life.NEVER: "·",
+    Life.PRUNED: "○",
+    Life.OWN: OWN,
+}
+PRUNED_SHOWN = 2  # of the guesses behind one node; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
 class TreeLine:
     """`branch` are the bars of the levels above, `arm` leads to this node: a thick one to a node
-    that lived. `guess` is its rank among the drafter's guesses, `p` the target's probability."""
+    that lived. `guess` is its rank among the drafter's guesses, `score` the drafter's probability
+    of the path down to it, `p` the target's of the token behind its parent."""
 
     branch: str
     arm: str
     life: Life
     token: str
     guess: str
+    score: str
     p: str
     what: str
 
@@ -75,19 +86,23 @@ class _Writer:
         self.record, self.texts, self.heads, self.tight = record, texts, heads, tight
         self.path = (0, *record.accepted)
         self.children = children_of(record)
+        self.pruned: dict[int, list[Pruned]] = {}
+        for guess in record.pruned:
+            self.pruned.setdefault(guess.parent, []).append(guess)
         # Cut by the end of the answer: the round has no token of the target's own.
         self.cut = len(record.emitted) == len(record.accepted)
 
     def lines(self) -> Iterator[TreeLine]:
         token = token_name(self.record.tokens[0], self.texts)
-        yield TreeLine("", "", Life.ROOT, token, "", "", "the last committed token")
+        yield TreeLine("", "", Life.ROOT, token, "", "", "", "the last committed token")
         yield from self._below(0, "", 1)
 
     def _below(self, node: int, branch: str, depth: int) -> Iterator[TreeLine]:
         children = self.children[node]
         own = node == self.path[-1] and not self.cut
+        pruned = self.pruned.get(node, [])
         for place, child in enumerate(children):
-            last = place == len(children) - 1 and not own
+            last = place == len(children) - 1 and not own and not pruned
             life, what = self.fate(child)
             yield TreeLine(
                 branch,
@@ -95,14 +110,32 @@ class _Writer:
                 life,
                 token_name(self.record.tokens[child], self.texts),
                 self._guess(child, depth),
+                probability(self.record.scores[child]) if self.record.scores else "",
                 probability(self.record.p[child]) if self.record.p else "",
                 what,
             )
             bar = " " if last else "│"
             yield from self._below(child, branch + (bar if self.tight else bar + " "), depth + 1)
+        yield from self._pruned(pruned, branch, own)
         if own:
             yield TreeLine(
-                branch, self._arm(True, True), Life.OWN, self._own(), "", "", self._end()
+                branch, self._arm(True, True), Life.OWN, self._own(), "", "", "", self._end()
+            )
+
+    def _pruned(self, guesses: list[Pruned], branch: str, own: bool) -> Iterator[TreeLine]:
+        for place, guess in enumerate(guesses[:PRUNED_SHOWN]):
+            rest = len(guesses) - PRUNED_SHOWN if place == PRUNED_SHOWN - 1 else 0
+            more = f" (and {rest} more)" if rest > 0 else ""
+            last = place == min(len(guesses), PRUNED_SHOWN) - 1 and not own
+            yield TreeLine(
+                branch,
+                self._arm(last, False),
+                Life.PRUNED,
+                token_name(guess.token, self.texts),
+                ordinal(guess.rank),
+                probability(guess.score),
+                "",
+                f"pruned: others were likelier{more}",
             )
 
     def _arm(self, last: bool, lived: bool) -> str:

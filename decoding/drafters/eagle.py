@@ -171,9 +171,10 @@ class Eagle:
             hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
         self._cache.truncate(prefix)
         pool = Pool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k)
-        keep, shape = plan.keep(pool)
-        drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[keep]])
-        return Draft(DraftTree(shape, drafted), pool=pool, kept=keep)
+        kept = plan.keep(pool)
+        drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[kept.guesses]])
+        tree = DraftTree(kept.shape, drafted)
+        return Draft(tree, ranks=kept.ranks, pool=pool, kept=kept.guesses)
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor

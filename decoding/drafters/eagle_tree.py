@@ -20,6 +20,16 @@ from decoding.tree import Pool, Shape
 MOST_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """`guesses` [n-1] of the pool, in its order, the tree that they and the root make, and each
+    node's rank (the root's is 0)."""
+
+    guesses: Tensor
+    shape: Shape
+    ranks: tuple[int, ...]
+
+
 class Plan(Protocol):
     """How a tree is grown. `width`: guesses of each node that is run."""
 
@@ -29,8 +39,8 @@ class Plan(Protocol):
         """Which of a level's guesses [n] are run, by what is known of their summed
         log-probabilities `scores` [n]; None: the tree is deep enough."""
 
-    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
-        """The guesses to verify, in the pool's order, and the tree that they and the root make."""
+    def keep(self, pool: Pool) -> Kept:
+        """The guesses to verify, in the pool's order."""
 
 
 class Dynamic:
@@ -44,7 +54,7 @@ class Dynamic:
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return scores.topk(self.width).indices
 
-    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+    def keep(self, pool: Pool) -> Kept:
         return prune(pool, self.count)
 
 
@@ -59,7 +69,7 @@ class Paying(Dynamic):
         best = scores.topk(self.width)
         return best.indices if self._payoff.deeper(float(best.values[0].exp())) else None
 
-    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
+    def keep(self, pool: Pool) -> Kept:
         likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
         return prune(pool, self._payoff.best_size(likely))
 
@@ -70,7 +80,6 @@ class Static:
     def __init__(self, choices: Choices, device: torch.device) -> None:
         tree = candidates(choices)
         self.width = tree.width
-        self._shape = tree.shape
         self._frontiers: list[Tensor] = []
         place, offset = {0: 0}, 0  # of each node that is run: its row in its level
         pool_index = []
@@ -84,13 +93,13 @@ class Static:
             inner = [n for n in nodes if tree.shape.children[n]]
             place = {n: row for row, n in enumerate(inner)}
             self._frontiers.append(torch.tensor([index[n] for n in inner], device=device))
-        self._keep = torch.tensor(pool_index, device=device)
+        self._kept = Kept(torch.tensor(pool_index, device=device), tree.shape, (0, *tree.ranks))
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return self._frontiers[level] if len(self._frontiers[level]) else None
 
-    def keep(self, pool: Pool) -> tuple[Tensor, Shape]:
-        return self._keep, self._shape
+    def keep(self, pool: Pool) -> Kept:
+        return self._kept
 
 
 @lru_cache(maxsize=64)
@@ -98,7 +107,7 @@ def static(choices: Choices, device: torch.device) -> Static:
     return Static(choices, device)
 
 
-def prune(pool: Pool, count: int) -> tuple[Tensor, Shape]:
+def prune(pool: Pool, count: int) -> Kept:
     """The `count` most likely nodes of the pool. Ties go to the earlier one: log p can be exactly
     0, and no child may stay without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
@@ -106,7 +115,9 @@ def prune(pool: Pool, count: int) -> tuple[Tensor, Shape]:
     # every kept node but the first level's has its parent among the kept
     parents = torch.searchsorted(keep, pool.parents[keep]) + 1
     parents = parents.masked_fill(pool.parents[keep] < 0, 0)
-    return keep, Shape((-1, *parents.tolist()))
+    of_guesses, of_nodes = torch.stack([keep, parents]).tolist()
+    ranks = (0, *(guess % pool.width for guess in of_guesses))
+    return Kept(keep, Shape((-1, *of_nodes)), ranks)
 
 
 @dataclass(slots=True)

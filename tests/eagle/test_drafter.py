@@ -22,7 +22,7 @@ from decoding.drafters.medusa_tree import NAMED
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.target import Target
-from decoding.tree import Draft
+from decoding.tree import Draft, Shape
 from tests.decoding.chi_square import assert_drawn_from
 from tests.decoding.families import CONTEXT, build, hf_greedy
 from tests.decoding.paper_target import warped
@@ -344,3 +344,36 @@ def test_half_precision_runs() -> None:
         assert head.qkv.weight.dtype == torch.bfloat16
     rounds = list(Decoder(target, eagle(target)).generate(PROMPT, Params(max_new_tokens=10)))
     assert sum(len(r.emitted) for r in rounds) == 9
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("tree", ["small", "static"])
+def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target, "eagle3", TREES[tree])
+    decoder = Decoder(target, drafter)
+    decoder.watched = True
+    decoder.start(PROMPT, Params(), 0)
+    record = decoder.step(Params(gamma=3))
+    ids = [*PROMPT, decoder.generated[0]]
+    plain = Plain(drafter.head, ids, features_of(target, PROMPT, drafter.head))
+    shape = Shape(record.parents)
+
+    def expected(node: int, token: int, rank: int) -> float:
+        """The probability of a path that goes on behind a node, from the papers."""
+        path = [*(record.tokens[n] for n in shape.path(node)), token]
+        rows = [plain.log_p(path[:n]) for n in range(len(path))]
+        assert int(rows[-1].topk(rank + 1).indices[-1]) == token
+        return math.exp(sum(float(row[t]) for row, t in zip(rows, path, strict=True)))
+
+    for node in range(1, len(shape)):
+        score = expected(record.parents[node], record.tokens[node], record.ranks[node])
+        assert record.scores[node] == pytest.approx(score, rel=1e-3)
+    assert record.pruned and record.scores[0] == 1.0
+    for guess in record.pruned:
+        score = expected(guess.parent, guess.token, guess.rank)
+        assert guess.score == pytest.approx(score, rel=1e-3)
+    if tree == "small":
+        assert max(guess.score for guess in record.pruned) <= min(record.scores)
+    decoder.watched = False
+    assert not decoder.step(Params(gamma=3)).pruned

@@ -109,6 +109,22 @@ async def test_the_palette_changes_medusas_tree(play: Play) -> None:
         await stage.pilot.pause(0.1)
         assert stage.engine.asked("set_tree") == [("medusa", "chain")]
         assert "4 Medusa γ4 chain" in stage.text and "from the next round on" in stage.text
-        stage.app.action_tree("default")
+        stage.app.action_tree("medusa", "default")
         await stage.pilot.pause()
         assert "4 Medusa γ3 ─" in stage.text
+
+
+async def test_eagles_tree_has_sliders_while_its_lane_leads(play: Play) -> None:
+    eagle = replace(lane("eagle", title="EAGLE-3", gamma=8), trees={"default": 8, "chain": 8})
+    async with play((100, 30)) as stage:
+        await stage.load((*LANES[:2], eagle))
+        assert "nodes" not in stage.text
+        await stage.press("escape", "tab", "tab", "tab")
+        assert "nodes" in stage.text and "branch" in stage.text
+        stage.app.main.action_slider("eagle_total_tokens")
+        await stage.press("right", "right")
+        assert stage.engine.asked("set_params")[-1][0].eagle_total_tokens == 3
+        stage.app.action_tree("eagle", "chain")
+        await stage.pilot.pause()
+        slider = stage.app.main.query_one("#eagle_top_k")
+        assert "static tree" in str(slider.tooltip)

@@ -10,7 +10,7 @@ from stage import LANES, Play, Stage
 
 from app.events import Finished, RunFinished, Stepped
 from app.tui.tree_lines import Life, ordinal, probability, time_bar, tree_lines
-from decoding.round import Round
+from decoding.round import Pruned, Round
 
 TEXTS = {1: " is", 2: " Paris", 3: " the", 4: ",", 5: ".", 6: " a", 7: " and"}
 # is -> Paris -> "," -> a; Paris -> "."; the -> ","; the target goes on with " and" behind ","
@@ -287,3 +287,40 @@ async def test_an_unavailable_lane_says_why(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.press("escape", "4", "v")
         assert str(LANES[3].reason) in stage.text
+
+
+EAGLE = replace(
+    TREE,
+    scores=(1.0, 0.7, 0.2, 0.5, 0.1, 0.15, 0.4),
+    pruned=(
+        Pruned(0, 7, 2, 0.06),
+        Pruned(3, 2, 1, 0.05),
+        Pruned(3, 5, 2, 0.04),
+        Pruned(3, 6, 3, 0.01),
+    ),
+)
+
+
+def test_guesses_that_were_not_verified_stand_behind_their_parent() -> None:
+    lines = tree_lines(EAGLE, TEXTS)
+    pruned = [line for line in lines if line.life is Life.PRUNED]
+    assert [(line.token, line.guess, line.score) for line in pruned] == [
+        ("·Paris", "2nd", ".050"),
+        (".", "3rd", ".040"),
+        ("·and", "3rd", ".060"),
+    ]
+    assert pruned[0].what == "pruned: others were likelier"
+    assert pruned[1].what == "pruned: others were likelier (and 1 more)"
+    own = next(i for i, line in enumerate(lines) if line.life is Life.OWN)
+    assert lines[own - 1] is pruned[1]
+    assert [line.score for line in lines if line.life is Life.LIVED] == [".700", ".500"]
+
+
+async def test_the_inspector_shows_the_drafts_own_probability(play: Play) -> None:
+    async with play((120, 40)) as stage:
+        await stage.load()
+        await drafted(stage, EAGLE)
+        assert "guess   draft     p  what became of it" in stage.text
+        assert "○ ·Paris" in stage.text
+        await stage.tell(step("draft", TREE))
+        assert "guess       p  what became of it" in stage.text

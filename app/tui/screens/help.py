@@ -29,6 +29,11 @@ TREE = [
     ("◆", "the target's own token, which ends the round"),
     ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
     (
+        "draft",
+        "EAGLE: the draft's own probability of the whole path down to the token. The likeliest are "
+        "verified, the others pruned (○).",
+    ),
+    (
         "p",
         "what the target gives the token behind its parent, after temperature and top-p; at "
         "temperature 0 all of it lies on one token. Only for rounds drafted while this is open; "
@@ -47,6 +52,8 @@ METRICS = [
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default."),
+    ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
+              "tests its likeliest part. γ is the tree's depth."),
     ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "
                "guesses form a tree that one target pass tests."),
     ("exact", "a draft stays only where the target says the same; sampled, every lane has the "

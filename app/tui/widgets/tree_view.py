@@ -16,11 +16,11 @@ from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 GUESS_CELLS = 7  # "h4 10th"
 P_CELLS = 5
 TOKEN_CELLS = 24  # no token's text gets more
-HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "p", "what became of it")
+HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "draft", "p", "what became of it")
 
 
 class TreeView(ScrollView, can_focus=True):
-    """Draws at most 64 nodes and a few lines more; the first row names the columns and stays."""
+    """Draws a tree's nodes and a few lines more; the first row names the columns and stays."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -61,6 +61,7 @@ class TreeView(ScrollView, can_focus=True):
         )
         self._token_cells = max(tokens, default=0)
         self._has_guess = any(line.guess for line in self._lines)
+        self._has_score = any(line.score for line in self._lines)
         self._has_p = any(line.p for line in self._lines)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -97,6 +98,8 @@ class TreeView(ScrollView, can_focus=True):
         ]
         if self._has_guess:
             segments.append(Segment(f"  {line.guess:<{GUESS_CELLS}}", quiet))
+        if self._has_score:
+            segments.append(Segment(f" {line.score:>{P_CELLS}}", quiet))
         if self._has_p:
             segments.append(Segment(f" {line.p:>{P_CELLS}}", self._style(life, plain=True)))
         used = sum(segment.cell_length for segment in segments)
