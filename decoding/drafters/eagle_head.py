@@ -140,7 +140,7 @@ class EagleHead(nn.Module):
         return attend(qk[:, :heads], qk[:, heads:], v.transpose(-2, -3))
 
     def _norm(self, x: Tensor, name: str) -> Tensor:
-        weight = self.norms[name]
+        weight = self.norms[name].to(x.dtype)  # under autocast x may be narrower
         return functional.rms_norm(x, weight.shape, weight, self.config.norm_eps)
 
     @classmethod

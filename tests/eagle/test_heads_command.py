@@ -1,0 +1,150 @@
+"""From a bare target to an EAGLE lane, by the commands alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
+from tests.conftest import FamilyFolders, Specchat
+
+WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
+SHAPE = TargetShape(32, 280, 2)
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    """What a random target says can't be learned from its states; one sentence can."""
+    path = tmp_path / "lesson.jsonl"
+    said = {"role": "assistant", "content": " ".join(WORDS)}
+    asked = [{"messages": [{"role": "user", "content": word}, said]} for word in WORDS * 8]
+    path.write_text("\n".join(map(json.dumps, asked)))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["eagle1", "eagle3"])
+def test_convert_train_eval_run(
+    kind: str, specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
+) -> None:
+    target = ("--target", family_folders.target)
+    fresh, trained = tmp_path / "fresh", tmp_path / "trained"
+    own = ("--taps", "0,1", "--draft-vocab", "200", "--data", str(lesson))
+    done = specchat(
+        "heads", "convert", kind, *target, "--out", str(fresh), *(own if kind == "eagle3" else ())
+    )
+    assert done.returncode == 0, done.stderr
+    before = read_eagle(fresh, SHAPE)
+    assert before.config.version == kind
+    if kind == "eagle3":
+        assert (before.config.taps, before.config.draft_vocab) == ((0, 1), 200)
+        known = set((before.tensors["d2t"] + torch.arange(200)).tolist())
+        assert {1, 2} <= known  # the end tokens
+
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
+        str(trained), "--max-steps", "30", "--evaluate-every", "15", "--lr", "1e-2",
+        "--device", "cpu", "--unroll", "3", "--features", str(tmp_path / "features"),
+    )  # fmt: skip
+    done = specchat(*train)
+    assert done.returncode == 0, done.stderr
+    table = done.stderr[done.stderr.index(" step ") :].splitlines()
+    assert "served τ" in table[0] and [row.split()[0] for row in table[1:3]] == ["15", "30"]
+    after = read_eagle(trained, SHAPE)
+    assert not torch.equal(after.tensors["fc.weight"], before.tensors["fc.weight"])
+
+    # killed after its first checkpoint, a resumed run ends with the same draft
+    shutil.rmtree(trained / "training" / "checkpoint-30")
+    assert specchat(*train, "--resume").returncode == 0
+    again = read_eagle(trained, SHAPE)
+    assert again.tensors["fc.weight"].allclose(after.tensors["fc.weight"], atol=1e-3)
+
+    measure = (
+        "heads", "eval", *target, "--heads", str(trained), "--prompts", str(lesson),
+        "--max-new-tokens", "12", "--eagle-total-tokens", "8", "--eagle-top-k", "3",
+    )  # fmt: skip
+    report = json.loads(specchat(*measure, "--json").stdout)
+    assert report["prompts"] == 64 and len(report["accuracy"]) == 7
+    assert 1 <= report["simulated_tokens_per_pass"] <= 8
+    assert report["tokens_per_pass"] >= 1 and sum(report["accepted_histogram"]) > 0
+    assert "served: τ" in specchat(*measure).stdout
+
+    run = (
+        "run", *target, "--eagle", str(trained), "--prompt", "the fox", "--json", "--strategies",
+        "ar,eagle", "--max-new-tokens", "20", "--ignore-eos",
+    )  # fmt: skip
+    for tree in (
+        (),
+        ("--eagle-total-tokens", "5", "--eagle-top-k", "1"),
+        ("--eagle-choices", "wide"),
+    ):
+        ar, eagle = json.loads(specchat(*run, *tree).stdout)["runs"][0]["lanes"]
+        assert eagle["matches_ar"] is True and eagle["token_ids"] == ar["token_ids"]
+        assert eagle["drafted"] > 0
+
+
+BAD = {
+    "no draft": (["--eagle", "HERE"], "holds no EAGLE draft"),
+    "no folder": (["--eagle", "./nowhere"], "no folder nowhere"),
+    "no such tree": (["--eagle", "HERE", "--eagle-choices", "oak"], "no such file"),
+    "a tree of the root alone": (["--eagle-total-tokens", "1"], "--eagle-total-tokens"),
+    "no branches": (["--eagle-top-k", "0"], "--eagle-top-k"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_wrong_input(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    arguments, complaint = BAD[case]
+    done = specchat(
+        "run", "--prompt", "a", "--target", family_folders.target, "--strategies", "ar,eagle",
+        *(str(tmp_path) if a == "HERE" else a for a in arguments),
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stdout == ""
+    assert complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+CONVERSIONS = {
+    "few layers": (["eagle3"], "the target has 2 layers"),
+    "taps beyond": (["eagle3", "--taps", "0,2"], "the target has layers 0 to 1"),
+    "taps no numbers": (["eagle3", "--taps", "a"], "give layers as numbers"),
+    "nothing to count": (["eagle3", "--taps", "0,1", "--draft-vocab", "100"], "needs --data"),
+    "a vocabulary of its own": (["eagle1", "--draft-vocab", "100"], "are EAGLE-3's"),
+}
+
+
+@pytest.mark.parametrize("case", CONVERSIONS)
+def test_wrong_conversions(
+    case: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    arguments, complaint = CONVERSIONS[case]
+    out = str(tmp_path / "out")
+    done = specchat("heads", "convert", *arguments, "--target", family_folders.target, "--out", out)
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
+    assert not Path(out).exists()
+
+
+def test_an_eagle3_draft_is_no_eagle1_lane(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    out, target = str(tmp_path / "out"), ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle3", *target, "--taps", "0,1", "--out", out)
+    done = specchat("run", *target, "--eagle1", out, "--strategies", "eagle1", "--prompt", "a")
+    assert done.returncode == 2 and "give it with --eagle" in done.stderr
+
+
+def test_joint_training_is_medusas(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
+) -> None:
+    out, target = str(tmp_path / "out"), ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle1", *target, "--out", out)
+    done = specchat(
+        "heads", "train", *target, "--heads", out, "--data", str(lesson), "--out",
+        str(tmp_path / "x"), "--joint",
+    )  # fmt: skip
+    assert done.returncode == 2 and "--joint trains Medusa heads" in done.stderr
