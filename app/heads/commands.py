@@ -110,6 +110,9 @@ def train(
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
     epochs: Annotated[float, typer.Option(min=0.01)] = 1.0,
     lr: Annotated[float, typer.Option(min=0.0)] = 1e-3,
+    muon_lr: Annotated[
+        float, typer.Option(min=0.0, help="EAGLE: Muon for the layer's matrices, such as 0.03.")
+    ] = 0.0,
     target_lr: Annotated[float, typer.Option(min=1e-9, help="Of the target, if --joint.")] = 2e-5,
     batch_size: Annotated[int, typer.Option(min=1)] = 8,
     accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 1,
@@ -129,6 +132,7 @@ def train(
         epochs,
         lr,
         target_lr if joint else 0.0,
+        muon_lr,
         batch_size,
         accumulate,
         evaluate_every=evaluate_every,

@@ -34,6 +34,7 @@ from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.eagle_trainee import STEPS, Trainee
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
+from decoding.training.optimizers import optimizer_of
 from decoding.training.schedule import Schedule
 
 
@@ -94,6 +95,7 @@ def train_eagle(
         data_collator=collate_features,
         compute_metrics=metrics,
         callbacks=[_EvaluateLast()],
+        optimizers=(optimizer_of(trainee, schedule.lr, schedule.muon_lr), None),
     )
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
     logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]

@@ -12,12 +12,14 @@ from transformers import TrainingArguments
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target."""
+    """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
+    `muon_lr` 0 AdamW alone."""
 
     steps: int = 0
     epochs: float = 1.0
     lr: float = 1e-3
     target_lr: float = 0.0
+    muon_lr: float = 0.0
     batch_size: int = 8
     accumulate: int = 1
     warmup: float = 0.05

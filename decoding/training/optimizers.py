@@ -1,0 +1,60 @@
+"""Muon for matrices and AdamW for the rest, as one optimizer that the Trainer can drive.
+
+Muon (Jordan et al. 2024, kellerjordan.github.io/posts/muon) makes each step of a matrix nearly
+orthogonal; small drafts learn several times as much a step as with AdamW alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW, Muon, Optimizer
+
+
+class MuonAndAdamW(Optimizer):
+    """`matrices` (2-D) by Muon at `muon_lr`, `others` by AdamW at `lr`."""
+
+    def __init__(
+        self,
+        matrices: Sequence[nn.Parameter],
+        others: Sequence[nn.Parameter],
+        muon_lr: float,
+        lr: float,
+        betas: tuple[float, float] = (0.9, 0.95),
+    ) -> None:
+        self._parts: tuple[Optimizer, ...] = (
+            Muon(matrices, lr=muon_lr, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
+            AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
+        )
+        # The groups are shared with the parts, so that a schedule reaches them.
+        super().__init__([group for part in self._parts for group in part.param_groups], {})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Tensor | None:  # type: ignore[override]
+        for part in self._parts:
+            part.step()
+        return None
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"parts": [part.state_dict() for part in self._parts]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        for part, state in zip(self._parts, state_dict["parts"], strict=True):
+            part.load_state_dict(state)
+        self.param_groups = [group for part in self._parts for group in part.param_groups]
+
+
+def optimizer_of(
+    model: nn.Module, lr: float, muon_lr: float, apart: Sequence[str] = ("lm_head", "embedding")
+) -> Optimizer | None:
+    """Muon for the matrices of `model` whose names hold none of `apart`; None, the Trainer's own
+    AdamW, where `muon_lr` is 0."""
+    if not muon_lr:
+        return None
+    learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
+    matrices = [p for name, p in learned if p.ndim == 2 and not any(a in name for a in apart)]
+    taken = {id(p) for p in matrices}
+    return MuonAndAdamW(matrices, [p for _, p in learned if id(p) not in taken], muon_lr, lr)
