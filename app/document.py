@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from app.family import Family
-from app.lane import Lane, first_divergence
-from app.settings import Settings
+from app.settings import LaneSpec, Settings
 from app.version import VERSION
 from decoding.round import Round
-from decoding.stats import ratio
+from decoding.stats import Stats, ratio
+
+if TYPE_CHECKING:  # torch comes with these, and a recorded answer is written without it
+    from app.family import Family
+    from app.lane import Lane
 
 SCHEMA_VERSION = 1
 
@@ -23,20 +25,54 @@ _LANE_FIELDS = (
 )  # fmt: skip
 
 
+class Answer(Protocol):
+    """What is to be known of a lane that has answered: a `Lane`, or what was recorded of one."""
+
+    @property
+    def spec(self) -> LaneSpec: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def ids(self) -> Sequence[int]: ...
+    @property
+    def finished(self) -> str | None: ...
+    @property
+    def ttft_seconds(self) -> float: ...
+    @property
+    def prefill_seconds(self) -> float | None: ...
+    @property
+    def draft_prefill_seconds(self) -> float | None: ...
+    @property
+    def target_passes(self) -> int: ...
+    @property
+    def stats(self) -> Stats: ...
+    @property
+    def rounds(self) -> Sequence[Round]: ...
+
+
 def document(
     settings: Settings, family: Family, seed: int, runs: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "version": VERSION,
-        "target": family.name,
-        "device": family.device,
-        "dtype": family.dtype,
-        "threads": family.threads,
-        "settings": settings.model_dump(mode="json", exclude={"schedule"}) | {"seed": seed},
-        "ignored": list(family.ignored),
-        "runs": list(runs),
-    }
+    return envelope(
+        target=family.name,
+        device=family.device,
+        dtype=family.dtype,
+        threads=family.threads,
+        settings=settings_report(settings) | {"seed": seed},
+        ignored=list(family.ignored),
+        runs=list(runs),
+    )
+
+
+def settings_report(settings: Settings) -> dict[str, Any]:
+    return settings.model_dump(mode="json", exclude={"schedule"})
+
+
+def envelope(**facts: Any) -> dict[str, Any]:
+    """The document's `facts`, and by which version of what it was written."""
+    return {"schema_version": SCHEMA_VERSION, "version": VERSION, **facts}
 
 
 class Reference:
@@ -47,11 +83,13 @@ class Reference:
         self._ids, self._prompt = lane.ids, list(prompt_ids)
         self._family, self._greedy = family, greedy
 
-    def compare(self, lane: Lane) -> dict[str, Any]:
+    def compare(self, lane: Answer) -> dict[str, Any]:
         """Whether the greedy ids are the same; else where they part, and how far apart the target's
         logits of both tokens are there. A draft model alone is another model: not compared."""
         if not self._greedy or lane.spec.strategy == "drafter":
             return {}
+        from app.lane import first_divergence
+
         at = first_divergence(lane.ids, self._ids)
         gap = None
         if at is not None and at < min(len(lane.ids), len(self._ids)):
@@ -61,7 +99,7 @@ class Reference:
 
 
 def lane_report(
-    lane: Lane, reference: Reference | None, error: str | None, trace: bool
+    lane: Answer, reference: Reference | None, error: str | None, trace: bool
 ) -> dict[str, Any]:
     """What a lane that could be started did; of one that broke, what it did until then."""
     stats = lane.stats
@@ -94,22 +132,22 @@ def lane_report(
         if stats.tokens_per_second is not None and reference.speed is not None:
             report["speedup"] = ratio(stats.tokens_per_second, reference.speed)
     if trace:
-        report["rounds"] = [_round(record) for record in lane.rounds]
+        report["rounds"] = [round_report(record) for record in lane.rounds]
     return report
 
 
-def unavailable_report(lane: Lane) -> dict[str, Any]:
+def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
     return dict.fromkeys(_LANE_FIELDS) | {
-        "lane": lane.spec.name,
-        "strategy": lane.spec.strategy,
+        "lane": spec.name,
+        "strategy": spec.strategy,
         "available": False,
-        "reason": lane.reason,
+        "reason": reason,
         "text": "",
         "token_ids": [],
     }
 
 
-def _round(record: Round) -> dict[str, Any]:
+def round_report(record: Round) -> dict[str, Any]:
     return {
         "tokens": list(record.tokens),
         "parents": list(record.parents),

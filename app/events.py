@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -30,6 +30,23 @@ class LaneInfo:
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """Something that happened in a run, and when: seconds on the engine's own clock, which never
+    goes back."""
+
+    at: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A turn of an earlier conversation: its prompt, and what each lane answered."""
+
+    prompt: str
+    run: int
+    answers: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Loading:
     what: str
@@ -44,7 +61,8 @@ class Loaded:
     threads: int
     context: int  # the longest sequence in tokens
     lanes: tuple[LaneInfo, ...]
-    prompts: tuple[str, ...]  # examples to offer
+    prompts: tuple[str, ...] = ()  # examples to offer
+    ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +71,9 @@ class LoadFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStarted:
-    """A turn begins: every lane in `lanes` will answer `prompt`."""
+class RunStarted(Timed):
+    """A turn begins: every lane in `lanes` will answer `prompt`. It goes on from the `leader`'s
+    answer, where there is one."""
 
     run: int
     turn: int  # 0 for the first turn of a conversation
@@ -62,13 +81,18 @@ class RunStarted:
     prompt_tokens: int
     seed: int
     lanes: tuple[str, ...]
+    prompt_ids: tuple[int, ...] = ()
+    schedule: Schedule = "fair"
+    leader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Prefilled:
+class Prefilled(Timed):
     lane: str
     ttft_seconds: float
     first: TokenEvent
+    prefill_seconds: float | None = None  # the target's, or of the lane that it was shared with
+    draft_prefill_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,23 +113,25 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
+class Stepped(Timed):
     """One round of a lane: its record, its tokens in the order of display (ghosts stand between
     the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
-    of all tokens in the round by id, drafted or the target's own; only while it is watched."""
+    of all tokens in the round by id, drafted or the target's own; only while it is watched.
+    `params` are the settings that the round read at its start."""
 
     lane: str
     round: Round
     tokens: tuple[TokenEvent, ...]
     figures: Figures
     pieces: Mapping[int, str] = field(default_factory=dict)
+    params: Params | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Timed):
     """A lane is done. `matches_ar` is None where it is not defined (temperature above 0, no
     finished autoregressive lane); else `first_divergence` is the index of the first different
-    token, None when there is none."""
+    token, None when there is none. `pieces` are pictures of the tokens in its trees by id."""
 
     lane: str
     reason: Reason
@@ -113,16 +139,17 @@ class Finished:
     figures: Figures | None = None
     matches_ar: bool | None = None
     first_divergence: int | None = None
+    pieces: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(Timed):
     run: int
     stopped: bool
 
 
 @dataclass(frozen=True, slots=True)
-class RunRefused:
+class RunRefused(Timed):
     """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
 
     prompt: str
@@ -166,6 +193,9 @@ class Engine(Protocol):
         """While paused: exactly one round of the next lane that is due."""
 
     def new_conversation(self) -> None: ...
+
+    def resume(self, turns: Sequence[PastTurn], seed: int) -> None:
+        """Forget the conversation and go on with this one, and with its seed."""
 
     def set_params(self, params: Params) -> None:
         """Acts at the next round of every lane."""

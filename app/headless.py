@@ -126,7 +126,7 @@ def _run_lanes(
     return [
         lane_report(lane, reference, errors.get(lane.spec.name), trace)
         if lane.available
-        else unavailable_report(lane)
+        else unavailable_report(lane.spec, lane.reason)
         for lane in lanes
     ]
 

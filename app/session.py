@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from app.events import (
@@ -14,10 +15,12 @@ from app.events import (
     Loaded,
     LoadFailed,
     Loading,
+    PastTurn,
     RunFinished,
     RunRefused,
     RunStarted,
     Schedule,
+    Timed,
 )
 from app.settings import LaneSpec, ModelOptions
 from decoding.errors import InputError
@@ -70,7 +73,7 @@ class Session:
         # What the thread waits for: a turn to begin, the end of a pause, a single step.
         self._wake = threading.Condition()
         self._wanted: Turn | None = None
-        self._fresh = False
+        self._opening: list[Turn] | None = None  # another conversation is to begin with these
         self._stopping = False
         self._switched = False
         self._paused = False
@@ -93,8 +96,9 @@ class Session:
 
     def again(self) -> None:
         with self._wake:
-            if self._turns:
-                last = self._turns[-1]
+            turns = self._turns if self._opening is None else self._opening
+            if turns:
+                last = turns[-1]
                 self._wanted = Turn(last.prompt, last.run)
                 self._wake.notify()
 
@@ -118,8 +122,16 @@ class Session:
             self._wake.notify()
 
     def new_conversation(self) -> None:
+        self._begin([])
+
+    def resume(self, turns: Sequence[PastTurn], seed: int) -> None:
+        self._begin([Turn(turn.prompt, turn.run, dict(turn.answers)) for turn in turns])
+        self._seed = seed
+        self._runs = max((turn.run + 1 for turn in turns), default=self._runs)
+
+    def _begin(self, turns: list[Turn]) -> None:
         with self._wake:
-            self._fresh = True
+            self._opening = turns
             self._stopping = True
             self._wanted = None
             self._wake.notify()
@@ -191,6 +203,7 @@ class Session:
                 context=family.context,
                 lanes=tuple(lane.info(self._enabled[lane.spec.name]) for lane in lanes),
                 prompts=self._prompts(),
+                ignored=family.ignored,
             )
         )
         return lanes, family
@@ -198,9 +211,8 @@ class Session:
     def _next_turn(self) -> Turn | None:
         with self._wake:
             while not self._closed:
-                if self._fresh:
-                    self._fresh = False
-                    self._turns.clear()
+                if self._opening is not None:
+                    self._turns, self._opening = self._opening, None
                 if self._wanted is not None:
                     turn, self._wanted = self._wanted, None
                     self._stopping = False  # that was meant for the turn before
@@ -233,6 +245,9 @@ class Session:
                 len(ids),
                 self._seed,
                 tuple(lane.spec.name for lane in running),
+                tuple(ids),
+                self._schedule,
+                self._leader,
             )
         )
         eos = frozenset() if self._ignore_eos else family.eos
@@ -264,6 +279,8 @@ class Session:
         return [*messages, {"role": "user", "content": prompt}]
 
     def _emit(self, event: Event) -> None:
+        if isinstance(event, Timed):
+            event = replace(event, at=time.perf_counter())
         self._events.append(event)
 
     def _may_go_on(self) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from app.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
+from app.figures import figures
 from app.lane import Lane, first_divergence, lane_seed
 from decoding.decoder import Prompt
 from decoding.params import Params
-from decoding.stats import ratio
 from decoding.stopping import Stop
+from decoding.text import Detokenizer
 
 Emit = Callable[[Event], None]
 
@@ -93,7 +94,15 @@ class TurnRunner:
             self._shared = lane.prompt
         turn.started = True
         turn.greedy = params.sampling.greedy
-        self._emit(Prefilled(lane.spec.name, lane.ttft_seconds, first))
+        self._emit(
+            Prefilled(
+                lane.spec.name,
+                lane.ttft_seconds,
+                first,
+                lane.prefill_seconds,
+                lane.draft_prefill_seconds,
+            )
+        )
         if lane.finished:
             self._end(turn, lane.finished)
 
@@ -103,26 +112,31 @@ class TurnRunner:
         turn.greedy = turn.greedy and not record.sampled
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have probabilities
         tokens = lane.events(record)
-        self._emit(Stepped(lane.spec.name, record, tokens, self._figures(lane), pieces))
+        self._emit(Stepped(lane.spec.name, record, tokens, self._figures(lane), pieces, params))
         if lane.finished:
             self._end(turn, lane.finished)
 
     def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
         turn.reason, turn.message = reason, message
-        self._report(turn)
+        self._report(turn, pictures(turn.lane) if turn.started else {})
         if turn is self._baseline:  # now the others can be compared with it
             for other in self._turns:
                 if other is not turn and other.reason is not None:
-                    self._report(other)
+                    self._report(other, {})
 
-    def _report(self, turn: LaneTurn) -> None:
+    def _report(self, turn: LaneTurn, pieces: Mapping[int, str]) -> None:
         lane = turn.lane
         matches, divergence = self._compare(turn)
-        figures = self._figures(lane) if turn.started else None
-        message = turn.message or (lane.note if turn.started else None)
+        begun = turn.started
         self._emit(
             Finished(
-                lane.spec.name, turn.reason or "stopped", message, figures, matches, divergence
+                lane.spec.name,
+                turn.reason or "stopped",
+                turn.message or (lane.note if begun else None),
+                self._figures(lane) if begun else None,
+                matches,
+                divergence,
+                pieces,
             )
         )
 
@@ -138,24 +152,19 @@ class TurnRunner:
         return divergence is None, divergence
 
     def _figures(self, lane: Lane) -> Figures:
-        stats = lane.stats
-        speed = stats.tokens_per_second
         # a baseline that has not begun still has the figures of its last turn
         begun = self._baseline is not None and self._baseline.started
-        base = self._baseline.lane.stats.tokens_per_second if self._baseline and begun else None
-        return Figures(
-            tokens=len(lane.ids),
-            passes=lane.target_passes,
-            tokens_per_second=speed,
-            speedup=ratio(speed, base) if speed is not None and base is not None else None,
-            acceptance_rate=stats.acceptance_rate,
-            tokens_per_pass=stats.tokens_per_pass,
-            histogram=tuple(stats.histogram),
-            draft_seconds=stats.draft_seconds,
-            verify_seconds=stats.verify_seconds,
-            accept_seconds=stats.accept_seconds,
-            decode_seconds=stats.decode_seconds,
-        )
+        base = self._baseline.lane.stats if self._baseline and begun else None
+        return figures(lane.stats, len(lane.ids), lane.target_passes, base)
+
+
+def pictures(lane: Lane) -> dict[int, str]:
+    """Of all tokens in the lane's trees, for who looks at one that was not watched. They stand
+    behind the answer's first token: at the very beginning many tokenizers drop a space."""
+    behind = Detokenizer(lane.family.decode)
+    behind.push(lane.ids[0])
+    ids = {token for record in lane.rounds for token in (*record.tokens, *record.chosen)}
+    return {token: behind.ghost(token) for token in sorted(ids)}
 
 
 def describe(error: Exception) -> str:

@@ -179,6 +179,7 @@ class AppState:
                 lane = self.lanes[event.lane]
                 lane.phase, lane.finished = ENDS[event.reason], event
                 lane.figures = event.figures or lane.figures
+                lane.texts = {**event.pieces, **lane.texts}  # those of watched rounds are better
             case RunFinished():
                 self.running = self.paused = False
                 self.busy_lane = None

@@ -1,0 +1,1 @@
+"""Conversations that stay: recorded while they happen, reopened, exported, replayed."""

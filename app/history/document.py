@@ -1,0 +1,147 @@
+"""A recorded conversation as JSON: the document of `specchat run --json --trace`, and in the same
+places what a replay needs besides. `app.history.reading` is the way back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from app.document import envelope, lane_report, round_report, unavailable_report
+from app.events import Finished, LaneInfo, Prefilled, Stepped
+from app.history.recording import LaneRecord, Recording, Turn
+from app.settings import LaneSpec
+from decoding.params import Params
+from decoding.round import Round
+from decoding.stats import ratio
+
+REPLAY_VERSION = 1
+_ROUND = TypeAdapter(Round)
+_FINISHED = TypeAdapter(Finished)
+
+
+def conversation_document(recording: Recording) -> dict[str, Any]:
+    loaded = recording.loaded
+    assert loaded is not None
+    return envelope(
+        target=loaded.target,
+        device=loaded.device,
+        dtype=loaded.dtype,
+        threads=loaded.threads,
+        settings=recording.settings | {"seed": recording.seed},
+        ignored=list(loaded.ignored),
+        runs=[_run(index, turn, recording) for index, turn in enumerate(recording.turns)],
+        replay={
+            "replay_version": REPLAY_VERSION,
+            "name": recording.name,
+            "created": recording.created,
+            "context": loaded.context,
+            "lanes": [asdict(info) for info in _infos(recording)],
+            "pieces": {str(token): text for token, text in sorted(_pieces(recording).items())},
+        },
+    )
+
+
+def flat(params: Params) -> dict[str, Any]:
+    """Settings by the names that they have on the command line."""
+    values = asdict(params)
+    return {**values.pop("sampling"), **values}
+
+
+def _infos(recording: Recording) -> list[LaneInfo]:
+    """All lanes that there ever were; after a conversation was reopened they may be others."""
+    infos = {name: lane.info for turn in recording.turns for name, lane in turn.lanes.items()}
+    infos.update({info.name: info for info in recording.loaded.lanes} if recording.loaded else {})
+    return list(infos.values())
+
+
+def _pieces(recording: Recording) -> dict[int, str]:
+    """Pictures of tokens. Those that were made of a token alone are better than what one added to
+    a text."""
+    lanes = [lane for turn in recording.turns for lane in turn.lanes.values()]
+    steps = [step for lane in lanes for step in lane.steps]
+    pieces = {token.id: token.text for step in steps for token in step.tokens if token.text}
+    for event in [each for lane in lanes for each in lane.finishes]:
+        pieces.update(event.pieces)
+    for step in steps:
+        pieces.update(step.pieces)
+    return pieces
+
+
+def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
+    started = turn.started
+    settings: list[dict[str, Any]] = []
+    lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
+    for info in recording.loaded.lanes if recording.loaded else ():
+        if not info.available and info.name not in turn.lanes:
+            spec = LaneSpec(info.strategy, info.name, info.pinned_gamma)
+            lanes.append(unavailable_report(spec, info.reason))
+    return {
+        "index": index,
+        "id": None,
+        "category": None,
+        "turn": index,
+        "prompt": started.prompt,
+        "prompt_ids": list(started.prompt_ids),
+        "lanes": lanes,
+        "run": started.run,
+        "seed": started.seed,
+        "schedule": started.schedule,
+        "leader": started.leader,
+        "stopped": turn.stopped,
+        "end_seconds": _since(turn, turn.ended.at) if turn.ended else None,
+        "settings": settings,
+    }
+
+
+def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
+    report = lane_report(lane, None, lane.error, trace=False)
+    if lane.end is not None:
+        report["matches_ar"] = lane.end.matches_ar
+        report["first_divergence"] = lane.end.first_divergence
+    ar = next((each for each in turn.lanes.values() if each.info.strategy == "ar"), None)
+    speed, base = report["tokens_per_second"], ar.stats.tokens_per_second if ar else None
+    if speed is not None and base is not None:
+        report["speedup"] = ratio(speed, base)
+    report["rounds"] = [_round(step, turn, settings) for step in lane.steps]
+    report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
+    report["finishes"] = [
+        _FINISHED.dump_python(
+            event, mode="json", exclude={"lane", "figures", "pieces", "at"}, exclude_defaults=True
+        )
+        | {"seconds": _since(turn, event.at)}
+        for event in lane.finishes
+    ]
+    return report
+
+
+def _first(event: Prefilled, turn: Turn) -> dict[str, Any]:
+    return {
+        "id": event.first.id,
+        "text": event.first.text,
+        "seconds": _since(turn, event.at),
+    }
+
+
+def _round(step: Stepped, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
+    """`settings` are collected: a round names the place of its own among them."""
+    place = None
+    if step.params is not None:
+        own = flat(step.params)
+        if own not in settings:
+            settings.append(own)
+        place = settings.index(own)
+    more = _ROUND.dump_python(step.round, mode="json", exclude_defaults=True)
+    return {
+        **round_report(step.round),
+        **more,
+        "start_seconds": _since(turn, step.at - step.round.total_seconds),
+        "settings": place,
+        "shown": [[token.id, token.text, token.fate, token.node] for token in step.tokens],
+    }
+
+
+def _since(turn: Turn, at: float) -> float:
+    """Seconds since the turn began, to a microsecond."""
+    return round(at - turn.started.at, 6)

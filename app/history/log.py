@@ -1,0 +1,118 @@
+"""The file that a conversation is recorded in: one JSON array a line, only ever appended to.
+
+["conversation", {log_version, version, created, settings, ...}] comes first, then ["loaded", ...]
+and the events of the turns, and ["name", "..."] whenever the user gives it another name. A line
+that a crash cut short is left out when the file is read, and cut off before it is appended to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.document import envelope
+from app.events import (
+    Event,
+    Finished,
+    Loaded,
+    Prefilled,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Stepped,
+)
+from app.history.recording import NO_FIGURES, Recording
+from decoding.errors import InputError
+
+LOG_VERSION = 1
+KINDS: dict[str, type[Any]] = {
+    "loaded": Loaded,
+    "run": RunStarted,
+    "prefilled": Prefilled,
+    "round": Stepped,
+    "finished": Finished,
+    "end": RunFinished,
+    "refused": RunRefused,
+}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+_CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}
+assert set(KINDS.values()) <= set(get_args(Event))
+
+
+def header(created: str, settings: dict[str, Any]) -> bytes:
+    facts = {"log_version": LOG_VERSION, **envelope(created=created, settings=settings)}
+    return _line("conversation", json.dumps(facts).encode())
+
+
+def name_line(name: str) -> bytes:
+    return _line("name", json.dumps(name).encode())
+
+
+def event_line(event: Event) -> bytes | None:
+    """None for an event that says nothing about a conversation. Figures are left out: they follow
+    from the rounds."""
+    name = _NAMES.get(type(event))
+    if name is None:
+        return None
+    codec = _CODECS[name]
+    return _line(name, codec.dump_json(event, exclude={"figures"}, exclude_defaults=True))
+
+
+def _line(name: str, value: bytes) -> bytes:
+    return b'["%s", %s]\n' % (name.encode(), value)
+
+
+def read_event(name: str, value: dict[str, Any]) -> Event:
+    """Raises pydantic's ValidationError."""
+    more = {"figures": NO_FIGURES} if name == "round" else {}
+    event: Event = _CODECS[name].validate_python({**value, **more})
+    return event
+
+
+def complete(data: bytes) -> bytes:
+    """Without a last line that was never finished."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def is_log(data: bytes) -> bool:
+    return data.startswith(b'["conversation"')
+
+
+def read_log(data: bytes, where: Path) -> Recording:
+    """Raises InputError naming the first line that is not understood."""
+    recording: Recording | None = None
+    for number, (name, value) in enumerate(_lines(complete(data), where), 1):
+        try:
+            if recording is None:
+                recording = _begin(name, value, where)
+            elif name == "name":
+                recording.name = str(value)
+            elif name in KINDS:
+                recording.take(read_event(name, value))
+        except (ValidationError, LookupError, TypeError) as error:
+            raise InputError(f"{where}, line {number}: not a recorded {name}") from error
+    if recording is None or not recording.turns:
+        raise InputError(f"{where}: nothing was recorded in it")
+    return recording
+
+
+def _lines(data: bytes, where: Path) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            name, value = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{where}, line {number}: not a line of a conversation") from error
+        yield str(name), value
+
+
+def _begin(name: str, value: dict[str, Any], where: Path) -> Recording:
+    if value["log_version"] != LOG_VERSION:
+        raise InputError(
+            f"{where}: recorded by specchat {value['version']} in another format "
+            f"({value['log_version']}, this one reads {LOG_VERSION})"
+        )
+    return Recording(str(value["created"]), dict(value["settings"]))

@@ -1,0 +1,129 @@
+"""Reads a recorded conversation from a file: the JSON that was exported, or the log itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.document import SCHEMA_VERSION
+from app.events import Event, Finished, Loaded, Prefilled, RunFinished, RunStarted, Stepped
+from app.history.document import REPLAY_VERSION
+from app.history.log import is_log, read_log
+from app.history.recording import NO_FIGURES, Recording
+from decoding.errors import InputError
+from decoding.params import SamplingParams
+from decoding.round import Fate
+
+Json = dict[str, Any]
+_SAMPLING = {field.name for field in fields(SamplingParams)}
+
+
+class _Reader:
+    """One codec for each kind of event."""
+
+    def __init__(self) -> None:
+        self._codecs: dict[type, TypeAdapter[Any]] = {}
+
+    def event(self, kind: type, value: Json) -> Event:
+        codec = self._codecs.setdefault(kind, TypeAdapter(kind))
+        event: Event = codec.validate_python(value)
+        return event
+
+
+def read_recording(path: Path) -> Recording:
+    """Raises InputError: one line that says what is wrong with the file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror or error}") from error
+    if is_log(data):
+        return read_log(data, path)
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+    return read_document(document, path)
+
+
+def read_document(document: Any, where: Path) -> Recording:
+    """The recording that a document was made of. Raises InputError."""
+    replay = document.get("replay") if isinstance(document, dict) else None
+    if not isinstance(replay, dict) or not isinstance(document.get("runs"), list):
+        raise InputError(
+            f"{where} is no exported conversation; specchat exports one with ctrl+p, Export as JSON"
+        )
+    versions = (document.get("schema_version"), replay.get("replay_version"))
+    if versions != (SCHEMA_VERSION, REPLAY_VERSION):
+        raise InputError(
+            f"{where} was exported by specchat {document.get('version')} in another format "
+            f"({versions[0]}.{versions[1]}, this one reads {SCHEMA_VERSION}.{REPLAY_VERSION})"
+        )
+    if not document["runs"]:
+        raise InputError(f"{where}: there is no turn in it")
+    try:
+        return _recording(document, replay)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{where} is damaged: {place}: {first['msg']}") from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"{where} is damaged: {what}") from error
+
+
+def _recording(document: Json, replay: Json) -> Recording:
+    reader = _Reader()
+    pieces = {int(token): str(text) for token, text in replay["pieces"].items()}
+    recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
+    recording.take(reader.event(Loaded, document | replay))
+    for run in document["runs"]:
+        lanes = [lane for lane in run["lanes"] if lane["available"]]
+        names = [lane["lane"] for lane in lanes]
+        count = len(run["prompt_ids"])
+        recording.take(reader.event(RunStarted, run | {"prompt_tokens": count, "lanes": names}))
+        for lane in lanes:
+            for kind, value in _lane_events(lane, run, pieces):
+                recording.take(reader.event(kind, {**value, "lane": lane["lane"]}))
+        if run["end_seconds"] is not None:
+            recording.take(reader.event(RunFinished, run | {"at": run["end_seconds"]}))
+    return recording
+
+
+def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[type, Json]]:
+    events: list[tuple[type, Json]] = []
+    if first := lane["first"]:
+        token = {"id": first["id"], "text": first["text"], "fate": Fate.FIRST, "round": -1}
+        events.append((Prefilled, lane | {"first": token, "at": first["seconds"]}))
+    settings = [_nested(own) for own in run["settings"]]
+    for record in lane["rounds"]:
+        events.append((Stepped, _step(record, settings, pieces)))
+    for finish in lane["finishes"]:
+        events.append((Finished, finish | {"at": finish["seconds"]}))
+    return events
+
+
+def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
+    pruned = [each["token"] for each in record.get("pruned", ())]
+    known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
+    place = record["settings"]
+    return {
+        "round": record,
+        "tokens": [
+            {"id": token, "text": text, "fate": fate, "round": record["index"], "node": node}
+            for token, text, fate, node in record["shown"]
+        ],
+        "figures": NO_FIGURES,
+        "pieces": {token: pieces[token] for token in known if token in pieces},
+        "params": None if place is None else settings[place],
+        "at": record["start_seconds"] + record["total_seconds"],
+    }
+
+
+def _nested(own: Json) -> Json:
+    """Settings as the decoder takes them, from their names on the command line."""
+    sampling = {name: value for name, value in own.items() if name in _SAMPLING}
+    return {**{name: own[name] for name in own if name not in _SAMPLING}, "sampling": sampling}

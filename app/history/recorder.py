@@ -1,0 +1,91 @@
+"""Writes a conversation down while it happens. One write a drain at most, nothing per token."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from app.events import Event, Loaded, RunRefused, RunStarted, Timed
+from app.history.log import complete, event_line, header
+from app.history.store import Store
+
+
+class Recorder:
+    """Sees every event that the screen sees. A conversation's file begins with its first turn.
+
+    What has been taken in is in the operating system's hands: a crash of the app loses nothing of
+    it. Where nothing can be written, `problem` says why, and the app goes on without.
+    """
+
+    def __init__(self, store: Store, settings: dict[str, Any]) -> None:
+        self.store = store
+        self.path: Path | None = None
+        self.problem: str | None = None
+        self._settings = settings
+        self._loaded: Loaded | None = None
+        self._told = False  # the file knows of the models
+        self._in_turn = False
+        self._file: BinaryIO | None = None
+
+    def take(self, events: Iterable[Event]) -> None:
+        lines: list[bytes] = []
+        for event in events:
+            if isinstance(event, Loaded):
+                self._loaded, self._told = replace(event, prompts=()), False
+            elif isinstance(event, RunStarted):
+                self._in_turn = True
+                lines += self._heading()
+            if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
+                lines.append(line)
+            if isinstance(event, RunRefused):
+                self._in_turn = False
+        if lines:
+            self._write(b"".join(lines))
+
+    def begin(self) -> None:
+        """The next turn begins another conversation."""
+        self.close()
+        self.path, self._in_turn = None, False
+
+    def go_on(self, path: Path) -> None:
+        """The next turn belongs to the conversation that is kept there."""
+        self.begin()
+        self.path = path
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file, self._told = None, False
+
+    def _heading(self) -> list[bytes]:
+        """What must stand before the first turn that this recorder writes into the file."""
+        lines: list[bytes] = []
+        if self.path is None:
+            now = datetime.now().astimezone()
+            self.path = self.store.new_path(now)
+            lines.append(header(now.isoformat(timespec="seconds"), self._settings))
+        if self._loaded and not self._told and (line := event_line(self._loaded)):
+            lines.append(line)
+            self._told = True
+        return lines
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._file is None:
+                self._file = self._opened()
+            self._file.write(data)
+            self.problem = None
+        except OSError as error:
+            self.problem = f"This conversation is not saved: {error.strerror or error}"
+
+    def _opened(self) -> BinaryIO:
+        assert self.path is not None
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists():
+            size = len(complete(self.path.read_bytes()))
+            os.truncate(self.path, size)
+        return self.path.open("ab", buffering=0)

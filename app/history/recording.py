@@ -1,0 +1,205 @@
+"""A recorded conversation in memory: its turns, and in each the events of every lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.events import (
+    Event,
+    Figures,
+    Finished,
+    LaneInfo,
+    Loaded,
+    PastTurn,
+    Prefilled,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Stepped,
+    Timed,
+)
+from app.figures import figures
+from app.settings import LaneSpec
+from decoding.round import Fate, Round
+from decoding.stats import Stats
+
+GHOSTS = (Fate.REJECTED, Fate.DROPPED)
+NO_FIGURES = figures(Stats(), 0, 0, None)  # of rounds as they are read: `Turn.events` knows better
+
+
+@dataclass(slots=True)
+class LaneRecord:
+    """What one lane did in one turn. It reads like the lane itself (`app.document.Answer`)."""
+
+    info: LaneInfo
+    prefilled: Prefilled | None = None
+    steps: list[Stepped] = field(default_factory=list)
+    finishes: list[Finished] = field(default_factory=list)  # again, when there is more to compare
+
+    @property
+    def spec(self) -> LaneSpec:
+        return LaneSpec(self.info.strategy, self.info.name, self.info.pinned_gamma)
+
+    @property
+    def end(self) -> Finished | None:
+        return self.finishes[-1] if self.finishes else None
+
+    @property
+    def error(self) -> str | None:
+        return (self.end.message or "") if self.end and self.end.reason == "error" else None
+
+    @property
+    def finished(self) -> str | None:
+        return self.end.reason if self.end else None
+
+    @property
+    def note(self) -> str | None:
+        return self.end.message if self.end else None
+
+    @property
+    def text(self) -> str:
+        """The answer: what the tokens added to it, without those that were thrown away."""
+        first = self.prefilled.first.text if self.prefilled else ""
+        tokens = (token for step in self.steps for token in step.tokens)
+        return first + "".join(token.text for token in tokens if token.fate not in GHOSTS)
+
+    @property
+    def ids(self) -> list[int]:
+        first = [self.prefilled.first.id] if self.prefilled else []
+        return first + [token for record in self.rounds for token in record.emitted]
+
+    @property
+    def rounds(self) -> list[Round]:
+        return [step.round for step in self.steps]
+
+    @property
+    def stats(self) -> Stats:
+        stats = Stats()
+        for record in self.rounds:
+            stats.add(record)
+        return stats
+
+    @property
+    def target_passes(self) -> int:
+        return 0 if self.info.strategy == "drafter" else len(self.steps)
+
+    @property
+    def ttft_seconds(self) -> float:
+        return self.prefilled.ttft_seconds if self.prefilled else 0.0
+
+    @property
+    def prefill_seconds(self) -> float | None:
+        return self.prefilled.prefill_seconds if self.prefilled else None
+
+    @property
+    def draft_prefill_seconds(self) -> float | None:
+        return self.prefilled.draft_prefill_seconds if self.prefilled else None
+
+
+@dataclass(slots=True)
+class Turn:
+    """A prompt and what became of it. One that nobody ended was cut off, by a crash for example."""
+
+    started: RunStarted
+    lanes: dict[str, LaneRecord]
+    ended: RunFinished | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self.ended is None or self.ended.stopped
+
+    @property
+    def answers(self) -> dict[str, str]:
+        return {name: lane.text for name, lane in self.lanes.items() if lane.prefilled}
+
+    def events(self) -> Iterator[Event]:
+        """All that happened, in order, with the figures of each moment."""
+        timed: list[Event] = [self.started]
+        for lane in self.lanes.values():
+            timed += [lane.prefilled] if lane.prefilled else []
+            timed += [*lane.steps, *lane.finishes]
+        timed.sort(key=lambda event: event.at)  # type: ignore[union-attr]
+        tally = Tally(self)
+        for event in timed:
+            yield tally.counted(event)
+        last = max(event.at for event in timed if isinstance(event, Timed))
+        if self.ended is None:
+            for name, lane in self.lanes.items():
+                if not lane.finishes:
+                    yield Finished(name, "stopped", at=last)
+        yield self.ended or RunFinished(self.started.run, True, at=last)
+
+
+class Tally:
+    """Running figures of a turn's lanes: they follow from the rounds, so nobody stores them."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._lanes = turn.lanes
+        self._sums = {name: Stats() for name in turn.lanes}
+        ar = (name for name, lane in turn.lanes.items() if lane.info.strategy == "ar")
+        self._baseline = next(ar, None)
+
+    def counted(self, event: Event) -> Event:
+        if isinstance(event, Stepped):
+            self._sums[event.lane].add(event.round)
+            return replace(event, figures=self._figures(event.lane))
+        if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
+            return replace(event, figures=self._figures(event.lane))
+        return event
+
+    def _figures(self, name: str) -> Figures:
+        sums = self._sums[name]
+        passes = 0 if self._lanes[name].info.strategy == "drafter" else sums.passes
+        base = self._sums[self._baseline] if self._baseline else None
+        return figures(sums, 1 + sums.emitted, passes, base)
+
+
+@dataclass(slots=True)
+class Recording:
+    """A conversation, built up event by event. `settings` are those that it began with."""
+
+    created: str  # ISO 8601
+    settings: dict[str, Any]
+    name: str = ""  # given by the user
+    loaded: Loaded | None = None  # the models of the newest turn
+    turns: list[Turn] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.name or (self.turns[0].started.prompt if self.turns else "")
+
+    @property
+    def seed(self) -> int:
+        return self.turns[-1].started.seed
+
+    def take(self, event: Event) -> None:
+        """Raises KeyError for an event of a lane that takes no part in the turn, and IndexError
+        for one outside of any turn: no engine says such things."""
+        match event:
+            case Loaded():
+                self.loaded = event
+            case RunStarted():
+                del self.turns[event.turn :]  # once more: its old answers go
+                self.turns.append(Turn(event, self._lanes(event.lanes)))
+            case Prefilled():
+                self.turns[-1].lanes[event.lane].prefilled = event
+            case Stepped():
+                self.turns[-1].lanes[event.lane].steps.append(event)
+            case Finished():
+                self.turns[-1].lanes[event.lane].finishes.append(event)
+            case RunFinished():
+                self.turns[-1].ended = event
+            case RunRefused() if self.turns and self.turns[-1].ended is None:
+                self.turns.pop()
+
+    def _lanes(self, names: Sequence[str]) -> dict[str, LaneRecord]:
+        infos = {info.name: info for info in self.loaded.lanes} if self.loaded else {}
+        return {name: LaneRecord(infos[name]) for name in names}
+
+    def past(self) -> list[PastTurn]:
+        """What an engine needs to go on from here."""
+        return [
+            PastTurn(turn.started.prompt, turn.started.run, turn.answers) for turn in self.turns
+        ]

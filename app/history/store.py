@@ -1,0 +1,78 @@
+"""The folder of kept conversations: one file each, in the user's data folder."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import platformdirs
+
+from app.history.log import complete, name_line, read_log
+from app.history.recording import Recording
+from decoding.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A conversation as a list shows it."""
+
+    path: Path
+    title: str  # the name that it was given, else its first prompt
+    turns: int
+    changed: datetime
+
+
+class Store:
+    """Lists, opens, renames and deletes conversations. All of it may raise OSError."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or platformdirs.user_data_path("specchat") / "conversations"
+
+    def new_path(self, now: datetime) -> Path:
+        """A file name that sorts by time and that no other conversation has."""
+        stem = now.strftime("%Y-%m-%d-%H%M%S")
+        path, number = self.folder / f"{stem}.jsonl", 1
+        while path.exists():
+            number += 1
+            path = self.folder / f"{stem}-{number}.jsonl"
+        return path
+
+    def entries(self) -> list[Entry]:
+        """The newest first. What is no conversation, or holds no turn, is passed over."""
+        found = []
+        for path in self.folder.glob("*.jsonl"):
+            with suppress(OSError, InputError):  # deleted meanwhile, or not one of ours
+                found.append(_entry(path))
+        return sorted(found, key=lambda entry: entry.changed, reverse=True)
+
+    def open(self, path: Path) -> Recording:
+        """Raises InputError where it cannot be understood."""
+        return read_log(path.read_bytes(), path)
+
+    def rename(self, path: Path, name: str) -> None:
+        with path.open("r+b") as file:
+            file.truncate(len(complete(file.read())))
+            file.seek(0, 2)
+            file.write(name_line(name))
+
+    def delete(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+
+
+def _entry(path: Path) -> Entry:
+    """Reads only the lines that a list needs: a conversation may be many megabytes."""
+    title, name, turns = "", "", 0
+    with path.open("rb") as file:
+        for line in file:
+            if line.startswith(b'["run"') and line.endswith(b"\n"):
+                _, run = json.loads(line)
+                turns = run["turn"] + 1
+                title = title or run["prompt"]
+            elif line.startswith(b'["name"') and line.endswith(b"\n"):
+                _, name = json.loads(line)
+    if not turns:
+        raise InputError(f"{path}: nothing was recorded in it")
+    return Entry(path, name or title, turns, datetime.fromtimestamp(path.stat().st_mtime))

@@ -1,0 +1,130 @@
+"""What happens is in the file at once, and a crash costs a half-written line at most."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from conversation import LOADED, SETTINGS, bare, events, turn
+
+from app.events import Loading, RunFinished, RunRefused, RunStarted, Stepped
+from app.history.recorder import Recorder
+from app.history.recording import Turn
+from app.history.store import Store
+from decoding.errors import InputError
+
+
+def told(turn: Turn) -> list[object]:
+    return [bare(event) for event in turn.events()]
+
+
+def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
+    for event in events():  # a drain may bring one event or many
+        recorder.take([event])
+    assert recorder.path
+    found = store.open(recorder.path)
+    assert found.settings == SETTINGS and found.loaded == LOADED
+    assert [told(each) for each in found.turns] == [
+        turn(0, "Count!", 200.0, 0),  # the first answers were replaced
+        turn(1, "And on?\nPlease.", 7.0, 1),
+    ]
+    times = [event.at for event in found.turns[0].events()]  # type: ignore[union-attr]
+    assert times[0] == 200.0 and times == sorted(times)
+
+
+def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:
+    recorder.take([Loading("target", 0.5), LOADED])
+    recorder.take([RunRefused("too long", "no")])
+    assert recorder.path is None and not store.folder.exists()
+    recorder.take(turn(0, "One", 1.0, 0))
+    first = recorder.path
+    recorder.begin()
+    recorder.take(turn(0, "Two", 9.0, 0))
+    assert first and recorder.path and first != recorder.path
+    assert {entry.title for entry in store.entries()} == {"One", "Two"}
+
+
+def test_one_write_a_drain(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(recorder, "_write", written.append)
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.take([])
+    assert len(written) == 1 and written[0].count(b"\n") == 2 + 10
+
+
+@pytest.mark.parametrize("lost", [1, 20, 2000])
+def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder, lost: int) -> None:
+    whole = turn(0, "Count!", 1.0, 0)
+    recorder.take(whole)
+    path = recorder.path
+    assert path
+    os.truncate(path, path.stat().st_size - lost)  # the power went
+    found = store.open(path)
+    (cut,) = found.turns
+    assert cut.stopped and isinstance(list(cut.events())[-1], RunFinished)
+    known = [event for event in told(cut) if event in whole]
+    assert known == whole[: len(known)] and (len(known) == len(whole) - 1 or lost > 100)
+
+    again = Recorder(store, SETTINGS)  # another day
+    again.take([LOADED])
+    again.go_on(path)
+    again.take(turn(1, "And on?", 3.0, 1))
+    assert [told(each) for each in store.open(path).turns][1] == turn(1, "And on?", 3.0, 1)
+
+
+def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    begun, first = turn(1, "And on?", 2.0, 1)[:2]
+    recorder.take([begun, first, RunRefused("And on?", "out of memory")])
+    assert recorder.path and len(store.open(recorder.path).turns) == 1
+
+
+def test_other_models_may_go_on(store: Store, kept: Path) -> None:
+    recorder = Recorder(store, SETTINGS)
+    other = LOADED.lanes[0]
+    recorder.take([type(LOADED)("other", "cuda:0", "bfloat16", 1, 64, (other,))])
+    recorder.go_on(kept)
+    recorder.take([RunStarted(1, 1, "More", 2, 42, ("ar",)), RunFinished(1, False)])
+    found = store.open(kept)
+    assert found.loaded and found.loaded.target == "other"
+    assert list(found.turns[0].lanes) == ["ar", "draft:gamma=2"]
+    assert list(found.turns[1].lanes) == ["ar"]
+
+
+def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    recorder = Recorder(Store(tmp_path / "file" / "conversations"), SETTINGS)
+    recorder.take([LOADED, *turn(0, "Count!", 1.0, 0)])
+    assert recorder.problem and "not saved" in recorder.problem
+
+
+def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> None:
+    entries = store.entries()
+    whole = kept.read_bytes()
+    for data, line in (
+        (b"no JSON\n", 1),
+        (b'["run", {"turn": 0, "prompt": "x"}]\n', 1),
+        (whole.replace(b'"parents":[-1', b'"parents":["x"'), 5),
+    ):
+        broken = store.folder / "broken.jsonl"
+        broken.write_bytes(data)
+        with pytest.raises(InputError, match=f"broken.jsonl, line {line}: "):
+            store.open(broken)
+    broken.write_bytes(b"no JSON\n")
+    assert store.entries() == entries
+    broken.write_bytes(whole.replace(b'"log_version": 1', b'"log_version": 99'))
+    with pytest.raises(InputError, match="another format"):
+        store.open(broken)
+
+
+def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
+    """A drain of four busy lanes brings about thirty rounds; 15 drains a second."""
+    import time
+
+    steps = [event for event in events() if isinstance(event, Stepped)] * 5
+    recorder.take(turn(0, "Count!", 1.0, 0)[:6])
+    begun = time.perf_counter()
+    for _ in range(20):
+        recorder.take(steps)
+    assert (time.perf_counter() - begun) / 20 < 0.02
