@@ -64,6 +64,7 @@ class Target:
         )
         self._layers, self._devices, self.vocab_size = self._probe()
         self._fold = self._group_size() if ours else 1
+        self._block = lru_cache(maxsize=64)(self._draw_block)
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
@@ -184,13 +185,20 @@ class Target:
             (1, 1, self._fold * rows, past + rows), dtype=self.dtype, device=self.device
         )
         if rows > 1:
-            full[..., past:] = _block(shape, self._fold, self.dtype, self.device)
+            full[..., past:] = self._block(shape)
         if not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = positions[:, None] - keys >= window
         near = full.masked_fill(far.repeat(self._fold, 1), lowest)
         return {"full_attention": full, "sliding_attention": near} if self._mixed else near
+
+    def _draw_block(self, shape: Shape) -> Tensor:
+        """The tree's own part of the mask, [fold * n, n]."""
+        seen = shape.ancestors()
+        lowest = torch.finfo(self.dtype).min
+        block = torch.zeros(seen.shape, dtype=self.dtype).masked_fill(~seen, lowest)
+        return block.repeat(self._fold, 1).to(self.device)
 
     def _set_attention(self) -> bool:
         """Use our attention where the model's class takes one; others keep their own eager one."""
@@ -270,14 +278,6 @@ def _layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
         if isinstance(module, nn.ModuleList) and len(module) == count:
             return module
     raise InputError("the target's layers were not found, so an EAGLE-3 draft can't read them")
-
-
-@lru_cache(maxsize=64)
-def _block(shape: Shape, fold: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """The tree's own part of the mask, [fold * n, n]."""
-    seen = shape.ancestors()
-    block = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, torch.finfo(dtype).min)
-    return block.repeat(fold, 1).to(device)
 
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from decoding.attention import causal_mask, folded_attention
 from decoding.cache import LayerShape, TreeCache
 from decoding.drafters.base import Needs
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, static
+from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, Static
 from decoding.drafters.medusa_tree import Choices, trim
 from decoding.params import SamplingParams
 from decoding.prefix import common_prefix
@@ -70,6 +70,7 @@ class Eagle:
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of the rows behind the cache's
+        self._static = lru_cache(maxsize=16)(partial(Static, device=target.device))
         self._payoff = None if verify_cost is None else Payoff(verify_cost)
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
@@ -115,7 +116,7 @@ class Eagle:
     def _plan(self, gamma: int) -> Plan:
         tree, most = self.tree, self.head.config.draft_vocab
         if tree.choices:
-            return static(trim(tree.choices, gamma, most), self._device)
+            return self._static(trim(tree.choices, gamma, most))
         width = min(tree.top_k, most)
         if tree.total is None and self._payoff is not None:
             return Paying(width, self._payoff)

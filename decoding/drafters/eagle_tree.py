@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 import torch
@@ -100,11 +99,6 @@ class Static:
 
     def keep(self, pool: Pool) -> Kept:
         return self._kept
-
-
-@lru_cache(maxsize=64)
-def static(choices: Choices, device: torch.device) -> Static:
-    return Static(choices, device)
 
 
 def prune(pool: Pool, count: int) -> Kept:

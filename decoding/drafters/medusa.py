@@ -6,7 +6,7 @@ Cai et al. 2024 (2401.10774). The guesses form a static tree that one pass verif
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
@@ -69,6 +69,7 @@ class Medusa:
         self.note: str | None = None
         self._vocab, self._device = heads.vocab, heads.device
         self._hidden: Tensor | None = None
+        self._prepared = lru_cache(maxsize=64)(partial(_prepared, device=heads.device))
         self.set_choices(choices)
 
     def set_choices(self, choices: Choices) -> None:
@@ -94,7 +95,7 @@ class Medusa:
     ) -> Draft | None:
         if not self.choices:
             return None
-        tree, flat = _prepared(self.choices, min(gamma, self.heads.count), self._device)
+        tree, flat = self._prepared(self.choices, min(gamma, self.heads.count))
         assert self._hidden is not None
         guesses = self.heads.guesses(self._hidden, tree.width).flatten()
         root = torch.tensor(ids[-1:], device=self._device)
@@ -107,7 +108,6 @@ class Medusa:
         self._hidden = features[-1:]
 
 
-@lru_cache(maxsize=64)
 def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Candidates, Tensor]:
     """The tree cut to `heads` levels, and where its nodes' tokens stand in [k, ranks] flattened."""
     tree = candidates(trim(choices, heads, 1 << 62))
