@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from app.settings import LaneSpec, Settings
 from app.version import VERSION
 from decoding.round import Round
 from decoding.stats import Stats, ratio
 
-if TYPE_CHECKING:  # torch comes with these, and a recorded answer is written without it
-    from app.family import Family
-    from app.lane import Lane
-
 SCHEMA_VERSION = 1
 
-_LANE_FIELDS = (
+LANE_FIELDS = (
     "lane", "strategy", "available", "reason", "text", "token_ids", "finish_reason", "tokens",
     "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
     "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
@@ -52,20 +48,6 @@ class Answer(Protocol):
     def rounds(self) -> Sequence[Round]: ...
 
 
-def document(
-    settings: Settings, family: Family, seed: int, runs: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    return envelope(
-        target=family.name,
-        device=family.device,
-        dtype=family.dtype,
-        threads=family.threads,
-        settings=settings_report(settings) | {"seed": seed},
-        ignored=list(family.ignored),
-        runs=list(runs),
-    )
-
-
 def settings_report(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", exclude={"schedule"})
 
@@ -75,27 +57,14 @@ def envelope(**facts: Any) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "version": VERSION, **facts}
 
 
-class Reference:
+class Reference(Protocol):
     """The autoregressive lane's answer, that the others are compared with."""
 
-    def __init__(self, lane: Lane, prompt_ids: Sequence[int], family: Family, greedy: bool) -> None:
-        self.speed = lane.stats.tokens_per_second
-        self._ids, self._prompt = lane.ids, list(prompt_ids)
-        self._family, self._greedy = family, greedy
+    @property
+    def speed(self) -> float | None: ...
 
     def compare(self, lane: Answer) -> dict[str, Any]:
-        """Whether the greedy ids are the same; else where they part, and how far apart the target's
-        logits of both tokens are there. A draft model alone is another model: not compared."""
-        if not self._greedy or lane.spec.strategy == "drafter":
-            return {}
-        from app.lane import first_divergence
-
-        at = first_divergence(lane.ids, self._ids)
-        gap = None
-        if at is not None and at < min(len(lane.ids), len(self._ids)):
-            before = self._prompt + self._ids[:at]
-            gap = self._family.logit_gap(before, lane.ids[at], self._ids[at])
-        return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
+        """Those of `matches_ar`, `first_divergence` and `divergence_gap` that are defined."""
 
 
 def lane_report(
@@ -103,7 +72,7 @@ def lane_report(
 ) -> dict[str, Any]:
     """What a lane that could be started did; of one that broke, what it did until then."""
     stats = lane.stats
-    report: dict[str, Any] = dict.fromkeys(_LANE_FIELDS)
+    report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
     report |= {
         "lane": lane.spec.name,
         "strategy": lane.spec.strategy,
@@ -137,7 +106,7 @@ def lane_report(
 
 
 def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
-    return dict.fromkeys(_LANE_FIELDS) | {
+    return dict.fromkeys(LANE_FIELDS) | {
         "lane": spec.name,
         "strategy": spec.strategy,
         "available": False,

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from app.document import Reference, document, lane_report, unavailable_report
+from app.baseline import Baseline
+from app.document import envelope, lane_report, settings_report, unavailable_report
 from app.family import Family, load_family
 from app.inputs import Message, Request
 from app.lane import Lane, lane_seed
@@ -56,7 +57,16 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
                         code = 1
         except KeyboardInterrupt:
             code = 130
-    return Outcome(document(settings, family, seed, runs), code)
+    document = envelope(
+        target=family.name,
+        device=family.device,
+        dtype=family.dtype,
+        threads=family.threads,
+        settings=settings_report(settings) | {"seed": seed},
+        ignored=list(family.ignored),
+        runs=runs,
+    )
+    return Outcome(document, code)
 
 
 def _answer(
@@ -122,7 +132,7 @@ def _run_lanes(
     base = next((lane for lane in lanes if lane.spec.strategy == "ar"), None)
     reference = None
     if base is not None and base.spec.name not in errors:
-        reference = Reference(base, ids, family, settings.params.sampling.greedy)
+        reference = Baseline(base, ids, family, settings.params.sampling.greedy)
     return [
         lane_report(lane, reference, errors.get(lane.spec.name), trace)
         if lane.available

@@ -8,13 +8,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.document import envelope, lane_report, round_report, unavailable_report
+from app.document import Answer, envelope, lane_report, round_report, unavailable_report
 from app.events import Finished, LaneInfo, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
 from app.settings import LaneSpec
 from decoding.params import Params
 from decoding.round import Round
-from decoding.stats import ratio
 
 REPLAY_VERSION = 1
 _ROUND = TypeAdapter(Round)
@@ -95,15 +94,23 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
     }
 
 
+class _Recorded:
+    """The comparison as it was seen; implements `app.document.Reference`."""
+
+    def __init__(self, turn: Turn) -> None:
+        ar = next((lane for lane in turn.lanes.values() if lane.info.strategy == "ar"), None)
+        self.speed = ar.stats.tokens_per_second if ar else None
+        self._ends = {name: lane.end for name, lane in turn.lanes.items()}
+
+    def compare(self, lane: Answer) -> dict[str, Any]:
+        end = self._ends[lane.spec.name]
+        if end is None:
+            return {}
+        return {"matches_ar": end.matches_ar, "first_divergence": end.first_divergence}
+
+
 def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
-    report = lane_report(lane, None, lane.error, trace=False)
-    if lane.end is not None:
-        report["matches_ar"] = lane.end.matches_ar
-        report["first_divergence"] = lane.end.first_divergence
-    ar = next((each for each in turn.lanes.values() if each.info.strategy == "ar"), None)
-    speed, base = report["tokens_per_second"], ar.stats.tokens_per_second if ar else None
-    if speed is not None and base is not None:
-        report["speedup"] = ratio(speed, base)
+    report = lane_report(lane, _Recorded(turn), lane.error, trace=False)
     report["rounds"] = [_round(step, turn, settings) for step in lane.steps]
     report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
     report["finishes"] = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conversation import LOADED, recording
 
-from app.document import _LANE_FIELDS
+from app.document import LANE_FIELDS
 from app.history.document import conversation_document
 from app.history.reading import read_document, read_recording
 from app.history.recording import Recording
@@ -30,7 +30,7 @@ def test_it_is_the_document_of_a_headless_run(document: dict[str, Any]) -> None:
     assert (first["turn"], second["turn"], second["prompt"]) == (0, 1, "And on?\nPlease.")
     ar, draft, medusa = first["lanes"]
     for lane in (ar, draft, medusa):
-        assert set(_LANE_FIELDS) <= set(lane)
+        assert set(LANE_FIELDS) <= set(lane)
     assert ar["text"] == "Four seven five" and ar["token_ids"] == [4, 7, 5]
     assert ar["finish_reason"] == "stop" and ar["speedup"] == 1.0
     assert draft["text"] == "Four seven five seven five" and draft["tested"] == 4
