@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import secrets
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -201,21 +201,56 @@ def bench(
     sys.stdout.write(json.dumps(report) + "\n" if as_json else readable(report))
 
 
+@cli.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
+    speed: Annotated[float, typer.Option(help="Times as fast as it was.")] = 1.0,
+    cast: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an asciicast, show nothing.")
+    ] = None,
+    size: Annotated[str, typer.Option(help="Of the asciicast: columns x rows.")] = "100x30",
+) -> None:
+    """Play a recorded conversation as it was. Needs no model."""
+    from app.history.reading import read_recording
+
+    recording = read_recording(file)
+    if not 0.01 <= speed <= 100:
+        raise InputError(f"--speed: from 0.01 to 100, not {speed:g}")
+    if cast is not None:
+        from app.tui.cast import parse_size, write_cast
+
+        write_cast(recording, cast, parse_size(size), speed)
+        return
+    _need_terminal("specchat replay FILE --cast OUT")
+    from app.tui.replay import run_replay
+
+    raise typer.Exit(run_replay(recording, speed))
+
+
+def _need_terminal(instead: str) -> None:
+    """What the screen draws goes to stderr."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        raise InputError(f"the screen needs a terminal; without one use: {instead}")
+
+
 def open_screen(flags: Flags) -> NoReturn:
     from app.settings import STRATEGIES, load_settings
 
     settings = load_settings(flags)
-    # What the screen draws goes to stderr.
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        raise InputError("the screen needs a terminal; without one use: specchat run --prompt TEXT")
+    _need_terminal("specchat run --prompt TEXT")
     from app.assets import example_prompts
+    from app.document import settings_report
     from app.events import LaneInfo
+    from app.history.recorder import Recorder
+    from app.history.store import Store
     from app.session import Session
+    from app.session_process import SessionProcess
     from app.tui.app import run_tui
 
     seed = _seed(settings.seed)
-    session = Session(
+    make = partial(
+        Session,
         settings.models,
         settings.lanes,
         settings.params,
@@ -240,11 +275,9 @@ def open_screen(flags: Flags) -> NoReturn:
         )
         for spec in settings.lanes
     )
-    code = run_tui(session, settings.params, lanes, settings.schedule, seed)
-    # The decode thread may be deep inside torch. It is not waited for, and an interpreter that
-    # takes itself apart under it would abort.
-    sys.stdout.flush()
-    os._exit(code)
+    recorder = Recorder(Store(), settings_report(settings))
+    code = run_tui(SessionProcess(make), settings.params, lanes, settings.schedule, seed, recorder)
+    raise typer.Exit(code)
 
 
 def _requests(prompt: str | None, prompts: str | None) -> list[Request]:

@@ -66,7 +66,7 @@ def terminal(
     command = (
         f"env XDG_CONFIG_HOME={tmp_path} {sys.executable} -m app"
         f" --target {family_folders.target} --draft {family_folders.draft} --ignore-eos"
-        " --max-new-tokens 60"
+        " --max-new-tokens 60 --strategies ar,draft,medusa,lookup"
     )
     terminal = Terminal(tmp_path / "tmux", command, columns, rows)
     yield terminal
