@@ -141,8 +141,8 @@ class Eagle:
                     (1, 1, rows, past + rows), dtype=self._dtype, device=self._device
                 )
                 mask[..., past:] = causal_mask(rows, self._dtype, self._device)
-            positions = torch.arange(past, past + rows, device=self._device)
-            out = self.head(tokens[None, part], hidden, positions, partial(self._attend, mask))
+            where = slice(past, past + rows)
+            out = self.head(tokens[None, part], hidden, where, partial(self._attend, mask))
             self._cache.length += rows
         return out[:, -1:]
 
@@ -186,9 +186,9 @@ class Eagle:
         mask = None
         if block.shape[1] > position - prefix + 1:  # else a chain, which sees everything
             mask = torch.cat([block.new_zeros(n, prefix), block], dim=1)[None, None]
-        positions = torch.full((n,), position, device=self._device)
         self._cache.reserve(self._cache.length + n)
-        hidden = self.head(tokens[None], hidden, positions, partial(self._attend, mask))
+        where = slice(position, position + 1)  # the same for all of a level
+        hidden = self.head(tokens[None], hidden, where, partial(self._attend, mask))
         self._cache.length += n
         return hidden
 

@@ -81,9 +81,12 @@ class EagleHead(nn.Module):
             features = torch.cat([self._norm(p, f"tap{i}") for i, p in enumerate(parts)], dim=-1)
         return features if self.fc is None else self.fc(features)
 
-    def forward(self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+    def forward(
+        self, tokens: Tensor, hidden: Tensor, positions: Tensor | slice, attend: Attend
+    ) -> Tensor:
         """tokens [B, n] (target ids, each the one *behind* its feature), hidden [B, n, H] (from
-        `hidden` or from here), positions [n] -> the next hidden [B, n, H]."""
+        `hidden` or from here) -> the next hidden [B, n, H]. `positions` [n], or a slice of n,
+        or of 1 for all rows."""
         c = self.config
         embedded = functional.embedding(tokens, self.embedding)
         if c.version == "eagle1":
@@ -125,7 +128,7 @@ class EagleHead(nn.Module):
         self._rope = tuple(fn(part) for part in self._rope)
         return self
 
-    def _attention(self, qkv: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+    def _attention(self, qkv: Tensor, positions: Tensor | slice, attend: Attend) -> Tensor:
         q, k, v = (
             part.unflatten(-1, (-1, self.config.head_dim))
             for part in qkv.split([self._queries, self._keys, self._keys], dim=-1)
