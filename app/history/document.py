@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.document import Answer, envelope, lane_report, round_report, unavailable_report
-from app.events import Finished, LaneInfo, Prefilled, Stepped
+from app.events import Finished, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
 from app.settings import LaneSpec
 from decoding.params import Params
@@ -36,7 +36,7 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
             "name": recording.name,
             "created": recording.created,
             "context": loaded.context,
-            "lanes": [asdict(info) for info in _infos(recording)],
+            "lanes": [asdict(info) for info in recording.lanes],
             "pieces": {str(token): text for token, text in sorted(_pieces(recording).items())},
         },
     )
@@ -46,13 +46,6 @@ def flat(params: Params) -> dict[str, Any]:
     """Settings by the names that they have on the command line."""
     values = asdict(params)
     return {**values.pop("sampling"), **values}
-
-
-def _infos(recording: Recording) -> list[LaneInfo]:
-    """All lanes that there ever were; after a conversation was reopened they may be others."""
-    infos = {name: lane.info for turn in recording.turns for name, lane in turn.lanes.items()}
-    infos.update({info.name: info for info in recording.loaded.lanes} if recording.loaded else {})
-    return list(infos.values())
 
 
 def _pieces(recording: Recording) -> dict[int, str]:

@@ -171,6 +171,13 @@ class Recording:
         return self.name or (self.turns[0].started.prompt if self.turns else "")
 
     @property
+    def lanes(self) -> tuple[LaneInfo, ...]:
+        """All that there ever were; after a conversation was reopened they may be others."""
+        infos = {name: lane.info for turn in self.turns for name, lane in turn.lanes.items()}
+        infos.update({info.name: info for info in self.loaded.lanes} if self.loaded else {})
+        return tuple(infos.values())
+
+    @property
     def seed(self) -> int:
         return self.turns[-1].started.seed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from app.events import (
     Event,
@@ -31,7 +32,8 @@ class ReplayEngine:
     def __init__(
         self, recording: Recording, clock: Callable[[], float] = time.perf_counter
     ) -> None:
-        self._loaded = recording.loaded
+        assert recording.loaded is not None
+        self._loaded = replace(recording.loaded, lanes=recording.lanes)
         self._timeline = timeline(recording.turns)
         self._clock, self._last = clock, clock()
         self._place = 0  # in the timeline
@@ -52,7 +54,6 @@ class ReplayEngine:
         return self._place == len(self._timeline)
 
     def open(self) -> None:
-        assert self._loaded is not None
         self._ready.append(self._loaded)
         self._opened, self._last = True, self._clock()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,10 +54,13 @@ class Store:
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
+        """It keeps its place among the others."""
+        times = path.stat()
         with path.open("r+b") as file:
             file.truncate(len(complete(file.read())))
             file.seek(0, 2)
             file.write(name_line(name))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def delete(self, path: Path) -> None:
         path.unlink(missing_ok=True)

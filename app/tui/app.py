@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from app.events import (
     Engine,
+    Event,
     LaneInfo,
     Loaded,
     LoadFailed,
@@ -20,8 +21,10 @@ from app.events import (
     Schedule,
     Stepped,
 )
+from app.history.recorder import Recorder
 from app.tui.commands import commands
-from app.tui.keys import APP_KEYS, RUN_KEYS
+from app.tui.conversations import Conversations
+from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
@@ -51,9 +54,11 @@ class SpecchatApp(App[None]):
         schedule: Schedule = "fair",
         seed: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
+        recorder: Recorder | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
+        self.recorder = recorder
         self.state = AppState(params, schedule, seed)
         self.state.set_lanes(lanes or ())
         self._clock = clock
@@ -74,16 +79,22 @@ class SpecchatApp(App[None]):
 
     def on_unmount(self) -> None:
         self.engine.close()
+        if self.recorder:
+            self.recorder.close()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return allowed(self.state, action)
 
     async def pump(self) -> None:
         """Takes in what has happened. Token text shows at once, figures four times a second,
         everything else at once."""
         events = self.engine.drain()
+        if self.recorder:
+            self.recorder.take(events)
+            if self.recorder.problem:
+                self.state.say(self.recorder.problem)
         for event in events:
-            if self.state.paused and isinstance(event, RunFinished | RunRefused):
-                self.engine.pause(False)  # or the next run would begin paused
-            self.state.apply(event)
-            await self.main.take(event)
+            await self.take(event)
             if isinstance(event, Loaded | LoadFailed | RunRefused):
                 self._after(event)
         now = self._clock()
@@ -96,6 +107,13 @@ class SpecchatApp(App[None]):
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    async def take(self, event: Event) -> None:
+        """One event, into the state and into the panes."""
+        if self.state.paused and isinstance(event, RunFinished | RunRefused):
+            self.engine.pause(False)  # or the next run would begin paused
+        self.state.apply(event)
+        await self.main.take(event)
 
     def _after(self, event: Loaded | LoadFailed | RunRefused) -> None:
         """A prompt that waited runs now; one that cannot be answered goes back."""
@@ -222,9 +240,18 @@ class SpecchatApp(App[None]):
             self.state.say("Still answering: Esc stops it")
         else:
             self.engine.new_conversation()
-            self.state.forget_conversation()
-            self.main.forget_conversation()
+            if self.recorder:
+                self.recorder.begin()
+            self.forget_conversation()
         self.main.show_state()
+
+    def forget_conversation(self) -> None:
+        """No turn in the panes any more."""
+        self.state.forget_conversation()
+        self.main.forget_conversation()
+
+    def action_conversations(self) -> None:
+        Conversations(self).choose()
 
     @on(Controls.Changed)
     def change_params(self, event: Controls.Changed) -> None:
@@ -264,6 +291,7 @@ class SpecchatApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
+        yield from Conversations(self).commands()
 
 
 def run_tui(
@@ -272,9 +300,10 @@ def run_tui(
     lanes: tuple[LaneInfo, ...] | None = None,
     schedule: Schedule = "fair",
     seed: int | None = None,
+    recorder: Recorder | None = None,
 ) -> int:
     """Run the app until the user leaves; the exit code: 0, or 1 when nothing could be loaded."""
-    app = SpecchatApp(engine, params, lanes, schedule, seed)
+    app = SpecchatApp(engine, params, lanes, schedule, seed, recorder=recorder)
     try:
         app.run()
     finally:

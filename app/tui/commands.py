@@ -8,7 +8,7 @@ from functools import partial
 from textual.app import App, SystemCommand
 
 from app.events import DEFAULT_TREE
-from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, lane_key
+from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, allowed, lane_key
 from app.tui.screens.main import MainScreen
 
 TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
@@ -17,7 +17,7 @@ TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guess
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
     for node, bindings in ((app, [*RUN_KEYS, *APP_KEYS]), (screen, VIEW_KEYS)):
         for binding in bindings:
-            if not lane_key(binding):
+            if not lane_key(binding) and allowed(screen.state, binding.action):
                 keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"
                 run = partial(node.run_action, binding.action)
                 yield SystemCommand(binding.description, keys, run)
@@ -25,7 +25,7 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
     trees = dict.fromkeys(
         (info.strategy, info.title, tree) for info in infos for tree in info.trees
     )
-    for strategy, title, tree in trees:
+    for strategy, title, tree in trees if allowed(screen.state, "tree") else ():
         what = TREES.get(tree, "These ranks of guesses in every round")
         run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
         yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)

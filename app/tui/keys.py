@@ -9,11 +9,17 @@ from app.tui.state import AppState
 LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
-    *("submit", "leave", "pause", "step", "again", "inspect", "round(-1)", "round(1)"),
+    *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
+    *("inspect", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
+# What needs a model that answers.
+NOT_IN_REPLAY = frozenset(
+    ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
+    + ("new_conversation", "conversations")
+)
 
 
 def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding:
@@ -66,10 +72,28 @@ VIEW_KEYS = [
 APP_KEYS = [
     key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
     key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
+    key("f3", "conversations", "Conversations", "app.conversations",
+        "Reopen, rename or delete what was asked before"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
     Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
             tooltip="Leave at once"),
 ]  # fmt: skip
+
+
+REPLAY_KEYS = [
+    key("minus", "speed(-1)", "Slower", "replay.slower", "Play slower"),
+    key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Play faster"),
+    key("f5", "again", "From the start", "run.again", "Play it from the start"),
+    key("escape", "leave", "To the turn's end", "run.stop",
+        "Undo maximize; else play the rest of the turn at once"),
+    key("space", "pause", "Pause", "run.pause", "Pause or go on"),
+    key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
+]  # fmt: skip
+
+
+def allowed(state: AppState, action: str) -> bool:
+    """Whether an action makes sense at all; one that does not is in no list of keys."""
+    return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY
 
 
 def lane_key(binding: Binding) -> bool:

@@ -120,7 +120,7 @@ def run_state(state: AppState) -> Part:
     if not state.loaded:
         return Part("… loading", "$quiet")
     if not state.running:
-        return Part("○ ready", "$quiet")
+        return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
     ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
     names = list(state.lanes)
@@ -135,6 +135,8 @@ def status_left(state: AppState) -> list[Part]:
     """One line above the prompt: the newest message, else what goes on, else what one can do."""
     if state.notice:
         return [Part(state.notice, "$warning")]
+    if state.replay is not None:
+        return [Part(state.replay, "$primary")]
     if state.queued is not None:
         what = state.loading.what if state.loading else "the models are there"
         return [Part(f"Runs when loading is done ({what})", "$primary")]

@@ -104,6 +104,7 @@ class AppState:
     leader: str | None = None
     busy_lane: str | None = None  # the lane that the last event came from
     queued: str | None = None  # a prompt that waits for the models
+    replay: str | None = None  # how far a replay is; None where models answer
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
-from app.tui.keys import BAR_NAMES, KEY_BAR, VIEW_KEYS, hidden_keys
+from app.tui.keys import BAR_NAMES, KEY_BAR, VIEW_KEYS, allowed, hidden_keys
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
@@ -59,7 +59,15 @@ class MainScreen(Screen[None]):
         if self.app.no_color:
             self.look = "glyphs"
         await self.rebuild()
-        self.prompt.focus()
+        if self.state.replay is None:
+            self.prompt.focus()
+        else:  # there is nobody to ask
+            self.query_one("#ask").display = False
+            self.query_one(Controls).disabled = True
+            self.focus_pane()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return allowed(self.state, action)
 
     # Parts
 
@@ -99,7 +107,7 @@ class MainScreen(Screen[None]):
                     f"Nothing could be loaded:\n\n{event.message}\n\nctrl+q leaves."
                 )
             case RunStarted():
-                leader = self.state.leader
+                leader = event.leader if event.leader in self.state.lanes else self.state.leader
                 for pane in self.grid.panes:
                     if not self.state.lanes[pane.name_of_lane].info.available:
                         continue
@@ -169,7 +177,9 @@ class MainScreen(Screen[None]):
             names["leave"] = "Leave"
         elif self.tree_alone or self.zoomed:
             names["leave"] = "Lanes" if self.tree_alone else "All panes"
-        elif not self.state.running:
+        elif self.state.replay is not None:
+            names["leave"] = "Turn's end"
+        if not (typing or self.tree_alone or self.zoomed or self.state.running):
             hidden.add("leave")
         if self.state.paused:
             names["pause"] = "Go on"

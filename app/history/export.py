@@ -1,0 +1,67 @@
+"""A conversation for people: Markdown, and where files go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from app.events import Figures, Finished
+from app.history.recording import Recording, Turn
+
+SLUG_CHARACTERS = 40
+COLUMNS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
+    ("tokens", lambda figures: str(figures.tokens)),
+    ("tok/s", lambda figures: number(figures.tokens_per_second, "{:.1f}")),
+    ("speedup", lambda figures: number(figures.speedup, "{:.2f}×")),
+    ("α", lambda figures: number(figures.acceptance_rate, "{:.0%}")),
+    ("τ", lambda figures: number(figures.tokens_per_pass, "{:.2f}")),
+)
+
+
+def number(value: float | None, form: str) -> str:
+    return "" if value is None else form.format(value)
+
+
+def free_path(title: str, suffix: str, folder: Path | None = None) -> Path:
+    """A file in the working folder, named after the conversation, that does not exist yet."""
+    words = re.sub(r"[^\w]+", "-", title.lower())[:SLUG_CHARACTERS].strip("-_")
+    stem, place = words or "conversation", folder or Path.cwd()
+    path, count = place / f"{stem}{suffix}", 1
+    while path.exists():
+        count += 1
+        path = place / f"{stem}-{count}{suffix}"
+    return path
+
+
+def markdown(recording: Recording) -> str:
+    """Every turn: the prompt, a table of the lanes' figures, and the answers; lanes that said the
+    same share one."""
+    loaded = recording.loaded
+    assert loaded is not None
+    facts = (loaded.target, f"{loaded.device} {loaded.dtype}", f"seed {recording.seed}")
+    title = " ".join(recording.title.split())
+    parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}"]
+    for turn in recording.turns:
+        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn)]
+        said: dict[str, list[str]] = {}
+        for lane in turn.lanes.values():
+            said.setdefault(lane.text, []).append(lane.info.title)
+        for answer, titles in said.items():
+            parts += [f"**{', '.join(titles)}**", answer.strip() or "*(nothing)*"]
+    return "\n\n".join(parts) + "\n"
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _table(turn: Turn) -> str:
+    ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
+    rows = [["lane", *(name for name, _ in COLUMNS), "=AR"], ["---"] * (len(COLUMNS) + 2)]
+    for name, lane in turn.lanes.items():
+        end = ends.get(name)
+        cells = [form(end.figures) if end and end.figures else "" for _, form in COLUMNS]
+        same = end.matches_ar if end else None
+        rows.append([lane.info.title, *cells, "" if same is None else "yes" if same else "no"])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -1,0 +1,165 @@
+"""What the app does with kept conversations: reopen, rename, delete, export."""
+
+from __future__ import annotations
+
+import json
+import sys
+from asyncio import create_subprocess_exec
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import SystemCommand
+
+from app.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.history.document import conversation_document
+from app.history.export import free_path, markdown
+from app.history.recording import Recording
+from app.tui.screens.conversations import ConversationsScreen
+from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from app.tui.app import SpecchatApp
+
+PALETTE_SECONDS = 0.2  # until the command palette is gone from the picture
+
+
+class Conversations:
+    """Acts on the app's recorder. Whatever goes wrong is a line on the screen."""
+
+    def __init__(self, app: SpecchatApp) -> None:
+        self._app = app
+
+    def commands(self) -> Iterator[SystemCommand]:
+        """Entries of the command palette."""
+        yield SystemCommand(
+            "Save a picture (SVG)", "What is on the screen, as an SVG file", self._save_picture
+        )
+        if self._app.recorder:
+            for name, what, act in (
+                (
+                    "JSON",
+                    "Every round, to be read by programs and played by replay",
+                    self._save_json,
+                ),
+                (
+                    "Markdown",
+                    "The answers, and a table of figures for each turn",
+                    self._save_markdown,
+                ),
+                ("asciicast", "A film for asciinema players, recorded anew", self._save_film),
+            ):
+                yield SystemCommand(f"Export as {name}", what, act)
+
+    def choose(self) -> None:
+        """The list of conversations."""
+        recorder = self._app.recorder
+        if recorder is None:
+            self._say("Conversations are not kept here")
+            return
+
+        def take(path: Path | None) -> None:
+            if path is not None:
+                self._app.call_later(self.reopen, path)
+
+        self._app.push_screen(ConversationsScreen(recorder), take)
+
+    async def reopen(self, path: Path) -> None:
+        """Show a kept conversation, and go on with it."""
+        app, recorder = self._app, self._app.recorder
+        assert recorder is not None
+        if app.state.running or not app.state.loaded:
+            what = "Still answering: Esc stops it" if app.state.running else "Still loading"
+            self._say(what)
+            return
+        try:
+            recording = recorder.store.open(path)
+        except (InputError, OSError) as error:
+            self._say(str(error))
+            return
+        app.engine.resume(recording.past(), recording.seed)
+        recorder.go_on(path)
+        app.forget_conversation()
+        for event in known(recording, set(app.state.lanes)):
+            await app.take(event)
+        assert recording.loaded is not None
+        other = recording.loaded.target
+        told = "" if other == app.state.loaded.target else f", answered by {other}"
+        self._say(f"“{recording.title}” goes on here{told}")
+
+    # Exports
+
+    def _recording(self) -> Recording | None:
+        recorder = self._app.recorder
+        assert recorder is not None
+        if recorder.path is None:
+            self._say("There is nothing to export yet")
+            return None
+        try:
+            return recorder.store.open(recorder.path)
+        except (InputError, OSError) as error:
+            self._say(str(error))
+            return None
+
+    def _save_json(self) -> None:
+        self._save(".json", lambda made: json.dumps(conversation_document(made), allow_nan=False))
+
+    def _save_markdown(self) -> None:
+        self._save(".md", markdown)
+
+    def _save(self, suffix: str, write: Callable[[Recording], str]) -> None:
+        if recording := self._recording():
+            path = free_path(recording.title, suffix)
+            try:
+                path.write_text(write(recording), encoding="utf-8")
+            except OSError as error:
+                self._say(f"can't write {path}: {error.strerror or error}")
+            else:
+                self._say(f"Saved as {path}")
+
+    def _save_picture(self) -> None:
+        def save() -> None:
+            path = free_path("specchat", ".svg")
+            try:
+                self._app.save_screenshot(path.name, str(path.parent))
+            except OSError as error:
+                self._say(f"can't write {path}: {error.strerror or error}")
+            else:
+                self._say(f"Saved as {path}")
+
+        self._app.set_timer(PALETTE_SECONDS, save)
+
+    def _save_film(self) -> None:
+        if recording := self._recording():
+            self._app.run_worker(self._film(recording), exclusive=True, exit_on_error=False)
+
+    async def _film(self, recording: Recording) -> None:
+        """In a process of its own: the film is made of another app, and there is room for one."""
+        recorder, size = self._app.recorder, self._app.size
+        assert recorder is not None and recorder.path is not None
+        path = free_path(recording.title, ".cast")
+        self._say(f"Recording {path.name} …", None)
+        process = await create_subprocess_exec(
+            *(sys.executable, "-m", "app", "replay", str(recorder.path), "--cast", str(path)),
+            *("--size", f"{size.width}x{size.height}"),
+            stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
+        )  # fmt: skip
+        _, complaint = await process.communicate()
+        lines = complaint.decode(errors="replace").strip().splitlines()
+        self._say(lines[-1] if process.returncode and lines else f"Saved as {path}")
+
+    def _say(self, text: str, seconds: float | None = 6.0) -> None:
+        self._app.state.say(text, seconds)
+        self._app.main.show_state()
+
+
+def known(recording: Recording, lanes: set[str]) -> Iterator[Event]:
+    """What happened in these lanes; there may have been others."""
+    for turn in recording.turns:
+        for event in turn.events():
+            if isinstance(event, RunStarted):
+                yield replace(event, lanes=tuple(name for name in event.lanes if name in lanes))
+            elif not isinstance(event, Prefilled | Stepped | Finished) or event.lane in lanes:
+                yield event
