@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import shorten
 
 from app.events import Figures, Finished
 from app.history.recording import Recording, Turn
@@ -25,8 +26,9 @@ def number(value: float | None, form: str) -> str:
 
 def free_path(title: str, suffix: str, folder: Path | None = None) -> Path:
     """A file in the working folder, named after the conversation, that does not exist yet."""
-    words = re.sub(r"[^\w]+", "-", title.lower())[:SLUG_CHARACTERS].strip("-_")
-    stem, place = words or "conversation", folder or Path.cwd()
+    words = " ".join(re.findall(r"\w+", title.lower()))
+    short = shorten(words, SLUG_CHARACTERS, placeholder="") or words[:SLUG_CHARACTERS]
+    stem, place = short.replace(" ", "-") or "conversation", folder or Path.cwd()
     path, count = place / f"{stem}{suffix}", 1
     while path.exists():
         count += 1

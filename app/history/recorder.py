@@ -18,7 +18,8 @@ class Recorder:
     """Sees every event that the screen sees. A conversation's file begins with its first turn.
 
     What has been taken in is in the operating system's hands: a crash of the app loses nothing of
-    it. Where nothing can be written, `problem` says why, and the app goes on without.
+    it. Where something can't be written, `problem` says why, and nothing more is written of this
+    conversation: behind a gap it could not be read.
     """
 
     def __init__(self, store: Store, settings: dict[str, Any]) -> None:
@@ -43,13 +44,13 @@ class Recorder:
                 lines.append(line)
             if isinstance(event, RunRefused):
                 self._in_turn = False
-        if lines:
+        if lines and self.problem is None:
             self._write(b"".join(lines))
 
     def begin(self) -> None:
         """The next turn begins another conversation."""
         self.close()
-        self.path, self._in_turn = None, False
+        self.path, self.problem, self._in_turn = None, None, False
 
     def go_on(self, path: Path) -> None:
         """The next turn belongs to the conversation that is kept there."""
@@ -77,8 +78,9 @@ class Recorder:
         try:
             if self._file is None:
                 self._file = self._opened()
-            self._file.write(data)
-            self.problem = None
+            rest = memoryview(data)
+            while rest:  # a disk that fills up takes a part first
+                rest = rest[self._file.write(rest) :]
         except OSError as error:
             self.problem = f"This conversation is not saved: {error.strerror or error}"
 

@@ -77,9 +77,11 @@ class ReplayEngine:
     def step(self) -> None:
         self._play_through(Stepped)
 
-    def change_speed(self, steps: int) -> None:
-        place = SPEEDS.index(self.speed) + steps
-        self.speed = SPEEDS[min(max(place, 0), len(SPEEDS) - 1)]
+    def change_speed(self, direction: int) -> None:
+        """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
+        others = [each for each in SPEEDS if (each - self.speed) * direction > 0]
+        if others:
+            self.speed = min(others, key=lambda each: abs(each - self.speed))
 
     def _play_until(self, position: float) -> None:
         self.position = min(position, self.seconds)

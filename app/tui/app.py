@@ -73,6 +73,9 @@ class SpecchatApp(App[None]):
         return self.main
 
     def on_ready(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
         # After the first paint: importing torch in the engine's thread stalls this one too.
         self.call_after_refresh(self.engine.open)
         self.set_interval(DRAIN_SECONDS, self.pump)
@@ -89,14 +92,13 @@ class SpecchatApp(App[None]):
         """Takes in what has happened. Token text shows at once, figures four times a second,
         everything else at once."""
         events = self.engine.drain()
-        if self.recorder:
-            self.recorder.take(events)
-            if self.recorder.problem:
-                self.state.say(self.recorder.problem)
+        problem = self._record(events)
         for event in events:
             await self.take(event)
             if isinstance(event, Loaded | LoadFailed | RunRefused):
                 self._after(event)
+        if problem:
+            self.state.say(problem)
         now = self._clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self._stale or bool(events)
@@ -107,6 +109,14 @@ class SpecchatApp(App[None]):
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    def _record(self, events: list[Event]) -> str | None:
+        """Before anything else is done with them; what went wrong, if that is news."""
+        if self.recorder is None:
+            return None
+        known = self.recorder.problem
+        self.recorder.take(events)
+        return None if self.recorder.problem == known else self.recorder.problem
 
     async def take(self, event: Event) -> None:
         """One event, into the state and into the panes."""
@@ -262,7 +272,7 @@ class SpecchatApp(App[None]):
     # Help and looks
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(self.state))
 
     def action_examples(self) -> None:
         prompts = self.state.loaded.prompts if self.state.loaded else ()

@@ -9,8 +9,10 @@ import asyncio
 import json
 import re
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 
+from rich.console import Console
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
@@ -77,6 +79,8 @@ async def filmed(
     now = 0.0
     app = ReplayApp(recording, clock=lambda: now, timed=False)
     app.driver_class = Film
+    # The film is for any player, whatever the terminal here can do.
+    app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
     app.player.speed = speed
     film: list[tuple[float, str]] = []
 
@@ -93,7 +97,7 @@ async def filmed(
             now += 1 / FRAMES_A_SECOND
             if app.player.over:
                 left -= 1 / FRAMES_A_SECOND
-        film.extend(driver.frames)
+        film.extend([*driver.frames, (now, "")])  # the last picture stays until then
         app.exit()
 
     await app.run_async(size=size, auto_pilot=play)

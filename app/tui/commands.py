@@ -8,14 +8,14 @@ from functools import partial
 from textual.app import App, SystemCommand
 
 from app.events import DEFAULT_TREE
-from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, allowed, lane_key
+from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.screens.main import MainScreen
 
 TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
-    for node, bindings in ((app, [*RUN_KEYS, *APP_KEYS]), (screen, VIEW_KEYS)):
+    for node, bindings in ((app, [*run_keys(screen.state), *APP_KEYS]), (screen, VIEW_KEYS)):
         for binding in bindings:
             if not lane_key(binding) and allowed(screen.state, binding.action):
                 keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"

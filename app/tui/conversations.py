@@ -117,7 +117,7 @@ class Conversations:
             except OSError as error:
                 self._say(f"can't write {path}: {error.strerror or error}")
             else:
-                self._say(f"Saved as {path}")
+                self._say(f"Saved here as {path.name}")
 
     def _save_picture(self) -> None:
         def save() -> None:
@@ -127,7 +127,7 @@ class Conversations:
             except OSError as error:
                 self._say(f"can't write {path}: {error.strerror or error}")
             else:
-                self._say(f"Saved as {path}")
+                self._say(f"Saved here as {path.name}")
 
         self._app.set_timer(PALETTE_SECONDS, save)
 
@@ -148,7 +148,7 @@ class Conversations:
         )  # fmt: skip
         _, complaint = await process.communicate()
         lines = complaint.decode(errors="replace").strip().splitlines()
-        self._say(lines[-1] if process.returncode and lines else f"Saved as {path}")
+        self._say(lines[-1] if process.returncode and lines else f"Saved here as {path.name}")
 
     def _say(self, text: str, seconds: float | None = 6.0) -> None:
         self._app.state.say(text, seconds)

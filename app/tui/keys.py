@@ -91,6 +91,10 @@ REPLAY_KEYS = [
 ]  # fmt: skip
 
 
+def run_keys(state: AppState) -> list[Binding]:
+    return RUN_KEYS if state.replay is None else REPLAY_KEYS
+
+
 def allowed(state: AppState, action: str) -> bool:
     """Whether an action makes sense at all; one that does not is in no list of keys."""
     return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY

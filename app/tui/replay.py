@@ -36,12 +36,12 @@ class ReplayApp(SpecchatApp):
         self.title = recording.title
         self.state.replay = ""
 
-    def on_ready(self) -> None:
+    def begin(self) -> None:
         if self._timed:
-            super().on_ready()
+            super().begin()
 
     async def take(self, event: Event) -> None:
-        state = self.state
+        state, paused = self.state, self.player.paused
         if isinstance(event, RunStarted):
             state.schedule = event.schedule
             if event.leader in state.lanes:
@@ -49,10 +49,11 @@ class ReplayApp(SpecchatApp):
         elif isinstance(event, Stepped) and event.params not in (None, state.params):
             self._show_params(event.params or state.params)
         await super().take(event)
+        self.player.paused = state.paused = paused  # a turn's end ends no pause here
 
     async def pump(self) -> None:
         await super().pump()
-        self.state.paused = self.player.paused  # a turn's end ends no pause here
+        self.state.paused = self.player.paused
         if (place := place_line(self.player)) != self.state.replay:
             self.state.replay = place
             self.main.show_state()
@@ -77,8 +78,8 @@ class ReplayApp(SpecchatApp):
         self.player.paused = False
         self.forget_conversation()
 
-    def action_speed(self, steps: int) -> None:
-        self.player.change_speed(steps)
+    def action_speed(self, direction: int) -> None:
+        self.player.change_speed(direction)
 
 
 def place_line(player: ReplayEngine) -> str:

@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.tui.keys import APP_KEYS, LANE_KEYS, RUN_KEYS, VIEW_KEYS, lane_key
+from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
+from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 
@@ -78,6 +79,10 @@ class HelpScreen(ModalScreen[None]):
         ),
     ]  # fmt: skip
 
+    def __init__(self, state: AppState) -> None:
+        super().__init__()
+        self._state = state
+
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
@@ -86,13 +91,16 @@ class HelpScreen(ModalScreen[None]):
             for name, style, text in LEGEND:
                 yield row(Content.styled(name, style), text)
             yield Static("Keys", classes="heading")
-            yield from self._keys([*RUN_KEYS, *VIEW_KEYS, *APP_KEYS])
+            yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
             yield row("^p ^q", "Command palette; quit")
-            yield Static("Keys of the prompt", classes="heading")
-            yield from self._keys(Prompt.BINDINGS)
-            yield Static("Keys of a slider; the mouse clicks, drags and wheels", classes="heading")
-            yield from self._keys(Slider.BINDINGS)
+            if self._state.replay is None:
+                yield Static("Keys of the prompt", classes="heading")
+                yield from self._keys(Prompt.BINDINGS)
+                yield Static(
+                    "Keys of a slider; the mouse clicks, drags and wheels", classes="heading"
+                )
+                yield from self._keys(Slider.BINDINGS)
             yield Static("The tree (v)", classes="heading")
             for name, text in TREE:
                 yield row(name, text)
@@ -110,7 +118,8 @@ class HelpScreen(ModalScreen[None]):
         keys: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
         for _, binding in current:
-            if not lane_key(binding) and binding.action != "quit":
+            wanted = not lane_key(binding) and binding.action != "quit"
+            if wanted and allowed(self._state, binding.action):
                 keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
                 texts[binding.action] = binding.tooltip
         for action, text in texts.items():
