@@ -54,6 +54,12 @@ class Terminal:
             time.sleep(0.05)
         raise AssertionError(f"{texts} did not appear:\n{self.screen()}")
 
+    def kill(self) -> None:
+        """As a crash would end it."""
+        (shell,) = self._call("list-panes", "-t", "app", "-F", "#{pane_pid}").split()
+        subprocess.run(["pkill", "-KILL", "-P", shell], check=True)
+        self.wait_for("left with 137")
+
     def close(self) -> None:
         self._call("kill-server")
 
@@ -63,8 +69,9 @@ def terminal(
     request: pytest.FixtureRequest, tmp_path: Path, family_folders: FamilyFolders
 ) -> Iterator[Terminal]:
     columns, rows = request.param
+    home = f"XDG_CONFIG_HOME={tmp_path} XDG_DATA_HOME={tmp_path}"
     command = (
-        f"env XDG_CONFIG_HOME={tmp_path} {sys.executable} -m app"
+        f"env {home} {sys.executable} -m app"
         f" --target {family_folders.target} --draft {family_folders.draft} --ignore-eos"
         " --max-new-tokens 60 --strategies ar,draft,medusa,lookup"
     )
@@ -89,6 +96,25 @@ def test_ask_watch_and_leave(terminal: Terminal) -> None:
     terminal.press("Escape")
     terminal.press("C-q")
     terminal.wait_for("left with 0")
+
+
+@pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
+def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.wait_for("ready")
+    terminal.type("the quick fox")
+    terminal.press("Enter")
+    terminal.wait_for("60 tok", "=AR")
+    terminal.kill()
+    (kept,) = (tmp_path / "specchat" / "conversations").iterdir()
+    replay = Terminal(
+        tmp_path / "replay", f"{sys.executable} -m app replay {kept} --speed 16", 100, 30
+    )
+    try:
+        replay.wait_for("60 tok", "=AR", "the quick fox", "16×")
+        replay.press("C-q")
+        replay.wait_for("left with 0")
+    finally:
+        replay.close()
 
 
 @pytest.mark.parametrize("terminal", [(60, 24)], indirect=True)
