@@ -1,0 +1,74 @@
+"""The conversation in assets/replay: the demo family's own, recorded with all probabilities.
+
+python -m tests.history.record_demo assets/replay/demo.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from app.document import settings_report
+from app.events import Event, Loaded, LoadFailed, RunFinished, RunRefused
+from app.history.document import conversation_document
+from app.history.recorder import Recorder
+from app.history.store import Store
+from app.session import Session
+from app.settings import load_settings
+
+PROMPTS = (
+    'Tell me a story called "The Lion and the Rabbit".',
+    "A farmer has 3 fields. Each field has 40 rows of corn with 10 plants in every row. "
+    "How many plants does the farmer have?",
+)
+
+
+def record(prompts: list[str], strategies: str, tokens: int) -> dict[str, object]:
+    settings = load_settings({"strategies": strategies, "max_new_tokens": tokens, "seed": 1})
+    session = Session(settings.models, settings.lanes, settings.params, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        recorder = Recorder(Store(Path(folder)), settings_report(settings))
+
+        def wait(*kinds: type[Event]) -> None:
+            while True:
+                events = session.drain()
+                recorder.take(events)
+                for event in events:
+                    if isinstance(event, LoadFailed | RunRefused):
+                        raise SystemExit(event.message)
+                    if isinstance(event, kinds):
+                        return
+                time.sleep(0.05)
+
+        session.open()
+        wait(Loaded)
+        session.watch(frozenset(spec.name for spec in settings.lanes))
+        for prompt in prompts:
+            session.run(prompt)
+            wait(RunFinished)
+        assert recorder.path
+        return conversation_document(recorder.store.open(recorder.path))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--prompt", action="append")
+    parser.add_argument("--strategies", default="ar,draft,medusa,lookup")
+    parser.add_argument("--max-new-tokens", type=int, default=80)
+    args = parser.parse_args()
+    document = record(args.prompt or list(PROMPTS), args.strategies, args.max_new_tokens)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(document, ensure_ascii=False) + "\n", encoding="utf-8")
+    for run in document["runs"]:  # type: ignore[attr-defined]
+        for lane in run["lanes"]:
+            print(lane["lane"], lane["tokens_per_second"], lane["speedup"], lane["text"][:60])
+    os._exit(0)  # the decode thread is not waited for
+
+
+if __name__ == "__main__":
+    main()
