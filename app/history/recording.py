@@ -188,8 +188,10 @@ class Recording:
             case Loaded():
                 self.loaded = event
             case RunStarted():
-                del self.turns[event.turn :]  # once more: its old answers go
-                self.turns.append(Turn(event, self._lanes(event.lanes)))
+                if self.turns and self.turns[-1].started.run == event.run:
+                    self.turns.pop()  # once more: its old answers go
+                started = replace(event, turn=len(self.turns))  # one that broke may be missing
+                self.turns.append(Turn(started, self._lanes(event.lanes)))
             case Prefilled():
                 self.turns[-1].lanes[event.lane].prefilled = event
             case Stepped():

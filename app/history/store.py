@@ -45,7 +45,8 @@ class Store:
         """The newest first. What is no conversation, or holds no turn, is passed over."""
         found = []
         for path in self.folder.glob("*.jsonl"):
-            with suppress(OSError, InputError):  # deleted meanwhile, or not one of ours
+            # deleted meanwhile, or not one of ours
+            with suppress(OSError, ValueError, LookupError, TypeError):
                 found.append(_entry(path))
         return sorted(found, key=lambda entry: entry.changed, reverse=True)
 
@@ -68,15 +69,21 @@ class Store:
 
 def _entry(path: Path) -> Entry:
     """Reads only the lines that a list needs: a conversation may be many megabytes."""
-    title, name, turns = "", "", 0
+    title, name, ended = "", "", True
+    runs: list[int] = []
     with path.open("rb") as file:
         for line in file:
             if line.startswith(b'["run"') and line.endswith(b"\n"):
                 _, run = json.loads(line)
-                turns = run["turn"] + 1
-                title = title or run["prompt"]
+                title, ended = title or run["prompt"], False
+                if run["run"] not in runs[-1:]:  # once more, with the same seed
+                    runs.append(run["run"])
+            elif line.startswith(b'["end"'):
+                ended = True
+            elif line.startswith(b'["refused"') and not ended:
+                runs.pop()
             elif line.startswith(b'["name"') and line.endswith(b"\n"):
                 _, name = json.loads(line)
-    if not turns:
+    if not runs:
         raise InputError(f"{path}: nothing was recorded in it")
-    return Entry(path, name or title, turns, datetime.fromtimestamp(path.stat().st_mtime))
+    return Entry(path, name or title, len(runs), datetime.fromtimestamp(path.stat().st_mtime))

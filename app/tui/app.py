@@ -151,7 +151,8 @@ class SpecchatApp(App[None]):
             state.say("A prompt is waiting already; Esc takes it back")
         else:
             self.main.prompt.remember(event.text)
-            self.main.prompt.write("")
+            # more may have been typed while this message was under way
+            self.main.prompt.write(self.main.prompt.text.removeprefix(event.text))
             if state.loaded:
                 self._run(event.text)
             else:

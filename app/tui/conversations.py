@@ -64,7 +64,13 @@ class Conversations:
             if path is not None:
                 self._app.call_later(self.reopen, path)
 
-        self._app.push_screen(ConversationsScreen(recorder), take)
+        self._app.push_screen(ConversationsScreen(recorder, self._leave), take)
+
+    def _leave(self) -> bool:
+        """Begin a new conversation; False while the current one is being answered."""
+        if not self._app.state.running:
+            self._app.action_new_conversation()
+        return not self._app.state.running
 
     async def reopen(self, path: Path) -> None:
         """Show a kept conversation, and go on with it."""

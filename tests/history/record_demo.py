@@ -21,9 +21,9 @@ from app.session import Session
 from app.settings import load_settings
 
 PROMPTS = (
-    'Tell me a story called "The Lion and the Rabbit".',
-    "A farmer has 3 fields. Each field has 40 rows of corn with 10 plants in every row. "
-    "How many plants does the farmer have?",
+    "What kinds of milk do you have?",
+    "Then I'll take a flat white with almond milk.",
+    "Looks good.",
 )
 
 

@@ -104,12 +104,18 @@ async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
         assert "Conversations" not in stage.text
 
 
-async def test_the_current_one_may_be_deleted(store: Store) -> None:
+async def test_the_current_one_may_be_deleted_when_it_is_answered(store: Store) -> None:
     async with opened(store) as stage:
-        await stage.tell(*turn(0, "Count!", 1.0, 0))
-        await stage.press("f3", "d", "d", "escape")
-        await stage.tell(*turn(1, "And on?", 2.0, 1))
-    assert len(store.entries()) <= 1
+        events = turn(0, "Count!", 1.0, 0)
+        await stage.tell(*events[:3])
+        await stage.press("f3", "d", "d")
+        assert "It is being answered" in stage.text and len(store.entries()) == 1
+        await stage.tell(*events[3:])
+        await stage.press("d", "d", "escape")
+        assert store.entries() == [] and "Four" not in stage.text
+        assert stage.engine.asked("new_conversation") == [()]
+        await stage.tell(*turn(0, "Another", 2.0, 1))
+    assert [entry.title for entry in store.entries()] == ["Another"]
 
 
 async def test_a_file_that_is_gone(store: Store, kept: Path) -> None:

@@ -78,6 +78,14 @@ def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
     begun, first = turn(1, "And on?", 2.0, 1)[:2]
     recorder.take([begun, first, RunRefused("And on?", "out of memory")])
     assert recorder.path and len(store.open(recorder.path).turns) == 1
+    for at in (3.0, 4.0):  # the engine has counted the broken one; this is asked twice
+        recorder.take(turn(2, "Further", at, 2))
+    turns = store.open(recorder.path).turns
+    assert [(each.started.turn, each.started.prompt) for each in turns] == [
+        (0, "Count!"),
+        (1, "Further"),
+    ]
+    assert store.entries()[0].turns == 2
 
 
 def test_other_models_may_go_on(store: Store, kept: Path) -> None:
@@ -111,8 +119,9 @@ def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> Non
         broken.write_bytes(data)
         with pytest.raises(InputError, match=f"broken.jsonl, line {line}: "):
             store.open(broken)
-    broken.write_bytes(b"no JSON\n")
-    assert store.entries() == entries
+    for data in (b"no JSON\n", b'["run", {"prompt": "x"}]\n', b'["run", 1]\n', b'["run"\n', b""):
+        broken.write_bytes(data)
+        assert store.entries() == entries
     broken.write_bytes(whole.replace(b'"log_version": 1', b'"log_version": 99'))
     with pytest.raises(InputError, match="another format"):
         store.open(broken)

@@ -40,6 +40,16 @@ async def test_no_second_run_while_one_is_going_on(play: Play) -> None:
         assert "Still answering" in stage.text
 
 
+async def test_what_is_typed_while_enter_is_under_way_stays(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("one")
+        prompt = stage.app.main.prompt
+        prompt.action_submit()
+        prompt.insert("two")
+        await stage.pilot.pause()
+        assert stage.engine.asked("run") == [("one",)] and prompt.text == "two"
+
+
 async def test_history(play: Play) -> None:
     async with play() as stage:
         for turn, prompt in enumerate(("one", "two")):

@@ -22,7 +22,8 @@ TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(ModalScreen[Path | None]):
-    """Gives the file of the chosen conversation back, None when it was left."""
+    """Gives the file of the chosen conversation back, None when it was left. `leave` ends the
+    current one, if that is possible now: only then it can be deleted."""
 
     BINDINGS = [
         Binding("escape,f3", "leave", "Close", id="conversations.close",
@@ -33,9 +34,9 @@ class ConversationsScreen(ModalScreen[Path | None]):
                 tooltip="Delete it; asks once more"),
     ]  # fmt: skip
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, leave: Callable[[], bool]) -> None:
         super().__init__()
-        self._recorder = recorder
+        self._recorder, self._leave = recorder, leave
         self._entries: list[Entry] = []
         self._doomed: Path | None = None  # asked for once; the second time deletes it
 
@@ -121,9 +122,9 @@ class ConversationsScreen(ModalScreen[Path | None]):
             self._say(f"d once more deletes “{shortened(entry.title, 30)}”")
             return
         place = self._list.highlighted or 0
-        if entry.path == self._recorder.path:
-            self._recorder.begin()  # what is asked next begins another one
-        if self._tried(lambda: self._recorder.store.delete(entry.path)):
+        if entry.path == self._recorder.path and not self._leave():
+            self._say("It is being answered")
+        elif self._tried(lambda: self._recorder.store.delete(entry.path)):
             self._fill(place)
 
     def _tried(self, act: Callable[[], None]) -> bool:
