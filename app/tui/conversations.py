@@ -17,12 +17,14 @@ from app.events import Event, Finished, Prefilled, RunStarted, Stepped
 from app.history.document import conversation_document
 from app.history.export import free_path, markdown
 from app.history.recording import Recording
+from app.tui.safe_text import shortened
 from app.tui.screens.conversations import ConversationsScreen
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
     from app.tui.app import SpecchatApp
 
+TITLE_CHARACTERS = 30  # in a notice
 PALETTE_SECONDS = 0.2  # until the command palette is gone from the picture
 
 
@@ -92,7 +94,7 @@ class Conversations:
         assert recording.loaded is not None
         other = recording.loaded.target
         told = "" if other == app.state.loaded.target else f", answered by {other}"
-        self._say(f"“{recording.title}” goes on here{told}")
+        self._say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
 
     async def _show(self, recording: Recording) -> None:
         """All of it. A lane's rounds reach its pane together, which takes half the time."""

@@ -12,7 +12,7 @@ KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
     *("inspect", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
-    *("help", "examples", "command_palette"),
+    *("help", "examples", "command_palette", "conversations"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
 # What needs a model that answers.

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +50,21 @@ def test_the_demo_can_be_played() -> None:
         assert not turn.stopped and len(set(turn.answers.values())) == 1  # greedy: all the same
         for lane in turn.lanes.values():
             assert all(record.p for record in lane.rounds if record.drafted)
+
+
+def test_a_replay_works_where_there_is_no_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules.update(torch=None, transformers=None);"
+        f"sys.argv = ['specchat', 'replay', {str(DEMO)!r}, '--cast', 'film.cast', '--speed', '16'];"
+        "from app.cli import main; main()"
+    )
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "film.cast").stat().st_size > 10_000
 
 
 def test_the_demo_is_small_and_tells_nothing_of_where_it_was_made() -> None:

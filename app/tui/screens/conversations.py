@@ -139,8 +139,5 @@ class ConversationsScreen(ModalScreen[Path | None]):
 def described(entry: Entry) -> Content:
     """A conversation in one line. Content, not str: a title may hold what looks like markup."""
     turns = f"{entry.turns} turn{'s' * (entry.turns != 1)}"
-    return Content.assemble(
-        (f"{entry.changed:%Y-%m-%d %H:%M}  ", "$quiet"),
-        shortened(entry.title, TITLE_CHARACTERS),
-        (f"  {turns}", "$quiet"),
-    )
+    when = f"{entry.changed:%Y-%m-%d %H:%M}"
+    return Content(f"{when}  {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
