@@ -16,6 +16,8 @@ import typer
 from typer.exceptions import TyperException
 
 from app.heads import heads
+from app.history.command import replay
+from app.terminal import need_terminal
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ cli = typer.Typer(
 )
 
 cli.add_typer(heads, name="heads")
+cli.command()(replay)
 
 Flags = dict[str, Any]
 
@@ -201,44 +204,11 @@ def bench(
     sys.stdout.write(json.dumps(report) + "\n" if as_json else readable(report))
 
 
-@cli.command()
-def replay(
-    file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
-    speed: Annotated[float, typer.Option(help="Times as fast as it was.")] = 1.0,
-    cast: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an asciicast, show nothing.")
-    ] = None,
-    size: Annotated[str, typer.Option(help="Of the asciicast: columns x rows.")] = "100x30",
-) -> None:
-    """Play a recorded conversation as it was. Needs no model."""
-    from app.history.reading import read_recording
-
-    recording = read_recording(file)
-    if not 0.01 <= speed <= 100:
-        raise InputError(f"--speed: from 0.01 to 100, not {speed:g}")
-    if cast is not None:
-        from app.tui.cast import parse_size, write_cast
-
-        write_cast(recording, cast, parse_size(size), speed)
-        return
-    _need_terminal("specchat replay FILE --cast OUT")
-    from app.tui.replay import run_replay
-
-    raise typer.Exit(run_replay(recording, speed))
-
-
-def _need_terminal(instead: str) -> None:
-    """What the screen draws goes to stderr."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        raise InputError(f"the screen needs a terminal; without one use: {instead}")
-
-
 def open_screen(flags: Flags) -> NoReturn:
     from app.settings import STRATEGIES, load_settings
 
     settings = load_settings(flags)
-    _need_terminal("specchat run --prompt TEXT")
+    need_terminal("specchat run --prompt TEXT")
     from app.assets import example_prompts
     from app.document import settings_report
     from app.events import LaneInfo
