@@ -125,7 +125,7 @@ class Eagle:
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
         """Run the rows of true features that came since, [1, n, H] -> the last one's [1, 1, H]."""
         first = self._cache.length
-        features = torch.cat(self._pending)[: len(ids) - 1 - first]
+        features = torch.cat(self._pending)
         self._pending = []
         tokens = torch.tensor(ids[first + 1 : first + 1 + len(features)], device=self._device)
         self._cache.reserve(first + len(features))

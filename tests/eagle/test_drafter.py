@@ -21,6 +21,7 @@ from decoding.drafters.eagle_tree import Payoff
 from decoding.drafters.medusa_tree import NAMED
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from decoding.stopping import Stop
 from decoding.target import Target
 from decoding.tree import Draft, Shape
 from tests.decoding.chi_square import assert_drawn_from
@@ -377,3 +378,18 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
         assert max(guess.score for guess in record.pruned) <= min(record.scores)
     decoder.watched = False
     assert not decoder.step(Params(gamma=3)).pruned
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("new", [1, 2, 7])
+def test_turn_after_turn(version: Version, new: int) -> None:
+    """Answers that end with their first token, in the middle of a path, and by an end token."""
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target, version, TREES["broad"]))
+    ids = list(PROMPT)
+    end = hf_greedy("llama", PROMPT, 3)[2]
+    for turn in range(5):
+        eos = (end,) if turn % 2 else ()
+        list(decoder.generate(ids, Params(max_new_tokens=new), stop=Stop(frozenset(eos))))
+        assert decoder.generated == hf_greedy("llama", ids, new, eos)
+        ids += [*decoder.generated, 5 + turn]
