@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--prompt", action="append")
-    parser.add_argument("--strategies", default="ar,draft,medusa,lookup")
+    parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
     parser.add_argument("--max-new-tokens", type=int, default=80)
     args = parser.parse_args()
     document = record(args.prompt or list(PROMPTS), args.strategies, args.max_new_tokens)
