@@ -72,6 +72,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
     ("Prompt", "system", str, "System message."),
+    ("Prompt", "keep", bool, "Keep the screen's conversations on disk (default)."),
     ("Prompt", "raw", bool, "No chat template: the bare text."),
 )
 
@@ -245,7 +246,7 @@ def open_screen(flags: Flags) -> NoReturn:
         )
         for spec in settings.lanes
     )
-    recorder = Recorder(Store(), settings_report(settings))
+    recorder = Recorder(Store(), settings_report(settings)) if settings.keep else None
     code = run_tui(SessionProcess(make), settings.params, lanes, settings.schedule, seed, recorder)
     raise typer.Exit(code)
 

@@ -108,6 +108,7 @@ class Settings(BaseSettings):
     ignore_eos: bool = False
     raw: bool = False
     schedule: Literal["fair", "race"] = "fair"
+    keep: bool = True  # conversations on the screen are kept on disk
 
     @field_validator("strategies")
     @classmethod

@@ -68,12 +68,12 @@ class Terminal:
 def terminal(
     request: pytest.FixtureRequest, tmp_path: Path, family_folders: FamilyFolders
 ) -> Iterator[Terminal]:
-    columns, rows = request.param
+    columns, rows, *flags = request.param
     home = f"XDG_CONFIG_HOME={tmp_path} XDG_DATA_HOME={tmp_path}"
     command = (
         f"env {home} {sys.executable} -m app"
         f" --target {family_folders.target} --draft {family_folders.draft} --ignore-eos"
-        " --max-new-tokens 60 --strategies ar,draft,medusa,lookup"
+        f" --max-new-tokens 60 --strategies ar,draft,medusa,lookup {' '.join(flags)}"
     )
     terminal = Terminal(tmp_path / "tmux", command, columns, rows)
     yield terminal
@@ -117,14 +117,17 @@ def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Pa
         replay.close()
 
 
-@pytest.mark.parametrize("terminal", [(60, 24)], indirect=True)
-def test_a_small_terminal_is_enough(terminal: Terminal) -> None:
+@pytest.mark.parametrize("terminal", [(60, 24, "--no-keep")], indirect=True)
+def test_a_small_terminal_is_enough_and_may_keep_nothing(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     terminal.wait_for("Autoregressive")
     terminal.type("the dog")
     terminal.press("Enter")
     terminal.wait_for("60 tok")
     terminal.press("C-q")
     terminal.wait_for("left with 0")
+    assert not (tmp_path / "specchat").exists()
 
 
 @pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
