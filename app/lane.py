@@ -24,7 +24,7 @@ from decoding.stopping import Stop
 from decoding.text import Detokenizer
 from decoding.tree import Shape
 
-CPU_TOP_K = 4  # branches of EAGLE's tree where every node that is verified costs time
+CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 GHOSTS = (Fate.REJECTED, Fate.DROPPED)  # drafted, shown, never part of the text
 
 
