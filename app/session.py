@@ -59,7 +59,8 @@ class Session:
         prompts: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self._options, self._specs, self._params = options, specs, params
-        self._seed, self._schedule = seed, schedule
+        self._seed = self._own_seed = seed
+        self._schedule = schedule
         self._system, self._raw = system, raw
         self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
         self._prompts = prompts
@@ -123,6 +124,7 @@ class Session:
 
     def new_conversation(self) -> None:
         self._begin([])
+        self._seed = self._own_seed
 
     def resume(self, turns: Sequence[PastTurn], seed: int) -> None:
         self._begin([Turn(turn.prompt, turn.run, dict(turn.answers)) for turn in turns])

@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from app.events import Engine, Event, LoadFailed, PastTurn, Schedule
+from app.events import Engine, Event, Loaded, LoadFailed, PastTurn, RunRefused, Schedule
 from decoding.params import Params
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
@@ -35,6 +35,10 @@ class SessionProcess:
         self._process: BaseProcess = context.Process(
             target=serve, args=(theirs, make), name="specchat-decode", daemon=True
         )
+        self._loaded = False
+        self._prompt = ""  # the last one
+        self._ended = ""  # how the other process did, once it has
+        self._refused: list[str] = []  # prompts that it will not answer
         self._process.start()
         theirs.close()  # the other process has its own: when that one ends, reading here says so
 
@@ -48,14 +52,22 @@ class SessionProcess:
                 events += self._connection.recv()
         except (EOFError, OSError):
             self._connection = None
-            events.append(LoadFailed(self._last_words()))
+            self._ended = self._last_words()
+            if self._loaded:
+                self._refused.append(self._prompt)
+            else:
+                events.append(LoadFailed(self._ended))
+        self._loaded = self._loaded or any(isinstance(event, Loaded) for event in events)
+        events += [RunRefused(prompt, self._ended) for prompt in self._refused]
+        self._refused = []
         return events
 
     def run(self, prompt: str) -> None:
-        self._send("run", prompt)
+        self._prompt = prompt
+        self._ask("run", prompt)
 
     def again(self) -> None:
-        self._send("again")
+        self._ask("again")
 
     def stop(self) -> None:
         self._send("stop")
@@ -94,6 +106,12 @@ class SessionProcess:
         self._process.kill()  # it may be deep inside torch, and has nothing to save
         self._connection = None
 
+    def _ask(self, name: str, *arguments: object) -> None:
+        """As `_send`, for what would be answered."""
+        if self._ended:
+            self._refused.append(self._prompt)
+        self._send(name, *arguments)
+
     def _send(self, name: str, *arguments: object) -> None:
         if self._connection is not None:
             with suppress(OSError):  # it has died: `drain` finds that out and says so
@@ -103,8 +121,8 @@ class SessionProcess:
         self._process.join(1.0)
         code = self._process.exitcode
         killed = f" by signal {-code}" if code is not None and code < 0 else f" with code {code}"
-        hint = "; was there too little memory?" if code == -signal.SIGKILL else ""
-        return f"the decoding process ended{killed}{hint}"
+        hint = " (too little memory?)" if code == -signal.SIGKILL else ""
+        return f"the decoding process ended{killed}{hint}: leave, and start specchat again"
 
 
 def serve(connection: Connection, make: Callable[[], Engine]) -> None:

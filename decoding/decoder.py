@@ -106,7 +106,12 @@ class Decoder:
             begun = time.perf_counter()
             taps = self.drafter.needs == "taps"
             features = prompted.taps if taps else prompted.features
-            self.drafter.start(prompt, prompted.first, features)
+            try:
+                self.drafter.start(prompt, prompted.first, features)
+            except Exception:  # it may not have seen all rows: the next start begins anew
+                self._cache.truncate(0)
+                self._ids = []
+                raise
             self._synchronize()
             self.draft_prefill_seconds = time.perf_counter() - begun
         first = int(pick(prompted.logits, params.sampling, self._generator))

@@ -284,7 +284,7 @@ def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
     the final scale or softcap of some families included."""
     config: Any = model.config.get_text_config(decoder=True)
-    logits: Tensor = model.get_output_embeddings()(features)
+    logits: Tensor = model.get_output_embeddings()(features.to(model.dtype))
     if scale := getattr(config, "logit_scale", None):  # Cohere
         logits = logits * scale
     if divisor := getattr(config, "logits_scaling", None):  # Granite

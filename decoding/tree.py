@@ -83,12 +83,14 @@ class DraftTree:
 class Pool:
     """All that a drafter guessed before it chose what to verify: `tokens` [n], `parents` [n]
     (indices into the pool, -1 the root), `scores` [n] summed log-probabilities from the root, and
-    how many guesses each node that was run gave (`width`): the i-th guess has rank i % width."""
+    how many guesses each node that was run gave (`width`): the i-th guess has rank i % width.
+    `levels` is how deep it is."""
 
     tokens: Tensor
     parents: Tensor
     scores: Tensor
     width: int
+    levels: int
 
     def behind(self, kept: Tensor) -> tuple[tuple[float, ...], tuple[Pruned, ...]]:
         """Where the guesses `kept` became the nodes 1, 2, ... of a tree: the probability of the

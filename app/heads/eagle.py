@@ -42,6 +42,7 @@ _SERVED_TREE = EagleTree(total=16, top_k=4)
 _SERVED_GAMMA = 6
 _SERVED_PROMPTS = 24
 _SERVED_TOKENS = 64
+_WHOLE = 1 << 30  # conversations are not cut to count their tokens
 
 
 def attach_to(
@@ -61,7 +62,7 @@ def attach_to(
     if draft_vocab is not None:
         if not data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
-        texts = Conversations(records_of(data), tokenizer, shape_of(model)[1])
+        texts = Conversations(records_of(data), tokenizer, _WHOLE)
         examples = [texts[i] for i in range(len(texts))]
         known = frequent_tokens(examples, shape_of(model)[1], draft_vocab, eos_ids(model))
     weights = attach_eagle(model, kind, known, _layers(taps), seed)
@@ -92,11 +93,12 @@ def train_on(
     )
     backend = Target(model)
     backend.tap(weights.config.taps)
-    prompts = [
+    first_turns = [
         _ids(tokenizer.apply_chat_template([m], add_generation_prompt=True, return_dict=True))
         for record in records
-        if (m := record.get("messages", [{}])[0]).get("role") == "user"
-    ][:_SERVED_PROMPTS]
+        if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
+    ]
+    prompts = [ids for ids in first_turns if len(ids) < backend.context][:_SERVED_PROMPTS]
     stop = Stop(frozenset(eos_ids(model)))
     params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 

@@ -163,11 +163,16 @@ class Conversations:
         path = free_path(recording.title, ".cast")
         self._say(f"Recording {path.name} …", None)
         process = await create_subprocess_exec(
-            *(sys.executable, "-m", "app", "replay", str(recorder.path), "--cast", str(path)),
+            # -P: an app.py in the user's folder is not ours
+            *(sys.executable, "-P", "-m", "app", "replay", str(recorder.path), "--cast", str(path)),
             *("--size", f"{size.width}x{size.height}"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
         )  # fmt: skip
-        _, complaint = await process.communicate()
+        try:
+            _, complaint = await process.communicate()
+        finally:
+            if process.returncode is None:  # another film was asked for, or the app is left
+                process.kill()
         lines = complaint.decode(errors="replace").strip().splitlines()
         self._say(lines[-1] if process.returncode and lines else f"Saved here as {path.name}")
 

@@ -101,7 +101,8 @@ class Eagle:
         plan = self._plan(gamma)
         draft = self._grow(hidden, ids[-1], gamma, plan)
         if self._payoff is not None:
-            self._payoff.drafted(time.perf_counter() - begun, max(draft.tree.shape.depths))
+            assert draft.pool is not None
+            self._payoff.drafted(time.perf_counter() - begun, draft.pool.levels)
         return draft
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
@@ -171,7 +172,7 @@ class Eagle:
             block = torch.cat([block[rows], itself], dim=1)
             hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
         self._cache.truncate(prefix)
-        pool = Pool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k)
+        pool = Pool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
         kept = plan.keep(pool)
         drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[kept.guesses]])
         tree = DraftTree(kept.shape, drafted)

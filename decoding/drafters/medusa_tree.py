@@ -74,7 +74,7 @@ def parse_choices(text: str) -> Choices:
         file = Path(text).expanduser()
         if not file.is_file():
             raise InputError(
-                f"medusa choices '{text}': no such file; give JSON such as [[0],[0,0],[1]], a "
+                f"tree '{text}': no such file; give JSON such as [[0],[0,0],[1]], a "
                 f"file, or one of {', '.join(NAMED)}"
             )
         source = file.read_text(encoding="utf-8")
@@ -82,14 +82,14 @@ def parse_choices(text: str) -> Choices:
         paths = json.loads(source)
         choices = tuple(tuple(path) for path in paths)
     except (ValueError, TypeError) as error:
-        raise InputError(f"medusa choices '{text}': not a JSON list of lists ({error})") from error
+        raise InputError(f"tree '{text}': not a JSON list of lists ({error})") from error
     for path in choices:
         if not path or any(not isinstance(r, int) or isinstance(r, bool) or r < 0 for r in path):
             raise InputError(
-                f"medusa choices '{text}': {list(path)} is no path of ranks (whole numbers from 0)"
+                f"tree '{text}': {list(path)} is no path of ranks (whole numbers from 0)"
             )
     if not choices:
-        raise InputError(f"medusa choices '{text}': the list is empty")
+        raise InputError(f"tree '{text}': the list is empty")
     return choices
 
 

@@ -30,7 +30,12 @@ def encode_conversation(record: Record, tokenizer: PreTrainedTokenizerBase) -> E
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
         return Example(ids, (IGNORED, *ids[1:]))
-    messages = record["messages"]
+    messages = record.get("messages")
+    if not messages:
+        raise InputError(
+            f"a record has neither text nor messages to learn from (it has "
+            f"{', '.join(sorted(record)) or 'nothing'}); prompts are answered by heads distill"
+        )
     if not tokenizer.chat_template:
         raise InputError("the target's tokenizer has no chat template: give records with 'text'")
     ids = _rendered(tokenizer, messages, False)

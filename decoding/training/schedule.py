@@ -29,7 +29,7 @@ class Schedule:
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
         """Cosine with warm-up, bfloat16, an evaluation and a checkpoint in `work` every
         `evaluate_every` steps; `more` adds to that."""
-        return TrainingArguments(
+        arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
             num_train_epochs=self.epochs,
@@ -55,3 +55,6 @@ class Schedule:
             seed=self.seed,
             **more,
         )
+        # One GPU: the frozen target is no part of the trainee, so replicas would not have it.
+        arguments._n_gpu = min(arguments.n_gpu, 1)
+        return arguments

@@ -139,6 +139,21 @@ def test_an_eagle3_draft_is_no_eagle1_lane(
     assert done.returncode == 2 and "give it with --eagle" in done.stderr
 
 
+def test_what_cannot_be_learned_from_is_one_line(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    out, target = str(tmp_path / "out"), ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle1", *target, "--out", out)
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "the fox"}\n' * 30)
+    done = specchat(
+        "heads", "train", *target, "--heads", out, "--data", str(prompts), "--out",
+        str(tmp_path / "x"), "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 2 and "answered by heads distill" in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+
+
 def test_joint_training_is_medusas(
     specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
 ) -> None:

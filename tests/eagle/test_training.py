@@ -21,7 +21,7 @@ from decoding.stopping import Stop
 from decoding.target import Target
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
-from decoding.training.eagle import evaluate_eagle, train_eagle
+from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
 from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_trainee import Lesson, Trainee
@@ -29,6 +29,7 @@ from decoding.training.eagle_unroll import unroll
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.schedule import Schedule
+from tests.decoding.families import build
 
 VOCAB, EOS = 40, 1
 VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
@@ -307,3 +308,11 @@ def test_batches_of_like_length() -> None:
     assert [lengths[i] for i in order[:200]] != sorted(lengths[i] for i in order[:200])
     sampler.set_epoch(1)
     assert list(sampler) != order
+
+
+@pytest.mark.parametrize("version", ["eagle1", "eagle3"])
+def test_accuracy_can_be_measured_in_half_precision(version: Version) -> None:
+    target = build("llama").to(torch.bfloat16)  # type: ignore[arg-type]
+    weights = attach_eagle(target, version, taps=(0, 1) if version == "eagle3" else None)
+    found = chain_accuracy(target, weights, [([3, 4, 5], [6, 7, 8, 9])], steps=2)
+    assert len(found) == 2 and all(0 <= rate <= 1 for rate in found)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.events import Event, LoadFailed, Loading, PastTurn
+from app.events import Event, Loaded, LoadFailed, Loading, PastTurn, RunRefused
 from app.session_process import SessionProcess
 from decoding.params import Params, SamplingParams
 from tests.lane.echo_engine import EchoEngine
@@ -73,14 +73,31 @@ def test_it_is_another_process_and_prints_nothing_here(
 
 
 @pytest.mark.parametrize(
-    "how,says", [("stop", "by signal 9; was there too little memory?"), ("again", "with code 1")]
+    "how,says", [("stop", "by signal 9 (too little memory?)"), ("again", "with code 1")]
 )
-def test_its_death_is_told_once(engine: SessionProcess, how: str, says: str) -> None:
+def test_its_death_is_told(engine: SessionProcess, how: str, says: str) -> None:
     getattr(engine, how)()
     events = wait_for(engine, bool)
-    assert events == [LoadFailed(f"the decoding process ended {says}")]
-    engine.run("into nothing")
+    words = f"the decoding process ended {says}: leave, and start specchat again"
+    assert events == [LoadFailed(words)]
     assert engine.drain() == []
+
+
+def test_after_its_death_prompts_come_back(engine: SessionProcess) -> None:
+    """What was answered before stays on the screen."""
+    engine.run("load")
+    wait_for(engine, lambda events: any(isinstance(event, Loaded) for event in events))
+    engine.run("hello")
+    engine.stop()
+    events = wait_for(engine, lambda events: any(isinstance(e, RunRefused) for e in events))
+    refused = [event for event in events if isinstance(event, RunRefused)]
+    assert [event.prompt for event in refused] == ["hello"]
+    assert refused[0].message.startswith("the decoding process ended by signal 9")
+    assert not any(isinstance(event, LoadFailed) for event in events)
+    engine.run("once more")
+    assert engine.drain() == [RunRefused("once more", refused[0].message)]
+    engine.again()
+    assert engine.drain() == [RunRefused("once more", refused[0].message)]
 
 
 def test_closing_ends_it_at_once() -> None:
