@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -115,4 +116,9 @@ def _begin(name: str, value: dict[str, Any], where: Path) -> Recording:
             f"{where}: recorded by specchat {value['version']} in another format "
             f"({value['log_version']}, this one reads {LOG_VERSION})"
         )
-    return Recording(str(value["created"]), dict(value["settings"]))
+    created = str(value["created"])
+    try:
+        datetime.fromisoformat(created)
+    except ValueError as error:
+        raise InputError(f"{where} is damaged: created: {error}") from error
+    return Recording(created, dict(value["settings"]))

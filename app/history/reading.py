@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,7 @@ def read_document(document: Any, where: Path) -> Recording:
 def _recording(document: Json, replay: Json) -> Recording:
     reader = _Reader()
     pieces = {int(token): str(text) for token, text in replay["pieces"].items()}
+    datetime.fromisoformat(str(replay["created"]))  # a film begins with it
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
     recording.take(reader.event(Loaded, document | replay))
     for run in document["runs"]:

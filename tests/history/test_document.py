@@ -96,6 +96,7 @@ def test_figures_follow_from_the_rounds() -> None:
         (lambda d: d["runs"][0]["lanes"][0].update(lane="other"), "is damaged"),
         (lambda d: d["runs"][0]["lanes"][1]["rounds"][0].update(tokens="x"), "round.tokens"),
         (lambda d: d["replay"].update(pieces={"x": "y"}), "is damaged"),
+        (lambda d: d["replay"].update(created="yesterday"), "is damaged"),
     ],
 )
 def test_a_wrong_document_is_one_line(document: dict[str, Any], change: Any, message: str) -> None:

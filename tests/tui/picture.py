@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
+from functools import partial
 from pathlib import Path
 
 from app.session import Session
+from app.session_process import SessionProcess
 from app.settings import load_settings
 from app.tui.app import SpecchatApp
 
@@ -19,7 +20,8 @@ PROMPT = 'Tell me a story called "The Fox and the Old Crow".'
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
     settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
-    session = Session(settings.models, settings.lanes, settings.params, seed=1)
+    make = partial(Session, settings.models, settings.lanes, settings.params, seed=1)
+    session = SessionProcess(make)
     app = SpecchatApp(session, settings.params, None, "fair", 1)
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:
@@ -39,11 +41,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--prompt", default=PROMPT)
-    parser.add_argument("--strategies", default="ar,draft,medusa,lookup")
+    parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
     parser.add_argument("--size", type=int, nargs=2, default=(100, 30))
     args = parser.parse_args()
     asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
-    os._exit(0)  # the decode thread is not waited for, as in the app itself
 
 
 if __name__ == "__main__":
