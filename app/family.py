@@ -26,6 +26,7 @@ from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.cost import verify_cost
+from decoding.drafters.eagle import head_on
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.drafters.medusa_tree import Choices, parse_choices
@@ -168,9 +169,7 @@ def _load_eagle(family: Family, strategy: str, folder: Path) -> None:
     config = weights.config
     if strategy == "eagle1" and config.version != "eagle1":
         raise InputError(f"--eagle1 {folder} is an EAGLE-3 draft: give it with --eagle")
-    embedding = target.model.get_input_embeddings().weight
-    head = EagleHead.build(weights, embedding, target.logits)
-    family.eagles[strategy] = head.to(target.device, target.dtype).eval()
+    family.eagles[strategy] = head_on(weights, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.taps:
         target.tap(config.taps)

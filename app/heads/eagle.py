@@ -17,8 +17,7 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
-from decoding.drafters.eagle import Eagle, EagleTree
-from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.eagle import Eagle, EagleTree, head_on
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stats import Stats
@@ -103,7 +102,7 @@ def train_on(
     params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 
     def served(candidate: EagleWeights) -> float:
-        drafter = Eagle(_head(candidate, backend), backend, _SERVED_TREE)
+        drafter = Eagle(head_on(candidate, backend), backend, _SERVED_TREE)
         return evaluate_eagle(backend, drafter, prompts, params, stop).tokens_per_pass or 0.0
 
     trained, reports = train_eagle(
@@ -182,12 +181,6 @@ def _read(heads: Path, model: PreTrainedModel) -> EagleWeights:
     hidden, vocab = shape_of(model)
     layers = model.config.get_text_config(decoder=True).num_hidden_layers
     return read_eagle(heads, TargetShape(hidden, vocab, layers))
-
-
-def _head(weights: EagleWeights, target: Target) -> EagleHead:
-    embedding = target.model.get_input_embeddings().weight
-    head = EagleHead.build(weights, embedding, target.logits)
-    return head.to(target.device, target.dtype).eval()
 
 
 def _layers(taps: str | None) -> list[int] | None:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from decoding.attention import causal_mask, folded_attention
 from decoding.cache import LayerShape, TreeCache
+from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.base import Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, Static
@@ -38,6 +39,13 @@ class EagleTree:
     total: int | None = 60
     top_k: int = 10
     choices: Choices = ()
+
+
+def head_on(weights: EagleWeights, target: Target) -> EagleHead:
+    """A draft ready to decode with: on the target's device, in its precision."""
+    embedding = target.model.get_input_embeddings().weight
+    head = EagleHead.build(weights, embedding, target.logits)
+    return head.to(target.device, target.dtype).eval()
 
 
 class Eagle:
