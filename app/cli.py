@@ -242,7 +242,7 @@ def open_screen(flags: Flags) -> NoReturn:
             reason=None,
             enabled=True,
             default_gamma=0,
-            pinned_gamma=spec.gamma,
+            pins=spec.pins,
         )
         for spec in settings.lanes
     )

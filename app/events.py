@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from decoding.params import Params
 from decoding.round import Round, TokenEvent
@@ -25,9 +25,9 @@ class LaneInfo:
     reason: str | None  # why it cannot run and what would make it run, one line
     enabled: bool
     default_gamma: int
-    pinned_gamma: int | None  # set by the lane's own settings; the slider does not move it
     note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
+    pins: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Stepped(Timed):
     """One round of a lane: its record, its tokens in the order of display (ghosts stand between
     the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
     of all tokens in the round by id, drafted or the target's own; only while it is watched.
-    `params` are the settings that the round read at its start."""
+    `params` are the settings that the round read at its start, the lane's own among them."""
 
     lane: str
     round: Round

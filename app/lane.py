@@ -17,7 +17,7 @@ from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_tree import NAMED, Choices
-from decoding.params import Params
+from decoding.params import Params, with_settings
 from decoding.round import Fate, Round, TokenEvent
 from decoding.stats import Stats
 from decoding.stopping import Stop
@@ -99,9 +99,9 @@ class Lane:
             reason=self.reason,
             enabled=enabled and self.available,
             default_gamma=self.default_gamma,
-            pinned_gamma=self.spec.gamma,
             note=self.family.notes.get(self.spec.strategy),
             trees=self._longest_paths(),
+            pins=self.spec.pins,
         )
 
     def _title(self) -> str:
@@ -127,7 +127,7 @@ class Lane:
         if self.spec.strategy == "drafter":
             shared = None
         begun = time.perf_counter()
-        first = self._decoder.start(prompt_ids, self._own(params), seed, stop, shared, cancelled)
+        first = self._decoder.start(prompt_ids, self._ready(params), seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
             self.ttft_seconds += shared.seconds
@@ -140,7 +140,7 @@ class Lane:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
         if not self.available:
             return
-        params = self._own(Params(max_new_tokens=12))
+        params = self._ready(Params(max_new_tokens=12))
         self._decoder.start([0, 0], params, 0)
         for _ in range(2):
             self._decoder.step(params)
@@ -158,7 +158,7 @@ class Lane:
                 drafter.set_choices(self._trees[name])
 
     def step(self, params: Params) -> Round:
-        record = self._decoder.step(self._own(params))
+        record = self._decoder.step(self._ready(params))
         self.rounds.append(record)
         self.stats.add(record)
         return record
@@ -220,14 +220,20 @@ class Lane:
             self._trees[self._tree],
         )
 
-    def _own(self, params: Params) -> Params:
+    def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
+        params = with_settings(params, self.spec.pins)
+        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
+            params = replace(params, acceptance="exact")
+        return params
+
+    def _ready(self, params: Params) -> Params:
+        """The settings of the next round, its drafter told of those that are the drafter's."""
+        params = self.own(params)
         drafter = self._decoder.drafter
         if isinstance(drafter, Eagle):
             drafter.tree = self._eagle_tree(params)
-        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
-            params = replace(params, acceptance="exact")
-        return params if self.spec.gamma is None else replace(params, gamma=self.spec.gamma)
+        return params
 
     def _make_decoder(self) -> Decoder:
         family = self.family

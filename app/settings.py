@@ -7,7 +7,8 @@ folder (top_p = 0.9), that over the defaults below.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -40,11 +41,12 @@ MOST_GAMMA = 64
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane as it was asked for. `gamma` None leaves the draft length to the run's settings."""
+    """One lane as it was asked for. `pins` are settings of its own, by name; the others are the
+    run's."""
 
     strategy: str
     name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
-    gamma: int | None = None
+    pins: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +256,7 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
                 f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
             )
             raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
-        gamma: int | None = None
+        pins: dict[str, Any] = {}
         for setting in own:
             key, _, value = setting.partition("=")
             if key != "gamma":
@@ -270,10 +272,10 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
                 raise InputError(
                     f"strategy '{written}': gamma must be a whole number from 0 to {MOST_GAMMA}"
                 )
-            gamma = int(value)
-        if gamma is not None and strategy not in DRAFTING:
+            pins["gamma"] = int(value)
+        if pins and strategy not in DRAFTING:
             raise InputError(f"strategy '{written}': {strategy} drafts nothing, so it has no gamma")
         seen[written] = seen.get(written, 0) + 1
         name = written if seen[written] == 1 else f"{written}#{seen[written]}"
-        lanes.append(LaneSpec(strategy, name, gamma))
+        lanes.append(LaneSpec(strategy, name, pins))
     return tuple(lanes)

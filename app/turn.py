@@ -112,7 +112,8 @@ class TurnRunner:
         turn.greedy = turn.greedy and not record.sampled
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have probabilities
         tokens = lane.events(record)
-        self._emit(Stepped(lane.spec.name, record, tokens, self._figures(lane), pieces, params))
+        figures, own = self._figures(lane), lane.own(params)
+        self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own))
         if lane.finished:
             self._end(turn, lane.finished)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
 
 Acceptance = Literal["exact", "typical"]
 
@@ -68,3 +69,22 @@ class Params:
         for name in ("epsilon", "delta"):
             if not 0.0 < getattr(self, name) <= 1.0:
                 raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(self, name)}")
+
+
+_SAMPLING = frozenset(each.name for each in fields(SamplingParams))
+
+
+def flat(params: Params) -> dict[str, Any]:
+    """All settings side by side, by the names that they have on the command line."""
+    values = asdict(params)
+    return {**values.pop("sampling"), **values}
+
+
+def with_settings(params: Params, values: Mapping[str, Any]) -> Params:
+    """`params` with some settings changed, by the names of `flat`. Raises ValueError for a value
+    that a setting can't have, TypeError for a name that there is none of."""
+    if not values:  # asked every round
+        return params
+    sampling = {name: value for name, value in values.items() if name in _SAMPLING}
+    others = {name: value for name, value in values.items() if name not in _SAMPLING}
+    return replace(params, sampling=replace(params.sampling, **sampling), **others)

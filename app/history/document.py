@@ -12,7 +12,7 @@ from app.document import Answer, envelope, lane_report, round_report, unavailabl
 from app.events import Finished, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
 from app.settings import LaneSpec
-from decoding.params import Params
+from decoding.params import flat
 from decoding.round import Round
 
 REPLAY_VERSION = 1
@@ -42,12 +42,6 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
     )
 
 
-def flat(params: Params) -> dict[str, Any]:
-    """Settings by the names that they have on the command line."""
-    values = asdict(params)
-    return {**values.pop("sampling"), **values}
-
-
 def _pieces(recording: Recording) -> dict[int, str]:
     """Pictures of tokens. Those that were made of a token alone are better than what one added to
     a text."""
@@ -67,7 +61,7 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
     lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
     for info in recording.loaded.lanes if recording.loaded else ():
         if not info.available and info.name not in turn.lanes:
-            spec = LaneSpec(info.strategy, info.name, info.pinned_gamma)
+            spec = LaneSpec(info.strategy, info.name, info.pins)
             lanes.append(unavailable_report(spec, info.reason))
     return {
         "index": index,

@@ -40,7 +40,7 @@ class LaneRecord:
 
     @property
     def spec(self) -> LaneSpec:
-        return LaneSpec(self.info.strategy, self.info.name, self.info.pinned_gamma)
+        return LaneSpec(self.info.strategy, self.info.name, self.info.pins)
 
     @property
     def end(self) -> Finished | None:

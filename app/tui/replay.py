@@ -6,14 +6,13 @@ import time
 from collections.abc import Callable
 
 from app.events import Event, RunStarted, Stepped
-from app.history.document import flat
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
 from app.tui.keys import REPLAY_KEYS
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.slider import Slider
-from decoding.params import Params
+from decoding.params import Params, flat
 
 BAR_CELLS = 20
 

@@ -21,7 +21,7 @@ from app.events import (
     Schedule,
     Stepped,
 )
-from decoding.params import Params
+from decoding.params import Params, with_settings
 from decoding.round import Round
 
 
@@ -62,15 +62,18 @@ class LaneState:
         """It takes part in the next run."""
         return self.enabled and self.info.available
 
+    def own(self, params: Params) -> Params:
+        """The run's settings as this lane has them."""
+        return with_settings(params, self.info.pins)
+
     def gamma(self, params: Params) -> int | None:
         """The gamma in force; None for a strategy that does not draft."""
         if not self.info.default_gamma:
             return None
-        if self.info.pinned_gamma is not None:
-            return self.info.pinned_gamma
-        if params.gamma is not None:
-            return params.gamma
-        return self.info.trees.get(self.tree, self.info.default_gamma)
+        gamma = self.own(params).gamma
+        return (
+            gamma if gamma is not None else self.info.trees.get(self.tree, self.info.default_gamma)
+        )
 
     def begin(self) -> None:
         self.phase = Phase.WAITING

@@ -66,8 +66,8 @@ def test_the_environment_takes_plain_text_and_empty_means_not_set(
 def test_strategies_may_repeat_with_settings_of_their_own() -> None:
     assert parse_strategies("ar, draft:gamma=2,draft:gamma=8,lookup,lookup") == (
         LaneSpec("ar", "ar"),
-        LaneSpec("draft", "draft:gamma=2", 2),
-        LaneSpec("draft", "draft:gamma=8", 8),
+        LaneSpec("draft", "draft:gamma=2", {"gamma": 2}),
+        LaneSpec("draft", "draft:gamma=8", {"gamma": 8}),
         LaneSpec("lookup", "lookup"),
         LaneSpec("lookup", "lookup#2"),
     )

@@ -20,9 +20,19 @@ from decoding.params import Params, SamplingParams
 from decoding.round import Fate, Pruned, Round, TokenEvent
 
 LANES = (
-    LaneInfo("ar", "ar", "Autoregressive", True, None, True, 0, None),
-    LaneInfo("draft:gamma=2", "draft", "Draft model", True, None, True, 4, 2, trees={"default": 2}),
-    LaneInfo("medusa", "medusa", "Medusa", False, "no heads: give --medusa DIR", False, 3, None),
+    LaneInfo("ar", "ar", "Autoregressive", True, None, True, 0),
+    LaneInfo(
+        "draft:gamma=2",
+        "draft",
+        "Draft model",
+        True,
+        None,
+        True,
+        4,
+        trees={"default": 2},
+        pins={"gamma": 2},
+    ),
+    LaneInfo("medusa", "medusa", "Medusa", False, "no heads: give --medusa DIR", False, 3),
 )
 LOADED = Loaded("demo", "cpu", "float32", 1, 512, LANES, ignored=("typical_p",))
 SETTINGS = {"preset": "demo", "temperature": 0.0, "target": None}

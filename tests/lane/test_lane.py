@@ -160,7 +160,7 @@ def test_without_a_draft_model_the_lane_says_why(family: Family, strategy: str) 
 
 def test_a_pinned_gamma_is_the_lanes_own(family: Family) -> None:
     lane = lane_of(family, "draft:gamma=2")
-    assert lane.info(True).pinned_gamma == 2
+    assert lane.info(True).pins == {"gamma": 2}
     _, rounds = play(lane, Params(gamma=5, max_new_tokens=12))
     assert max(record.drafted for record, _ in rounds) == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from app.events import Event, Figures, LaneInfo, Prefilled, Stepped
@@ -38,11 +39,11 @@ def lane(
     available: bool = True,
     reason: str | None = None,
     enabled: bool = True,
-    pinned: int | None = None,
+    pins: Mapping[str, Any] | None = None,
     note: str | None = None,
 ) -> LaneInfo:
     title = title or name.capitalize()
-    return LaneInfo(name, name, title, available, reason, enabled, gamma, pinned, note)
+    return LaneInfo(name, name, title, available, reason, enabled, gamma, note, {}, pins or {})
 
 
 def token(text: str, fate: Fate = Fate.ACCEPTED) -> TokenEvent:

@@ -51,7 +51,7 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
 
 @pytest.mark.asyncio
 async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(play: Play) -> None:
-    lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, pinned=2))
+    lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         assert "γ4" in stage.text and "γ2" in stage.text

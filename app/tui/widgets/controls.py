@@ -69,7 +69,7 @@ class Controls(Vertical):
     def show(self, state: AppState) -> None:
         active = [lane for lane in state.lanes.values() if lane.active]
         gamma_acts = any(
-            lane.info.default_gamma and lane.info.pinned_gamma is None for lane in active
+            lane.info.default_gamma and "gamma" not in lane.info.pins for lane in active
         )
         self.query_one("#gamma", Slider).set_idle(
             not gamma_acts,
