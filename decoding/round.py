@@ -64,6 +64,14 @@ class Round:
     `scores[i]` is the drafter's own probability of the whole path down to node i, `pruned` what it
     guessed behind the tree's nodes but left out; both only of watched rounds whose drafter chose
     its tree among more guesses (EAGLE).
+
+    Of watched rounds only, besides: `model_p[i]` is `p[i]` before temperature and cuts. `q[i]` is
+    the drafter's own probability of node i's token behind its parent, empty where it has none to
+    give. `draws[i]` is the number from [0, 1) that a sampled chain's node i was tested with: it
+    stayed when that was below p/q. `entropies[i]`, in bits, is how unsure the target was of the
+    token behind node i, before temperature and cuts, and `top[i]` are its likeliest ones there,
+    each as (id, probability before, probability after them). `own_p` is such a pair for the
+    target's own token that ended the round.
     """
 
     index: int
@@ -83,6 +91,12 @@ class Round:
     p: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     pruned: tuple[Pruned, ...] = ()
+    model_p: tuple[float, ...] = ()
+    q: tuple[float, ...] = ()
+    draws: tuple[float, ...] = ()
+    entropies: tuple[float, ...] = ()
+    top: tuple[tuple[tuple[int, float, float], ...], ...] = ()
+    own_p: tuple[float, float] | None = None
 
     @property
     def drafted(self) -> int:

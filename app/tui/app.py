@@ -25,6 +25,7 @@ from app.history.recorder import Recorder
 from app.tui.commands import commands
 from app.tui.conversations import Conversations
 from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
+from app.tui.running import Running
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
@@ -32,7 +33,7 @@ from app.tui.state import AppState
 from app.tui.themes import DARK, LIGHT
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.prompt import Prompt
-from decoding.params import Acceptance, Params
+from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
@@ -68,6 +69,7 @@ class SpecchatApp(App[None]):
         self.register_theme(LIGHT)
         self.theme = DARK.name
         self.main = MainScreen(engine, self.state)
+        self.running = Running(self)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
@@ -96,7 +98,7 @@ class SpecchatApp(App[None]):
         for event in events:
             await self.take(event)
             if isinstance(event, Loaded | LoadFailed | RunRefused):
-                self._after(event)
+                self.running.after(event)
         if problem:
             self.state.say(problem)
         now = self._clock()
@@ -125,136 +127,39 @@ class SpecchatApp(App[None]):
         self.state.apply(event)
         await self.main.take(event)
 
-    def _after(self, event: Loaded | LoadFailed | RunRefused) -> None:
-        """A prompt that waited runs now; one that cannot be answered goes back."""
-        prompt = self.state.queued
-        self.state.queued = None
-        if isinstance(event, RunRefused):
-            prompt = event.prompt
-        elif isinstance(event, Loaded) and prompt is not None:
-            self._run(prompt)
-            return
-        if prompt and not self.main.prompt.text:
-            self.main.prompt.write(prompt)
-            self.main.prompt.focus()
-
     # Running
 
     @on(Prompt.Submitted)
     def submit(self, event: Prompt.Submitted) -> None:
-        state = self.state
-        if state.failure or not event.text.strip():
-            return
-        if state.running:
-            state.say("Still answering: Esc stops it, then Enter runs this")
-        elif state.queued is not None:
-            state.say("A prompt is waiting already; Esc takes it back")
-        else:
-            self.main.prompt.remember(event.text)
-            # more may have been typed while this message was under way
-            self.main.prompt.write(self.main.prompt.text.removeprefix(event.text))
-            if state.loaded:
-                self._run(event.text)
-            else:
-                state.queued = event.text
-        self.main.show_state()
-
-    def _run(self, prompt: str) -> None:
-        self.state.running = True  # until the engine says otherwise: no second Enter in between
-        self.engine.run(prompt)
-        self.main.focus_pane()
+        self.running.submit(event.text)
 
     def action_again(self) -> None:
-        if self.state.running:
-            self.state.say("Still answering: Esc stops it")
-        elif self.state.turns:
-            self.state.running = True
-            self.engine.again()
-            self.main.focus_pane()
-        else:
-            self.main.prompt.action_submit()
-        self.main.show_state()
+        self.running.again()
 
     def action_leave(self) -> None:
-        """Esc: first out of the prompt, then all panes again, then stop."""
-        if self.state.queued is not None:
-            self.main.prompt.write(self.state.queued)
-            self.state.queued = None
-        elif self.main.prompt.has_focus:
-            self.main.focus_pane()
-        elif self.main.tree_alone:
-            self.main.action_inspect()
-        elif self.main.zoomed:
-            self.main.action_zoom()
-        elif self.state.running:
-            self.engine.stop()
-        self.main.show_state()
+        self.running.leave()
 
     def action_stop(self) -> None:
         """ctrl+c, unless text is selected: then the prompt or the screen takes the key first."""
-        if self.state.running:
-            self.engine.stop()
+        self.running.stop()
 
     def action_pause(self) -> None:
-        if self.state.running:
-            self.state.paused = not self.state.paused
-            self.engine.pause(self.state.paused)
-            self.main.show_state()
+        self.running.pause()
 
     def action_step(self) -> None:
-        if not self.state.running:
-            return
-        if not self.state.paused:
-            self.action_pause()
-        self.engine.step()
+        self.running.step()
 
     def action_schedule(self) -> None:
-        schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"
-        self.state.schedule = schedule
-        self.engine.set_schedule(schedule)
-        self.state.say(
-            "race: all lanes at once, the same time for each"
-            if schedule == "race"
-            else "fair: one lane after the other, comparable speeds"
-        )
-        self.main.show_state()
+        self.running.change_schedule()
 
     def action_acceptance(self) -> None:
-        state = self.state
-        rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
-        if rule == "typical" and not any(
-            lane.info.strategy == "medusa" and lane.info.available for lane in state.lanes.values()
-        ):
-            state.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
-            self.main.show_state()
-            return
-        state.say(
-            "exact: every lane's text is what the target would say"
-            if rule == "exact"
-            else "typical: exact at temperature 0, above it Medusa lanes are lossy"
-            if state.params.sampling.greedy
-            else "typical: Medusa lanes are lossy from their next round on"
-        )
-        self.main.query_one(Controls).set_acceptance(rule)
+        self.running.change_acceptance()
 
     def action_tree(self, strategy: str, tree: str) -> None:
-        """All lanes of a strategy draft another tree from their next round on."""
-        for name, lane in self.state.lanes.items():
-            if lane.info.strategy == strategy and tree in lane.info.trees:
-                lane.tree = tree
-                self.engine.set_tree(name, tree)
-                self.state.say(f"{lane.info.title} drafts the tree “{tree}” from the next round on")
-        self.main.show_state()
+        self.running.choose_tree(strategy, tree)
 
     def action_new_conversation(self) -> None:
-        if self.state.running:
-            self.state.say("Still answering: Esc stops it")
-        else:
-            self.engine.new_conversation()
-            if self.recorder:
-                self.recorder.begin()
-            self.forget_conversation()
-        self.main.show_state()
+        self.running.new_conversation()
 
     def forget_conversation(self) -> None:
         """No turn in the panes any more."""

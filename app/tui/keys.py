@@ -10,7 +10,7 @@ LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
-    *("inspect", "round(-1)", "round(1)"),
+    *("panel('tree')", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette", "conversations"),
 )
@@ -47,12 +47,12 @@ VIEW_KEYS = [
     key("o", "toggle_here", "On / off", "view.toggle_here",
         "Switch the lane in focus on or off"),
     key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
-    key("v", "inspect", "Tree", "view.inspect",
+    key("v", "panel('tree')", "Tree", "view.inspect",
         "The draft tree of a round of the lane in focus"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
-        "The tree of the round before, when paused or done"),
+        "To the round before, when paused or done"),
     key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
-        "The tree of the next round, when paused or done"),
+        "To the next round, when paused or done"),
     key("g", "slider('gamma')", "Gamma", "view.gamma",
         "To the gamma slider: the longest draft in tokens"),
     key("t", "slider('temperature')", "Temperature", "view.temperature",
@@ -104,11 +104,25 @@ def lane_key(binding: Binding) -> bool:
     return binding.action.startswith("lane(")
 
 
-def hidden_keys(state: AppState, *, inspecting: bool) -> set[str]:
-    """Actions of the bar that would do nothing now."""
+def bar(
+    state: AppState, *, typing: bool, looking: bool, alone: bool, zoomed: bool
+) -> tuple[dict[str, str], set[str]]:
+    """What some actions are called now, and those that would do nothing. `looking`: a panel is
+    open, `alone`: it has taken the place of the lanes."""
+    names = dict(BAR_NAMES)
     hidden = set() if state.running else {"pause", "step"}
     if state.running or not state.turns:
         hidden.add("again")
-    if not inspecting:
+    if not looking:
         hidden |= {"round(-1)", "round(1)"}
-    return hidden
+    if typing:
+        names["leave"] = "Leave"
+    elif alone or zoomed:
+        names["leave"] = "Lanes" if alone else "All panes"
+    elif state.replay is not None:
+        names["leave"] = "Turn's end"
+    if not (typing or alone or zoomed or state.running):
+        hidden.add("leave")
+    if state.paused:
+        names["pause"] = "Go on"
+    return names, hidden

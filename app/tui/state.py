@@ -56,6 +56,7 @@ class LaneState:
     rounds: list[Round] = field(default_factory=list)  # of the last run
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
+    place: int | None = None  # of the round looked at; None: the newest, whichever that is
 
     @property
     def active(self) -> bool:
@@ -75,17 +76,25 @@ class LaneState:
             gamma if gamma is not None else self.info.trees.get(self.tree, self.info.default_gamma)
         )
 
+    @property
+    def round_here(self) -> Round | None:
+        """The round looked at."""
+        if not self.rounds:
+            return None
+        return self.rounds[-1 if self.place is None else self.place]
+
     def begin(self) -> None:
         self.phase = Phase.WAITING
         self.clear_figures()
 
     def clear_figures(self) -> None:
         self.ttft_seconds = self.figures = self.finished = None
-        self.rounds, self.texts, self.lossy = [], {}, False
+        self.rounds, self.texts, self.lossy, self.place = [], {}, False, None
 
     def add(self, event: Stepped) -> None:
         self.figures = event.figures
         self.rounds.append(event.round)
+        self.place = None  # something new is to be seen
         self.lossy = self.lossy or event.round.lossy
         # Pieces are pictures of single tokens, better here than what a token added to the text.
         self.texts.update({each.id: each.text for each in event.tokens if each.text})
@@ -149,6 +158,24 @@ class AppState:
     def lead(self) -> LaneState:
         assert self.leader is not None
         return self.lanes[self.leader]
+
+    def moving(self, lane: LaneState) -> bool:
+        """Rounds come in: nobody could look at an older one in peace."""
+        return lane.phase is Phase.RUNNING and not self.paused
+
+    def look(self, name: str, steps: int) -> str | None:
+        """Go back or forward through a lane's rounds; else the reason why not."""
+        lane = self.lanes[name]
+        last = len(lane.rounds) - 1
+        if self.moving(lane):
+            return "The newest round is shown: Space pauses, then [ goes back"
+        if last < 0:
+            return "This lane has no round yet"
+        place = (last if lane.place is None else lane.place) + steps
+        if not 0 <= place <= last:
+            return "This is the first round" if steps < 0 else "This is the newest round"
+        lane.place = None if place == last else place
+        return None
 
     def label(self, name: str) -> str:
         """A lane as it is called in sentences: its number and title."""

@@ -13,6 +13,7 @@ from textual.geometry import Size
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.tree_view import TreeView
 
 
 @pytest.mark.parametrize("count", range(1, 10))
@@ -143,14 +144,14 @@ async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
             await stage.press(key)
             now = {
                 place
-                for place in ("LanePane#lane1", "LanePane#lane3", "#inspector", "#ask")
+                for place in ("LanePane#lane1", "LanePane#lane3", "#tree", "#ask")
                 for part in stage.app.screen.query(f"{place} > .edge, {place} > #caret")
                 if part.styles.color.hex == "#7FB8E6"
             }
             assert now == {lit}
-        stage.app.main.inspector.view.focus()
+        stage.app.main.query_one(TreeView).focus()
         await stage.pilot.pause()
-        edges = stage.app.screen.query("#inspector > .edge")
+        edges = stage.app.screen.query("#tree > .edge")
         assert {edge.styles.color.hex for edge in edges} == {"#7FB8E6"}
 
 

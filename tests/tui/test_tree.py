@@ -10,6 +10,7 @@ from stage import LANES, Play, Stage
 
 from app.events import Finished, RunFinished, Stepped
 from app.tui.tree_lines import Life, ordinal, probability, time_bar, tree_lines
+from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round
 
 TEXTS = {1: " is", 2: " Paris", 3: " the", 4: ",", 5: ".", 6: " a", 7: " and"}
@@ -213,7 +214,7 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         await stage.tell(prefilled("draft", "It"), step("draft", TREE))
         assert "2 Draft model · round 1 of 1" in stage.text and "◆ ·and" in stage.text
         assert "tok/s" not in stage.text and "gamma" not in stage.text
-        assert stage.app.focused and stage.app.focused.id == "tree"
+        assert stage.app.focused and stage.app.focused.id == "treeview"
         await stage.press("1")
         assert "1 Autoregressive" in stage.text and "No round yet" in stage.text
         await stage.resize(100, 30)
@@ -239,7 +240,7 @@ async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) 
     async with play() as stage:
         await drafted(stage, wide_tree())
         assert "◆ ·and" in stage.text and "21st" in stage.text
-        view = stage.app.main.inspector.view
+        view = stage.app.main.query_one(TreeView)
         assert view.max_scroll_y > 40
         view.focus()
         await stage.press("home")
@@ -275,7 +276,7 @@ async def test_token_texts_are_never_obeyed(play: Play) -> None:
 async def test_the_path_that_lived_has_its_own_colour(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE)
-        strip = stage.app.main.inspector.view.render_line(2)
+        strip = stage.app.main.query_one(TreeView).render_line(2)
         styles = {segment.text.strip(): segment.style for segment in strip if segment.style}
         assert styles["·Paris"].underline and styles["·Paris"].color.name == "#56b4e9"
         assert styles["✓"].color.name == styles["┝━"].color.name == "#56b4e9"

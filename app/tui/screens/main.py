@@ -8,8 +8,8 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from app.events import Engine, Event, Finished, Loaded, LoadFailed, Prefilled, RunStarted, Stepped
-from app.tui.keys import BAR_NAMES, KEY_BAR, VIEW_KEYS, allowed, hidden_keys
+from app.events import Engine, Event, Loaded, LoadFailed
+from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
@@ -18,6 +18,7 @@ from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.lane_grid import LaneGrid
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.split_line import SplitLine
@@ -37,7 +38,7 @@ class MainScreen(Screen[None]):
         self.state = state
         self.ghosts = True
         self.zoomed = False
-        self.inspecting = False
+        self.open: str | None = None  # the panel that is shown, by its id
         self._watched: frozenset[str] = frozenset()
         self.look: Look = "colour"
 
@@ -47,7 +48,7 @@ class MainScreen(Screen[None]):
         yield tabs
         yield Static(id="failure", markup=False)
         yield LaneGrid(tabs, dom_id="lanes")
-        yield Inspector(dom_id="inspector")
+        yield Inspector(dom_id="tree")
         yield Controls(self.state.params, dom_id="controls")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):
@@ -80,8 +81,9 @@ class MainScreen(Screen[None]):
         return self.query_one(Prompt)
 
     @property
-    def inspector(self) -> Inspector:
-        return self.query_one(Inspector)
+    def panel(self) -> Panel | None:
+        """The one that is open."""
+        return self.query_one(f"#{self.open}", Panel) if self.open else None
 
     @property
     def pane_here(self) -> LanePane | None:
@@ -106,41 +108,21 @@ class MainScreen(Screen[None]):
                 self.query_one("#failure", Static).update(
                     f"Nothing could be loaded:\n\n{event.message}\n\nctrl+q leaves."
                 )
-            case RunStarted():
-                leader = event.leader if event.leader in self.state.lanes else self.state.leader
-                for pane in self.grid.panes:
-                    if not self.state.lanes[pane.name_of_lane].info.available:
-                        continue
-                    other = event.turn and leader and leader != pane.name_of_lane
-                    follows = self.state.label(leader) if other and leader else None
-                    pane.view.begin_turn(event.turn, event.prompt, follows)
-                    if pane.name_of_lane not in event.lanes:
-                        pane.view.add_note("off in this turn")
-            case Prefilled():
-                self._view(event.lane).add_tokens([event.first])
-            case Stepped():
-                self._view(event.lane).add_tokens(event.tokens)
-                self.inspector.follow(event.lane)
-            case Finished(message=str() as message):
-                self._view(event.lane).add_note(message, error=event.reason == "error")
-            case Finished():
-                self._view(event.lane).end_turn()
-
-    def _view(self, lane: str) -> TokenView:
-        return self.grid.pane_of(lane).view
+            case _:
+                self.grid.take(event, self.state)
 
     def show_state(self) -> None:
         """Everything that is not token text; called a few times a second, never per token."""
         state = self.state
         failed = state.failure is not None
         self.query_one("#failure").display = failed
-        self.grid.display = not failed and not self.tree_alone
+        self.grid.display = not failed and not self.panel_alone
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
-        self._show_tree()
+        self._show_panels()
         self.query_one(LaneTabs).display = self.tabbed and not failed
         self.query_one(Controls).show(state)
-        self.query_one(Controls).display = not self.tree_alone
+        self.query_one(Controls).display = not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
         self.query_one("#status", SplitLine).show(
             status_left(state), legend(self.look, self.ghosts)
@@ -153,36 +135,31 @@ class MainScreen(Screen[None]):
         return self.zoomed or self.size.width < NARROW_COLUMNS
 
     @property
-    def tree_alone(self) -> bool:
-        """Where it is narrow the tree takes the place of the lanes."""
-        return self.inspecting and self.size.width < NARROW_COLUMNS
+    def panel_alone(self) -> bool:
+        """Where it is narrow a panel takes the place of the lanes."""
+        return self.open is not None and self.size.width < NARROW_COLUMNS
 
-    def _show_tree(self) -> None:
-        """Time travel goes over all lanes, so all of them are watched while the tree is there."""
-        self.inspector.display = self.inspecting
-        pane = self.pane_here
-        if self.inspecting and pane:
-            self.inspector.show(self.state, pane.name_of_lane)
-        lanes = self.state.lanes.items() if self.inspecting else ()
+    def _show_panels(self) -> None:
+        """One goes from lane to lane, so all of them are watched while a panel wants that."""
+        for each in self.query(Panel):
+            each.display = each.id == self.open
+        panel, pane = self.panel, self.pane_here
+        if panel and pane:
+            panel.show(self.state, pane.name_of_lane)
+        lanes = self.state.lanes.items() if panel and panel.WATCHES else ()
         watched = frozenset(name for name, lane in lanes if lane.active)
         if watched != self._watched:
             self._watched = watched
             self.engine.watch(watched)
 
     def _show_keys(self) -> None:
-        typing = self.prompt.has_focus
-        hidden = hidden_keys(self.state, inspecting=self.inspecting)
-        names = dict(BAR_NAMES)
-        if typing:
-            names["leave"] = "Leave"
-        elif self.tree_alone or self.zoomed:
-            names["leave"] = "Lanes" if self.tree_alone else "All panes"
-        elif self.state.replay is not None:
-            names["leave"] = "Turn's end"
-        if not (typing or self.tree_alone or self.zoomed or self.state.running):
-            hidden.add("leave")
-        if self.state.paused:
-            names["pause"] = "Go on"
+        names, hidden = bar(
+            self.state,
+            typing=self.prompt.has_focus,
+            looking=self.open is not None,
+            alone=self.panel_alone,
+            zoomed=self.zoomed,
+        )
         keys: dict[str, tuple[str, str, str]] = {}
         for active in self.active_bindings.values():
             action = active.binding.action
@@ -233,7 +210,7 @@ class MainScreen(Screen[None]):
         self.grid.current = pane.number
         self._lead(pane.name_of_lane)
         self.show_state()
-        if not self.prompt.has_focus and not self.tree_alone:
+        if not self.prompt.has_focus and not self.panel_alone:
             self.call_after_refresh(pane.view.focus)
 
     def action_toggle_here(self) -> None:
@@ -263,8 +240,8 @@ class MainScreen(Screen[None]):
         pane = self.pane_here
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
-        if self.tree_alone:
-            self.inspector.view.focus()
+        if self.panel_alone and self.panel:
+            self.panel.inside.focus()
         elif pane and not pane.folded:
             pane.view.focus()
         else:
@@ -282,17 +259,18 @@ class MainScreen(Screen[None]):
         self.zoomed = not self.zoomed
         self.show_state()
 
-    def action_inspect(self) -> None:
-        self.inspecting = not self.inspecting
+    def action_panel(self, name: str) -> None:
+        """Open a panel in the place of the one that is open, or close it."""
+        self.open = None if self.open == name else name
         self.show_state()
-        if self.tree_alone or not self.inspecting:
+        if self.panel_alone or not self.open:
             self.call_after_refresh(self.focus_pane)
 
     def action_round(self, steps: int) -> None:
-        if not self.inspecting:
-            self.action_inspect()
+        if not self.open:
+            self.action_panel("tree")
         elif pane := self.pane_here:
-            self.state.say(self.inspector.go(self.state, pane.name_of_lane, steps) or "")
+            self.state.say(self.state.look(pane.name_of_lane, steps) or "")
         self.show_state()
 
     def action_ghosts(self) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.widget import Widget
 
 from app.tui.labels import BAR_CELLS, LOSSY, round_counts, round_times, round_total, why_off
-from app.tui.state import AppState, LaneState, Phase
+from app.tui.state import AppState, LaneState
 from app.tui.tree_lines import tree_lines
+from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part, SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
@@ -17,68 +18,46 @@ UNWATCHED = "Drafted unseen. F5 runs it again, with probabilities."
 TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 
 
-class Inspector(Vertical):
+class Inspector(Panel):
     """Follows the newest round of a lane until the user goes back from it."""
 
-    ALLOW_MAXIMIZE = False
+    WATCHES = True
 
     def __init__(self, *, dom_id: str) -> None:
-        super().__init__(id=dom_id)
-        self._top = SplitLine(ends=("╭", "╮"), fill="─")
+        super().__init__(dom_id=dom_id)
         self._facts = SplitLine(ends=("│", "│"))
-        self.view = TreeView(dom_id="tree")
-        self._bottom = SplitLine(ends=("╰", "╯"), fill="─")
-        for edge in (self._top, self._facts, self._bottom):
-            edge.add_class("edge")
-        self._places: dict[str, int] = {}  # the round looked at, where it is not the newest
+        self._facts.add_class("edge")
+        self.view = TreeView(dom_id="treeview")
         self._shown: tuple[object, ...] | None = None
 
     def compose(self) -> ComposeResult:
-        yield self._top
+        yield self.top
         yield self._facts
         yield self.view
-        yield self._bottom
+        yield self.bottom
 
-    def go(self, state: AppState, name: str, steps: int) -> str | None:
-        """Back or forward; else the reason why not."""
-        lane = state.lanes[name]
-        last = len(lane.rounds) - 1
-        if moving(state, lane):
-            return "The tree follows the newest round: Space pauses, then [ goes back"
-        if last < 0:
-            return "This lane has no round yet"
-        place = self._places.get(name, last) + steps
-        if not 0 <= place <= last:
-            return "This is the first round" if steps < 0 else "This is the newest round"
-        self._places[name] = place
-        if place == last:
-            self.follow(name)
-        return None
-
-    def follow(self, name: str) -> None:
-        """Back to the newest round: another one has come, or another run."""
-        self._places.pop(name, None)
+    @property
+    def inside(self) -> Widget:
+        return self.view
 
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
-        record: Round | None = None
-        place = self._places.get(name, len(lane.rounds) - 1)
-        if lane.rounds:
-            record = lane.rounds[place]
+        record = lane.round_here
         title = [
             Part("Tree ·", "bold $primary", 1),
             Part(state.label(name), "bold $foreground"),
         ]
         right = []
         if record is not None:
-            title.append(Part(f"· round {place + 1} of {len(lane.rounds)}", "$foreground"))
+            place = len(lane.rounds) if lane.place is None else lane.place + 1
+            title.append(Part(f"· round {place} of {len(lane.rounds)}", "$foreground"))
             if record.lossy:
                 right.append(LOSSY)
-            if name not in self._places and moving(state, lane):
+            if lane.place is None and state.moving(lane):
                 right.append(Part("newest", "$quiet", 1))
-        self._top.show(title, right)
+        self.top.show(title, right)
         self._facts.show(round_counts(record), round_total(record, BAR_CELLS))
-        self._bottom.show(round_times(record))
+        self.bottom.show(round_times(record))
         self._draw(lane, record)
 
     def _draw(self, lane: LaneState, record: Round | None) -> None:
@@ -99,11 +78,6 @@ class Inspector(Vertical):
             tight=2 * deepest > width // TIGHT_SHARE,
         )
         self.view.show(lines, UNWATCHED if record.drafted and not record.p else "")
-
-
-def moving(state: AppState, lane: LaneState) -> bool:
-    """Rounds come in: nobody could look at an older one in peace."""
-    return lane.phase is Phase.RUNNING and not state.paused
 
 
 def depths(parents: tuple[int, ...]) -> list[int]:

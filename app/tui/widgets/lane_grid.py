@@ -9,6 +9,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
+from app.events import Event, Finished, Prefilled, RunStarted, Stepped
 from app.tui.state import AppState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -86,6 +87,28 @@ class LaneGrid(Container):
         for pane in self.panes:
             info = state.lanes[pane.name_of_lane].info
             pane.view.set_hint((info.note if info.available else info.reason) or "")
+
+    def take(self, event: Event, state: AppState) -> None:
+        """Bring what happened in a run, already in the state, into the panes' text."""
+        match event:
+            case RunStarted():
+                leader = event.leader if event.leader in state.lanes else state.leader
+                for pane in self.panes:
+                    if not state.lanes[pane.name_of_lane].info.available:
+                        continue
+                    other = event.turn and leader and leader != pane.name_of_lane
+                    follows = state.label(leader) if other and leader else None
+                    pane.view.begin_turn(event.turn, event.prompt, follows)
+                    if pane.name_of_lane not in event.lanes:
+                        pane.view.add_note("off in this turn")
+            case Prefilled():
+                self.pane_of(event.lane).view.add_tokens([event.first])
+            case Stepped():
+                self.pane_of(event.lane).view.add_tokens(event.tokens)
+            case Finished(message=str() as message):
+                self.pane_of(event.lane).view.add_note(message, error=event.reason == "error")
+            case Finished():
+                self.pane_of(event.lane).view.end_turn()
 
     def show(self, state: AppState) -> None:
         """Labels, and which panes are folded or hidden."""

@@ -1,0 +1,147 @@
+"""What the keys of a run do: begin, stop, pause, step, and how the lanes take turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.events import Loaded, LoadFailed, RunRefused, Schedule
+from app.tui.widgets.controls import Controls
+from decoding.params import Acceptance
+
+if TYPE_CHECKING:
+    from app.tui.app import SpecchatApp
+
+
+class Running:
+    def __init__(self, app: SpecchatApp) -> None:
+        self._app = app
+        self._engine, self._state, self._main = app.engine, app.state, app.main
+
+    def after(self, event: Loaded | LoadFailed | RunRefused) -> None:
+        """A prompt that waited runs now; one that cannot be answered goes back."""
+        prompt = self._state.queued
+        self._state.queued = None
+        if isinstance(event, RunRefused):
+            prompt = event.prompt
+        elif isinstance(event, Loaded) and prompt is not None:
+            self._run(prompt)
+            return
+        if prompt and not self._main.prompt.text:
+            self._main.prompt.write(prompt)
+            self._main.prompt.focus()
+
+    def submit(self, text: str) -> None:
+        state, prompt = self._state, self._main.prompt
+        if state.failure or not text.strip():
+            return
+        if state.running:
+            state.say("Still answering: Esc stops it, then Enter runs this")
+        elif state.queued is not None:
+            state.say("A prompt is waiting already; Esc takes it back")
+        else:
+            prompt.remember(text)
+            # more may have been typed while this message was under way
+            prompt.write(prompt.text.removeprefix(text))
+            if state.loaded:
+                self._run(text)
+            else:
+                state.queued = text
+        self._main.show_state()
+
+    def _run(self, prompt: str) -> None:
+        self._state.running = True  # until the engine says otherwise: no second Enter in between
+        self._engine.run(prompt)
+        self._main.focus_pane()
+
+    def again(self) -> None:
+        if self._state.running:
+            self._state.say("Still answering: Esc stops it")
+        elif self._state.turns:
+            self._state.running = True
+            self._engine.again()
+            self._main.focus_pane()
+        else:
+            self._main.prompt.action_submit()
+        self._main.show_state()
+
+    def leave(self) -> None:
+        """Esc: first out of the prompt, then all panes again, then stop."""
+        main = self._main
+        if self._state.queued is not None:
+            main.prompt.write(self._state.queued)
+            self._state.queued = None
+        elif main.prompt.has_focus:
+            main.focus_pane()
+        elif main.panel_alone and main.open:
+            main.action_panel(main.open)
+        elif main.zoomed:
+            main.action_zoom()
+        else:
+            self.stop()
+        main.show_state()
+
+    def stop(self) -> None:
+        if self._state.running:
+            self._engine.stop()
+
+    def pause(self) -> None:
+        if self._state.running:
+            self._state.paused = not self._state.paused
+            self._engine.pause(self._state.paused)
+            self._main.show_state()
+
+    def step(self) -> None:
+        if not self._state.running:
+            return
+        if not self._state.paused:
+            self.pause()
+        self._engine.step()
+
+    def change_schedule(self) -> None:
+        schedule: Schedule = "race" if self._state.schedule == "fair" else "fair"
+        self._state.schedule = schedule
+        self._engine.set_schedule(schedule)
+        self._state.say(
+            "race: all lanes at once, the same time for each"
+            if schedule == "race"
+            else "fair: one lane after the other, comparable speeds"
+        )
+        self._main.show_state()
+
+    def change_acceptance(self) -> None:
+        state = self._state
+        rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
+        if rule == "typical" and not any(
+            lane.info.strategy == "medusa" and lane.info.available for lane in state.lanes.values()
+        ):
+            state.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
+            self._main.show_state()
+            return
+        state.say(
+            "exact: every lane's text is what the target would say"
+            if rule == "exact"
+            else "typical: exact at temperature 0, above it Medusa lanes are lossy"
+            if state.params.sampling.greedy
+            else "typical: Medusa lanes are lossy from their next round on"
+        )
+        self._main.query_one(Controls).set_acceptance(rule)
+
+    def choose_tree(self, strategy: str, tree: str) -> None:
+        """All lanes of a strategy draft another tree from their next round on."""
+        for name, lane in self._state.lanes.items():
+            if lane.info.strategy == strategy and tree in lane.info.trees:
+                lane.tree = tree
+                self._engine.set_tree(name, tree)
+                title = lane.info.title
+                self._state.say(f"{title} drafts the tree “{tree}” from the next round on")
+        self._main.show_state()
+
+    def new_conversation(self) -> None:
+        if self._state.running:
+            self._state.say("Still answering: Esc stops it")
+        else:
+            self._engine.new_conversation()
+            if self._app.recorder:
+                self._app.recorder.begin()
+            self._app.forget_conversation()
+        self._main.show_state()

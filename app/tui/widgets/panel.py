@@ -1,0 +1,34 @@
+"""A panel below the lanes: a closer look at the lane in focus."""
+
+from __future__ import annotations
+
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from app.tui.state import AppState
+from app.tui.widgets.split_line import SplitLine
+
+
+class Panel(Vertical):
+    """Edges are rows of their own: a line above with the title, one below with a summary. Where it
+    is narrow a panel takes the place of the lanes. `WATCHES`: it wants to know probabilities, which
+    cost time, so lanes are asked for them only while it is open."""
+
+    ALLOW_MAXIMIZE = False
+    WATCHES = False
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self.top = SplitLine(ends=("╭", "╮"), fill="─")
+        self.bottom = SplitLine(ends=("╰", "╯"), fill="─")
+        self.top.add_class("edge")
+        self.bottom.add_class("edge")
+
+    @property
+    def inside(self) -> Widget:
+        """What gets the focus."""
+        raise NotImplementedError
+
+    def show(self, state: AppState, name: str) -> None:
+        """Draw what it has to say about the lane `name`."""
+        raise NotImplementedError
