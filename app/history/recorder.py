@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from filelock import BaseFileLock
+
 from app.events import Event, Loaded, RunRefused, RunStarted, Timed
 from app.history.log import complete, event_line, header
 from app.history.store import Store
@@ -31,21 +33,28 @@ class Recorder:
         self._told = False  # the file knows of the models
         self._in_turn = False
         self._file: BinaryIO | None = None
+        self._claim: BaseFileLock | None = None
 
     def take(self, events: Iterable[Event]) -> None:
+        try:
+            if data := b"".join(self._lines(events)):
+                self._write(data)
+        except OSError as error:
+            self.problem = f"This conversation is not saved: {error.strerror or error}"
+
+    def _lines(self, events: Iterable[Event]) -> list[bytes]:
         lines: list[bytes] = []
         for event in events:
             if isinstance(event, Loaded):
                 self._loaded, self._told = replace(event, prompts=()), False
             elif isinstance(event, RunStarted):
                 self._in_turn = True
-                lines += self._heading()
+                lines += [] if self.problem else self._heading()
             if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
                 lines.append(line)
             if isinstance(event, RunRefused):
                 self._in_turn = False
-        if lines and self.problem is None:
-            self._write(b"".join(lines))
+        return lines
 
     def begin(self) -> None:
         """The next turn begins another conversation."""
@@ -53,21 +62,26 @@ class Recorder:
         self.path, self.problem, self._in_turn = None, None, False
 
     def go_on(self, path: Path) -> None:
-        """The next turn belongs to the conversation that is kept there."""
+        """The next turn belongs to the conversation that is kept there. Raises InputError, and
+        stays where it is, when another window has it open."""
+        claim = self.store.claim(path)
         self.begin()
-        self.path = path
+        self.path, self._claim = path, claim
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._file, self._told = None, False
+        if self._claim is not None:
+            self._claim.release()
+        self._file, self._claim, self._told = None, None, False
 
     def _heading(self) -> list[bytes]:
         """What must stand before the first turn that this recorder writes into the file."""
         lines: list[bytes] = []
         if self.path is None:
             now = datetime.now().astimezone()
-            self.path = self.store.new_path(now)
+            self.path = self.store.new_file(now)
+            self._claim = self.store.claim(self.path)
             lines.append(header(now.isoformat(timespec="seconds"), self._settings))
         if self._loaded and not self._told and (line := event_line(self._loaded)):
             lines.append(line)
@@ -75,19 +89,16 @@ class Recorder:
         return lines
 
     def _write(self, data: bytes) -> None:
-        try:
-            if self._file is None:
-                self._file = self._opened()
-            rest = memoryview(data)
-            while rest:  # a disk that fills up takes a part first
-                rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            self.problem = f"This conversation is not saved: {error.strerror or error}"
+        if self.problem:
+            return
+        if self._file is None:
+            self._file = self._opened()
+        rest = memoryview(data)
+        while rest:  # a disk that fills up takes a part first
+            rest = rest[self._file.write(rest) :]
 
     def _opened(self) -> BinaryIO:
         assert self.path is not None
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         if self.path.exists():
-            size = len(complete(self.path.read_bytes()))
-            os.truncate(self.path, size)
+            os.truncate(self.path, len(complete(self.path.read_bytes())))
         return self.path.open("ab", buffering=0)

@@ -7,9 +7,11 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 import platformdirs
+from filelock import BaseFileLock, FileLock, Timeout
 
 from app.history.log import complete, name_line, read_log
 from app.history.recording import Recording
@@ -27,19 +29,35 @@ class Entry:
 
 
 class Store:
-    """Lists, opens, renames and deletes conversations. All of it may raise OSError."""
+    """Lists, opens, renames and deletes conversations. All of it may raise OSError, and what
+    changes one that another window has open InputError."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or platformdirs.user_data_path("specchat") / "conversations"
 
-    def new_path(self, now: datetime) -> Path:
-        """A file name that sorts by time and that no other conversation has."""
+    def new_file(self, now: datetime) -> Path:
+        """An empty file whose name sorts by time. It is made at once, so that two windows that
+        begin in the same second don't take the same one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         stem = now.strftime("%Y-%m-%d-%H%M%S")
-        path, number = self.folder / f"{stem}.jsonl", 1
-        while path.exists():
-            number += 1
-            path = self.folder / f"{stem}-{number}.jsonl"
-        return path
+        for number in count(1):
+            path = self.folder / (f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+            with suppress(FileExistsError):
+                path.touch(exist_ok=False)
+                return path
+        raise AssertionError
+
+    def claim(self, path: Path) -> BaseFileLock:
+        """Hold a conversation until the lock is released, or this process ends, however it does.
+        Raises InputError where another window holds it. In one process a claim may be repeated."""
+        file = self.folder / ".open" / f"{path.stem}.lock"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(file, timeout=0, is_singleton=True)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise InputError("That conversation is open in another window") from error
+        return lock
 
     def entries(self) -> list[Entry]:
         """The newest first. What is no conversation, or holds no turn, is passed over."""
@@ -57,14 +75,15 @@ class Store:
     def rename(self, path: Path, name: str) -> None:
         """It keeps its place among the others."""
         times = path.stat()
-        with path.open("r+b") as file:
+        with self.claim(path), path.open("r+b") as file:
             file.truncate(len(complete(file.read())))
             file.seek(0, 2)
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def delete(self, path: Path) -> None:
-        path.unlink(missing_ok=True)
+        with self.claim(path):
+            path.unlink(missing_ok=True)
 
 
 def _entry(path: Path) -> Entry:

@@ -84,11 +84,11 @@ class Conversations:
             return
         try:
             recording = recorder.store.open(path)
+            recorder.go_on(path)
         except (InputError, OSError) as error:
             self._say(str(error))
             return
         app.engine.resume(recording.past(), recording.seed)
-        recorder.go_on(path)
         app.forget_conversation()
         await self._show(recording)
         assert recording.loaded is not None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 from conversation import LOADED, SETTINGS, bare, events, turn
@@ -137,3 +139,27 @@ def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
     for _ in range(20):
         recorder.take(steps)
     assert (time.perf_counter() - begun) / 20 < 0.02
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from app.history.store import Store
+held = Store(Path(sys.argv[1]).parent).claim(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_window_that_has_it_open_is_not_disturbed(store: Store, kept: Path) -> None:
+    window = Popen([sys.executable, "-c", HOLDER, str(kept)], stdin=PIPE, stdout=PIPE, text=True)
+    assert window.stdin and window.stdout and window.stdout.readline() == "held\n"
+    before, recorder = kept.read_bytes(), Recorder(store, SETTINGS)
+    for act in (recorder.go_on, store.delete, lambda path: store.rename(path, "Mine")):
+        with pytest.raises(InputError, match="open in another window"):
+            act(kept)
+    assert kept.read_bytes() == before and recorder.path is None
+    window.kill()  # whatever its end, it holds nothing then
+    window.communicate()
+    recorder.go_on(kept)
+    assert recorder.path == kept

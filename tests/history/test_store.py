@@ -63,9 +63,7 @@ def test_delete(store: Store, kept: Path) -> None:
 
 def test_names_of_files_are_never_used_twice(store: Store, kept: Path) -> None:
     now = datetime(2026, 11, 21, 10, 30, 5)
-    first = store.new_path(now)
-    first.touch()
-    assert (first.name, store.new_path(now).name) == (
+    assert (store.new_file(now).name, store.new_file(now).name) == (
         "2026-11-21-103005.jsonl",
         "2026-11-21-103005-2.jsonl",
     )

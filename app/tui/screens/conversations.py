@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 from app.history.recorder import Recorder
 from app.history.store import Entry
 from app.tui.safe_text import shortened
+from decoding.errors import InputError
 
 TITLE_CHARACTERS = 60
 
@@ -132,6 +133,9 @@ class ConversationsScreen(ModalScreen[Path | None]):
             act()
         except OSError as error:
             self._say(str(error.strerror or error))
+            return False
+        except InputError as error:
+            self._say(str(error))
             return False
         return True
 
