@@ -17,7 +17,7 @@ from typer.exceptions import TyperException
 
 from app.heads import heads
 from app.history.command import replay
-from app.terminal import need_terminal
+from app.terminal import OutputLost, need_terminal, put
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -171,10 +171,9 @@ def run(
     with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
         outcome = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
-        print(json.dumps(outcome.document, allow_nan=False), flush=True)
+        put(json.dumps(outcome.document, allow_nan=False))
     else:
-        encoding = sys.stdout.encoding
-        print(readable(outcome.document).encode(encoding, "replace").decode(encoding), flush=True)
+        put(readable(outcome.document))
     raise typer.Exit(outcome.exit_code)
 
 
@@ -202,7 +201,7 @@ def bench(
     from app.bench import readable
 
     report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
-    sys.stdout.write(json.dumps(report) + "\n" if as_json else readable(report))
+    put(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
 
 
 def open_screen(flags: Flags) -> NoReturn:
@@ -288,6 +287,9 @@ def main() -> None:
         code = cli(standalone_mode=False)
     except InputError as error:
         code = _complain(str(error))
+    except OutputLost as error:
+        _complain(str(error))
+        code = 1
     except TyperException as error:
         code = _complain(error.format_message())
     except (typer.Abort, KeyboardInterrupt):

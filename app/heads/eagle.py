@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from transformers import PreTrainedModel
 
 from app.family import load_family
 from app.heads.inputs import conversations_of, load, prompts_of, records_of, say, shape_of
+from app.heads.report import put_report
 from app.lane import Lane
 from app.settings import LaneSpec, ModelOptions
 from decoding.checkpoints.eagle import EagleWeights
@@ -137,7 +137,7 @@ def measure(
     model = family.target.model
     accuracy = chain_accuracy(model, _read(heads, model), answers)
     simulated = simulated_length(accuracy)
-    document = {
+    facts = {
         "target": target,
         "heads": str(heads),
         "notes": family.notes["eagle"],
@@ -145,22 +145,16 @@ def measure(
         "temperature": params.sampling.temperature,
         "accuracy": accuracy,
         "simulated_tokens_per_pass": simulated,
-        "target_passes": served.passes,
-        "tokens_per_pass": served.tokens_per_pass,
-        "acceptance_rate": served.acceptance_rate,
-        "accepted_histogram": served.histogram,
     }
-    if as_json:
-        print(json.dumps(document))
-        return
-    for k, rate in enumerate(accuracy, 1):
-        print(f"step {k}: says what the target says {rate:.3f} of the times that all before it did")
+    lines = [
+        *(
+            f"step {k}: says what the target says {rate:.3f} of the times that all before it did"
+            for k, rate in enumerate(accuracy, 1)
+        ),
+        f"τ from these for a chain: {simulated:.2f}",
+    ]
     nodes = served.drafted / served.passes + 1 if served.passes else 1.0
-    print(
-        f"τ from these for a chain: {simulated:.2f}\n"
-        f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} with "
-        f"trees of {nodes:.1f} nodes on average; {served.passes} passes over {len(ids)} prompts"
-    )
+    put_report(facts, lines, served, f"trees of {nodes:.1f} nodes on average", as_json)
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from app.family import load_family
@@ -14,6 +13,7 @@ from app.heads.inputs import (
     say,
     shape_of,
 )
+from app.heads.report import put_report
 from app.settings import ModelOptions
 from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
 from decoding.params import Params
@@ -78,28 +78,20 @@ def measure(
     report = evaluate_medusa(
         family.target, family.medusa, family.choices, ids, params, Stop(family.eos), seed
     )
-    served = report.served
-    document = {
+    facts = {
         "target": target,
         "heads": str(heads),
         "prompts": len(ids),
         "temperature": params.sampling.temperature,
         "accuracy": report.accuracy.tolist(),
         "medusa_choices": family.choices,
-        "target_passes": served.passes,
-        "tokens_per_pass": served.tokens_per_pass,
-        "acceptance_rate": served.acceptance_rate,
-        "accepted_histogram": served.histogram,
     }
-    if as_json:
-        print(json.dumps(document))
-        return
-    for k, row in enumerate(report.accuracy.tolist()):
-        print(f"head {k + 1}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}")
-    print(
-        f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} with a "
-        f"tree of {len(family.choices) + 1} nodes; {served.passes} passes over {len(ids)} prompts"
-    )
+    lines = [
+        f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
+        for k, row in enumerate(report.accuracy.tolist(), 1)
+    ]
+    tree = f"a tree of {len(family.choices) + 1} nodes"
+    put_report(facts, lines, report.served, tree, as_json)
 
 
 def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:

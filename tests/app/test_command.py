@@ -240,3 +240,15 @@ def test_wrong_input_is_one_line_and_exit_2(
     assert done.stdout == ""
     assert done.stderr.startswith("specchat: ") and complaint in done.stderr
     assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-", "| true"])
+def test_output_that_gets_lost_is_one_line_and_exit_1(
+    redirection: str, family_folders: FamilyFolders
+) -> None:
+    command = f"{sys.executable} -m app run --prompt hi --max-new-tokens 2 --strategies ar --json"
+    script = f"{command} --target {family_folders.target} {redirection}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1
+    assert done.stderr.startswith("specchat: ") and done.stderr.count("\n") == 1
