@@ -9,17 +9,23 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
 from decoding import attention
+from decoding.architecture import (
+    UNLIMITED,
+    context_of,
+    layer_modules,
+    refuse_unsupported,
+    sliding_window,
+)
 from decoding.cache import LayerShape, TreeCache
 from decoding.errors import InputError
 from decoding.tree import DraftTree, Shape, chain
 
 PREFILL_CHUNK = 512
-UNLIMITED = 1 << 30
 
 Mask = Tensor | dict[str, Tensor | None] | None
 
@@ -45,12 +51,12 @@ class Target:
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model.eval()
         self.config: Any = model.config.get_text_config(decoder=True)
-        _refuse_unsupported(model, self.config)
+        refuse_unsupported(model, self.config)
         ours = self._set_attention()
-        self.window, self._mixed = _sliding_window(self.config)
+        self.window, self._mixed = sliding_window(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
-        self.context = _context(self.config)
+        self.context = context_of(self.config)
         # A drafter of some lane wants every row's features: shared prefills keep them all.
         self.keeps_features = False
         self.taps: tuple[int, ...] = ()
@@ -84,7 +90,7 @@ class Target:
         order: Hugging Face's `hidden_states[i]`. Raises InputError for layers that don't exist."""
         if self.taps:
             raise RuntimeError("a target is tapped once")
-        modules = _layer_modules(self.model.get_decoder(), self.depth)
+        modules = layer_modules(self.model.get_decoder(), self.depth)
         for layer in layers:
             if not 0 <= layer < len(modules):
                 raise InputError(
@@ -272,14 +278,6 @@ class _RecordingCache(Cache):
         return query_length, 0
 
 
-def _layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
-    """The decoder's layers, whatever their list is called."""
-    for module in decoder.modules():
-        if isinstance(module, nn.ModuleList) and len(module) == count:
-            return module
-    raise InputError("the target's layers were not found, so an EAGLE-3 draft can't read them")
-
-
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
     the final scale or softcap of some families included."""
@@ -292,55 +290,3 @@ def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     if cap := getattr(config, "final_logit_softcapping", None):  # Gemma 2
         logits = torch.tanh(logits / cap) * cap
     return logits
-
-
-def _refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
-    kind = config.model_type
-    if getattr(config, "is_encoder_decoder", False):
-        raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
-    # Segment embeddings mark BERT and its kin, which are decoders only when configured so.
-    if hasattr(config, "type_vocab_size") and getattr(config, "is_decoder", True) is False:
-        raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
-    other = set(getattr(config, "layer_types", None) or []) - {
-        "full_attention",
-        "sliding_attention",
-    }
-    if getattr(model, "_is_stateful", False) or other:
-        what = f"layers of type {', '.join(sorted(other))}" if other else "a recurrent state"
-        raise InputError(
-            f"{kind} has {what}, which can't be rolled back when a draft is rejected; "
-            "use a model with plain or sliding-window attention"
-        )
-    if "local" in (getattr(config, "attention_layers", None) or []):
-        raise InputError(
-            f"{kind} windows its attention by the order of its rows, so a tree of drafts can't be "
-            "verified; use a model with plain or sliding-window attention"
-        )
-    parameters = inspect.signature(model.forward).parameters
-    if getattr(config, "alibi", False) or "position_ids" not in parameters:
-        raise InputError(
-            f"{kind} takes positions from the order of its rows (ALiBi), so a tree of drafts "
-            "can't be verified; use a model with rotary or learned positions"
-        )
-
-
-def _context(config: Any) -> int:
-    """The longest sequence. Longrope changes its frequencies for all rows once a sequence outgrows
-    the original length, and rows that stand in a cache can't follow: such models end there."""
-    rope = getattr(config, "rope_parameters", None) or {}
-    longest: int = getattr(config, "max_position_embeddings", None) or UNLIMITED
-    if rope.get("rope_type") == "longrope":
-        original = getattr(config, "original_max_position_embeddings", None)
-        return min(longest, rope.get("original_max_position_embeddings") or original or longest)
-    return longest
-
-
-def _sliding_window(config: Any) -> tuple[int | None, bool]:
-    """(window, mixed): mixed models take a dict of masks by layer type, others one mask."""
-    window = getattr(config, "sliding_window", None)
-    types = getattr(config, "layer_types", None)
-    if types is not None:
-        return (window, True) if "sliding_attention" in types else (None, False)
-    if not getattr(config, "use_sliding_window", True):
-        return None, False
-    return window, False

@@ -1,0 +1,75 @@
+"""What a model is made of, as its class and its config tell: whether it can be run here at all, how
+long its context is, where it windows its attention."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from torch import nn
+from transformers import PreTrainedModel
+
+from decoding.errors import InputError
+
+UNLIMITED = 1 << 30
+
+
+def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
+    """Raises InputError for a model on which drafts can't be verified, or not taken back."""
+    kind = config.model_type
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
+    # Segment embeddings mark BERT and its kin, which are decoders only when configured so.
+    if hasattr(config, "type_vocab_size") and getattr(config, "is_decoder", True) is False:
+        raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
+    other = set(getattr(config, "layer_types", None) or []) - {
+        "full_attention",
+        "sliding_attention",
+    }
+    if getattr(model, "_is_stateful", False) or other:
+        what = f"layers of type {', '.join(sorted(other))}" if other else "a recurrent state"
+        raise InputError(
+            f"{kind} has {what}, which can't be rolled back when a draft is rejected; "
+            "use a model with plain or sliding-window attention"
+        )
+    if "local" in (getattr(config, "attention_layers", None) or []):
+        raise InputError(
+            f"{kind} windows its attention by the order of its rows, so a tree of drafts can't be "
+            "verified; use a model with plain or sliding-window attention"
+        )
+    parameters = inspect.signature(model.forward).parameters
+    if getattr(config, "alibi", False) or "position_ids" not in parameters:
+        raise InputError(
+            f"{kind} takes positions from the order of its rows (ALiBi), so a tree of drafts "
+            "can't be verified; use a model with rotary or learned positions"
+        )
+
+
+def context_of(config: Any) -> int:
+    """The longest sequence. Longrope changes its frequencies for all rows once a sequence outgrows
+    the original length, and rows that stand in a cache can't follow: such models end there."""
+    rope = getattr(config, "rope_parameters", None) or {}
+    longest: int = getattr(config, "max_position_embeddings", None) or UNLIMITED
+    if rope.get("rope_type") == "longrope":
+        original = getattr(config, "original_max_position_embeddings", None)
+        return min(longest, rope.get("original_max_position_embeddings") or original or longest)
+    return longest
+
+
+def sliding_window(config: Any) -> tuple[int | None, bool]:
+    """(window, mixed): mixed models take a dict of masks by layer type, others one mask."""
+    window = getattr(config, "sliding_window", None)
+    types = getattr(config, "layer_types", None)
+    if types is not None:
+        return (window, True) if "sliding_attention" in types else (None, False)
+    if not getattr(config, "use_sliding_window", True):
+        return None, False
+    return window, False
+
+
+def layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
+    """The decoder's layers, whatever their list is called."""
+    for module in decoder.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == count:
+            return module
+    raise InputError("the target's layers were not found, so an EAGLE-3 draft can't read them")
