@@ -9,6 +9,7 @@ from textual.app import App, SystemCommand
 
 from app.events import DEFAULT_TREE
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
+from app.tui.knobs import KNOBS, shown
 from app.tui.screens.main import MainScreen
 
 TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
@@ -21,6 +22,12 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
                 keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"
                 run = partial(node.run_action, binding.action)
                 yield SystemCommand(binding.description, keys, run)
+    keyed = {binding.action for binding in VIEW_KEYS}
+    for knob in KNOBS if allowed(screen.state, "slider") else ():
+        action = f"slider({knob.name!r})"
+        if action not in keyed and shown(knob, screen.state):
+            run = partial(screen.run_action, action)
+            yield SystemCommand(f"Slider: {knob.label}", knob.what, run)
     infos = [lane.info for lane in screen.state.lanes.values()]
     trees = dict.fromkeys(
         (info.strategy, info.title, tree) for info in infos for tree in info.trees

@@ -11,8 +11,7 @@ from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
 from app.tui.keys import REPLAY_KEYS
 from app.tui.widgets.controls import Controls
-from app.tui.widgets.slider import Slider
-from decoding.params import Params, flat
+from decoding.params import Params
 
 BAR_CELLS = 20
 
@@ -59,11 +58,7 @@ class ReplayApp(SpecchatApp):
 
     def _show_params(self, params: Params) -> None:
         self.state.params = params
-        controls = self.main.query_one(Controls)
-        controls.params = params
-        values = flat(params)
-        for slider in controls.query(Slider):
-            slider.show(values[str(slider.id)])
+        self.main.query_one(Controls).take(params)
 
     def action_pause(self) -> None:
         self.player.paused = not self.player.paused

@@ -43,7 +43,8 @@ def lane(
     note: str | None = None,
 ) -> LaneInfo:
     title = title or name.capitalize()
-    return LaneInfo(name, name, title, available, reason, enabled, gamma, note, {}, pins or {})
+    strategy = name.partition(":")[0]
+    return LaneInfo(name, strategy, title, available, reason, enabled, gamma, note, {}, pins or {})
 
 
 def token(text: str, fate: Fate = Fate.ACCEPTED) -> TokenEvent:

@@ -129,11 +129,12 @@ async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")
         order = []
-        for _ in range(7):
+        for _ in range(10):
             assert stage.app.focused
             order.append(stage.app.focused.id)
             await stage.press("tab")
-        assert order == ["view1", "view2", "view3", "gamma", "temperature", "top_p", "prompt"]
+        sliders = ["gamma", "temperature", "top_p", "top_k", "min_p", "max_new_tokens"]
+        assert order == ["view1", "view2", "view3", *sliders, "prompt"]
 
 
 @pytest.mark.asyncio

@@ -2,28 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scripted import lane
 from stage import Play, Stage
 from textual import events
 
-from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider
-from decoding.params import Params
+from app.tui.knobs import KNOBS, token_places
+from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider, steps
+from decoding.params import Params, SamplingParams, flat
 
-GAMMA = Scale(0, 16, 1, None, unset="each")
-TOP_P = Scale(0.05, 1.0, 0.05, 1.0, decimals=2)
+GAMMA = Scale((None, "auto", *range(17)), {None: "each"})
+TOP_P = Scale(steps(0.05, 1.0, 0.05), decimals=2)
 
 
-def test_the_place_before_the_first_is_none() -> None:
-    assert [GAMMA.value(p) for p in (-3, 0, 1, 2, 17, 99)] == [None, None, 0, 1, 16, 16]
-    assert [GAMMA.position(v) for v in (None, 0, 16, 40)] == [0, 1, 17, 17]
-    assert GAMMA.text(None) == "each"
+def test_words_stand_before_the_numbers() -> None:
+    assert [GAMMA.value(p) for p in (-3, 0, 1, 2, 18, 99)] == [None, None, "auto", 0, 16, 16]
+    assert [GAMMA.position(v) for v in (None, "auto", 0, 16, 40)] == [0, 1, 2, 18, 18]
+    assert [GAMMA.text(v) for v in (None, "auto", 7)] == ["each", "auto", "7"]
 
 
 def test_every_place_of_a_broken_scale_is_a_round_number() -> None:
     values = [TOP_P.value(p) for p in range(TOP_P.last + 1)]
     assert values == [round(0.05 * n, 2) for n in range(1, 21)]
     assert [TOP_P.position(v) for v in values] == list(range(TOP_P.last + 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "moves"),
+    [
+        (0.333, {1: 0.35, 2: 0.4, -1: 0.3, -2: 0.25, 10: 0.8, 99: 1.0, -99: 0.05}),
+        (0.35, {1: 0.4, -1: 0.3}),
+        (0.01, {-1: 0.01, 1: 0.05}),
+    ],
+)
+def test_a_value_between_two_places_goes_to_the_next(value: float, moves: dict[int, float]) -> None:
+    assert {step: TOP_P.beside(value, step) for step in moves} == moves
+
+
+def test_a_value_behind_the_end_does_not_come_back_by_going_on() -> None:
+    assert [GAMMA.beside(40, step) for step in (1, -1, -2)] == [40, 16, 15]
+    assert GAMMA.beside(0, -1) == "auto" and GAMMA.beside("auto", -1) is None
+
+
+def test_a_value_between_two_places_is_shown_in_full() -> None:
+    assert TOP_P.text(0.333) == "0.333" and TOP_P.text(0.3) == "0.30"
+    assert TOP_P.position(0.333) == TOP_P.position(0.35)
+
+
+@pytest.mark.parametrize("context", [10, 100, 2048, 40960])
+def test_the_longest_answer_is_as_long_as_the_context(context: int) -> None:
+    places = token_places(context)
+    assert places[-1] == context and list(places) == sorted(set(places))
+    assert len(places) < 30
+
+
+def test_every_setting_that_has_a_slider_is_one() -> None:
+    defaults = flat(Params())
+    assert all(knob.scale.value(knob.scale.position(defaults[knob.name])) == defaults[knob.name]
+               for knob in KNOBS)  # fmt: skip
 
 
 def last_params(stage: Stage) -> Params:
@@ -88,3 +126,48 @@ async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
         assert not gamma.has_class("-idle") and top_p.has_class("-idle")
         await stage.press("escape", "2", "3", "t", "right")
         assert gamma.has_class("-idle") and not top_p.has_class("-idle")
+        assert "no lane that is on" in str(gamma.tooltip)
+
+
+@pytest.mark.asyncio
+async def test_top_k_and_the_longest_answer(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "k", "right", "right", "right")
+        assert last_params(stage).sampling.top_k == 5
+        await stage.press("b", "right")
+        assert last_params(stage).max_new_tokens == 384
+        await stage.press("end")
+        assert last_params(stage).max_new_tokens == 2048  # all of the context
+        assert "2048" in stage.text
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_value_that_was_given_stays_until_it_is_moved(
+    play: Play, size: tuple[int, int]
+) -> None:
+    given = Params(SamplingParams(0.333, 30, 0.975, 0.07), max_new_tokens=100, gamma=40)
+    async with play(size, params=given) as stage:
+        for name, text in (("temperature", "0.333"), ("gamma", "40"), ("max_new_tokens", "100")):
+            stage.app.main.action_slider(name)
+            await stage.pilot.pause()
+            assert text in stage.text
+        assert not stage.engine.asked("set_params")
+        await stage.press("left")
+        assert last_params(stage) == replace(given, max_new_tokens=96)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("size", "rows"), [((100, 30), 2), ((60, 24), 2), ((40, 12), 1)])
+async def test_sliders_without_room_come_with_the_focus(
+    play: Play, size: tuple[int, int], rows: int
+) -> None:
+    async with play(size) as stage:
+        controls = stage.app.main.query_one("#controls")
+        assert controls.size.height == rows
+        for key, label in (("b", "tokens"), ("g", "gamma"), ("k", "top-k")):
+            await stage.press("escape", key)
+            line = next(line for line in stage.text.splitlines() if label in line)
+            assert "●" in line
+        await stage.resize(60, 12)
+        assert "top-k" in stage.text

@@ -30,7 +30,8 @@ NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "
 
 class MainScreen(Screen[None]):
     BINDINGS = [*VIEW_KEYS]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (160, "-broad")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (18, "-low"), (28, "-tall")]  # for the sliders
 
     def __init__(self, engine: Engine, state: AppState) -> None:
         super().__init__()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from textual import events
 from textual.binding import Binding
@@ -14,39 +16,66 @@ LABEL_CELLS = 6
 VALUE_CELLS = 5
 
 
+Value = float | str | None  # a number, or a word such as None that a setting takes as well
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The values of a slider: from `low` to `high` in steps, and before them one place more for
-    None when `unset` gives it a name."""
+    """The places of a slider from left to right: first those that are no numbers, then ascending
+    numbers. `names` are shown in place of some values."""
 
-    low: float
-    high: float
-    step: float
-    default: float | None
+    places: tuple[Value, ...]
+    names: Mapping[Value, str] = field(default_factory=dict)
     decimals: int = 0
-    unset: str | None = None
 
     @property
     def last(self) -> int:
-        return round((self.high - self.low) / self.step) + (self.unset is not None)
+        return len(self.places) - 1
 
-    def value(self, position: int) -> float | None:
-        position = min(max(position, 0), self.last)
-        if self.unset is not None:
-            if position == 0:
-                return None
-            position -= 1
-        return round(self.low + position * self.step, 6)
+    def value(self, position: int) -> Value:
+        return self.places[min(max(position, 0), self.last)]
 
-    def position(self, value: float | None) -> int:
-        """The nearest place: a value from the command line may lie between two steps."""
-        if value is None:
-            return 0
-        steps = round((value - self.low) / self.step) + (self.unset is not None)
-        return min(max(steps, 0), self.last)
+    def position(self, value: Value) -> int:
+        """The nearest place: a value from the command line may lie between two."""
+        if value in self.places or not isinstance(value, int | float):
+            return self.places.index(value) if value in self.places else 0
+        behind = self._behind(value)
+        before = max(behind - 1, self._words)
+        here, there = self.places[before], self.places[min(behind, self.last)]
+        assert isinstance(here, int | float) and isinstance(there, int | float)
+        return before if abs(value - here) <= abs(there - value) else behind
 
-    def text(self, value: float | None) -> str:
-        return str(self.unset) if value is None else f"{value:.{self.decimals}f}"
+    def beside(self, value: Value, steps: int) -> Value:
+        """The value so many places away. From between two places the first step leads to the next
+        one; from behind an end none leads further away."""
+        if value in self.places or not isinstance(value, int | float):
+            return self.value(self.position(value) + steps)
+        behind = self._behind(value)
+        if behind > self.last if steps > 0 else behind == 0:
+            return value
+        return self.value(behind + steps - (steps > 0))
+
+    @property
+    def _words(self) -> int:
+        """How many places are no numbers."""
+        return sum(not isinstance(place, int | float) for place in self.places)
+
+    def _behind(self, value: float) -> int:
+        """The first place behind a number."""
+        return bisect(self.places, value, lo=self._words)  # type: ignore[type-var]
+
+    def text(self, value: Value) -> str:
+        """In full where it lies between two places."""
+        if value in self.names:
+            return self.names[value]
+        if not isinstance(value, int | float):
+            return str(value)
+        return f"{value:.{self.decimals}f}" if value in self.places else f"{value:g}"
+
+
+def steps(low: float, high: float, step: float) -> tuple[float, ...]:
+    """Numbers from `low` to `high`, both included."""
+    return tuple(round(low + n * step, 6) for n in range(round((high - low) / step) + 1))
 
 
 class Slider(Widget, can_focus=True):
@@ -76,43 +105,52 @@ class Slider(Widget, can_focus=True):
     @dataclass
     class Changed(Message):
         slider: Slider
-        value: float | None
+        value: Value
 
-    def __init__(self, label: str, scale: Scale, value: float | None, *, dom_id: str) -> None:
+    def __init__(
+        self, label: str, scale: Scale, value: Value, default: Value, *, dom_id: str
+    ) -> None:
         super().__init__(id=dom_id)
         self.label = label
         self.scale = scale
         self.value = value
+        self.default = default
 
-    def show(self, value: float | None) -> None:
-        self.value = value
-        self.refresh()
+    def show(self, value: Value) -> None:
+        if value != self.value:
+            self.value = value
+            self.refresh()
+
+    def set_scale(self, scale: Scale) -> None:
+        if scale != self.scale:
+            self.scale = scale
+            self.refresh()
 
     def set_idle(self, idle: bool, why: str) -> None:
         """Dimmed: it acts on nothing at the moment, and the tooltip says why."""
         self.set_class(idle, "-idle")
         self.tooltip = why
 
-    def _choose(self, position: int) -> None:
-        value = self.scale.value(position)
+    def _choose(self, value: Value) -> None:
         if value != self.value:
             self.show(value)
             self.post_message(self.Changed(self, value))
 
     def action_step(self, steps: int) -> None:
-        self._choose(self.scale.position(self.value) + steps)
+        self._choose(self.scale.beside(self.value, steps))
 
     def action_edge(self, right: bool) -> None:
-        self._choose(self.scale.last if right else 0)
+        self._choose(self.scale.value(self.scale.last if right else 0))
 
     def action_reset(self) -> None:
-        self._choose(self.scale.position(self.scale.default))
+        self._choose(self.default)
 
     # The mouse
 
     @property
     def _track_cells(self) -> int:
-        return max(2, self.size.width - LABEL_CELLS - VALUE_CELLS - 2)
+        value = max(VALUE_CELLS, len(self.scale.text(self.value)))
+        return max(2, self.size.width - LABEL_CELLS - value - 2)
 
     def _position_at(self, event: events.MouseEvent) -> int:
         x = event.get_content_offset_capture(self).x - LABEL_CELLS - 1
@@ -120,11 +158,11 @@ class Slider(Widget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.capture_mouse()
-        self._choose(self._position_at(event))
+        self._choose(self.scale.value(self._position_at(event)))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self.app.mouse_captured is self:
-            self._choose(self._position_at(event))
+            self._choose(self.scale.value(self._position_at(event)))
 
     def on_mouse_up(self, event: events.MouseUp) -> None:
         self.release_mouse()
