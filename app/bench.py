@@ -85,11 +85,13 @@ def bench(
 
 def readable(report: dict[str, Any]) -> str:
     """The report as a table."""
-    lines = [f"{'':14} {'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"]
+    width = max(14, *(len(row["name"]) for row in report["contestants"]))
+    head = f"{'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"
+    lines = [f"{'':{width}} {head}"]
     for row in report["contestants"]:
         spread = f"({row['speedup_low']:.2f}-{row['speedup_high']:.2f})" if row["speedup"] else ""
         cells = [
-            f"{row['name']:14}",
+            f"{row['name']:{width}}",
             f"{row['tokens_per_second']:8.1f}" if row["tokens_per_second"] else " " * 8,
             f"{row['speedup']:7.2f}x" if row["speedup"] else " " * 8,
             f" {spread:<12}",

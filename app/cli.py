@@ -55,7 +55,12 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         str,
         "Lanes: ar,draft,drafter,medusa,eagle,eagle1,lookup; draft:gamma=2 pins.",
     ),
-    ("Strategies", "gamma", str, "Longest draft in tokens (default: each strategy's own)."),
+    (
+        "Strategies",
+        "gamma",
+        str,
+        "Longest draft in tokens, or auto: what pays (default: each strategy's own).",
+    ),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
     ("Strategies", "eagle_total_tokens", int, "EAGLE's tree, root included (default: what pays)."),

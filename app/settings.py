@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     trust_remote_code: bool = False
 
     strategies: str = DEFAULT_STRATEGIES
-    gamma: int | None = Field(None, ge=0, le=MOST_GAMMA)
+    gamma: int | Literal["auto"] | None = None
     medusa_choices: str | None = None
     eagle_choices: str | None = None
     eagle_total_tokens: int | None = Field(None, ge=2, le=1024)
@@ -127,10 +127,12 @@ class Settings(BaseSettings):
 
     @field_validator("gamma", mode="before")
     @classmethod
-    def _no_auto_yet(cls, gamma: object) -> object:
-        if gamma == "auto":
-            raise ValueError("auto is not available yet: give a number, or leave it out")
-        return gamma
+    def _auto_or_length(cls, gamma: object) -> object:
+        if gamma is None or gamma == "auto":
+            return gamma
+        if str(gamma).isdecimal() and int(str(gamma)) <= MOST_GAMMA:
+            return int(str(gamma))
+        raise ValueError(f"must be auto or a whole number from 0 to {MOST_GAMMA}, not '{gamma}'")
 
     @field_validator("stop", mode="before")
     @classmethod
@@ -264,15 +266,12 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
                     f"strategy '{written}': unknown setting '{key}'; a lane's own setting is "
                     f"gamma, as in draft:gamma=4"
                 )
-            if value == "auto":
+            if value != "auto" and not (value.isdecimal() and int(value) <= MOST_GAMMA):
                 raise InputError(
-                    f"strategy '{written}': gamma=auto is not available yet; give a number"
+                    f"strategy '{written}': gamma must be auto or a whole number from 0 to "
+                    f"{MOST_GAMMA}"
                 )
-            if not value.isdecimal() or int(value) > MOST_GAMMA:
-                raise InputError(
-                    f"strategy '{written}': gamma must be a whole number from 0 to {MOST_GAMMA}"
-                )
-            pins["gamma"] = int(value)
+            pins["gamma"] = value if value == "auto" else int(value)
         if pins and strategy not in DRAFTING:
             raise InputError(f"strategy '{written}': {strategy} drafts nothing, so it has no gamma")
         seen[written] = seen.get(written, 0) + 1

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from decoding.acceptance import Verdict, accept, accept_typical, node_probabilities
+from decoding.auto_gamma import AutoGamma
 from decoding.cache import TreeCache
 from decoding.clock import Clock
 from decoding.drafters.base import Drafter
@@ -60,6 +61,7 @@ class Decoder:
         self.finished: FinishReason | None = None
         self.prompt: Prompt | None = None
         self.draft_prefill_seconds = 0.0
+        self._auto = AutoGamma(drafter.default_gamma) if drafter is not None else None
         self.watched = False  # somebody looks at the trees: rounds carry their probabilities
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
@@ -125,7 +127,8 @@ class Decoder:
             raise RuntimeError(f"the generation has ended ({self.finished})")
         begun = time.perf_counter()
         self._clock.start()
-        draft = self._propose(params)
+        gamma = self._gamma(params)
+        draft = self._propose(gamma, params)
         self._clock.mark()
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
@@ -147,7 +150,7 @@ class Decoder:
             if draft.pool is not None and draft.kept is not None:
                 scores, pruned = draft.pool.behind(draft.kept)
         self._rounds += 1
-        return Round(
+        record = Round(
             index=self._rounds - 1,
             tokens=verdict.tokens,
             parents=draft.tree.shape.parents,
@@ -165,7 +168,11 @@ class Decoder:
             p=tuple(p),
             scores=scores,
             pruned=pruned,
+            gamma=gamma,
         )
+        if self._auto is not None and params.gamma == "auto":
+            self._auto.observe(record)
+        return record
 
     def generate(
         self,
@@ -179,14 +186,17 @@ class Decoder:
         while not self.finished:
             yield self.step(params)
 
-    def _propose(self, params: Params) -> Draft:
-        """The drafter's tree behind the last committed token, or that token alone."""
-        remaining = self._limit(params) - len(self.generated)
-        gamma = 0
-        if self.drafter is not None:
-            gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
+    def _gamma(self, params: Params) -> int:
+        """The longest path to ask the drafter for."""
+        if self.drafter is None or self._auto is None:
+            return 0
+        gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
         # A round emits one token more than it accepts, and no more than may still be emitted.
-        gamma = min(gamma, remaining - 1)
+        room = max(self._limit(params) - len(self.generated) - 1, 0)
+        return min(self._auto.choose() if gamma == "auto" else gamma, room)
+
+    def _propose(self, gamma: int, params: Params) -> Draft:
+        """The drafter's tree behind the last committed token, or that token alone."""
         draft = None
         if self.drafter is not None and gamma > 0:
             draft = self.drafter.propose(self._ids, gamma, params.sampling, self._generator)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 Acceptance = Literal["exact", "typical"]
+Gamma = int | Literal["auto"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +43,15 @@ class SamplingParams:
 class Params:
     """Settings of one round.
 
-    `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default.
+    `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default, and
+    "auto" takes, round by round, what is expected to give the most tokens per second.
     `acceptance` "typical" is Medusa's rule with its `epsilon` and `delta`: lossy, it acts above
     temperature 0 and only on deterministic trees. `eagle_total_tokens` (root included) and
     `eagle_top_k` shape EAGLE's dynamic tree; None leaves them to what pays.
     """
 
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    gamma: int | None = None
+    gamma: Gamma = None
     max_new_tokens: int = 256
     acceptance: Acceptance = "exact"
     epsilon: float = 0.09
@@ -58,7 +60,10 @@ class Params:
     eagle_top_k: int | None = None
 
     def __post_init__(self) -> None:
-        if self.gamma is not None and self.gamma < 0:
+        if isinstance(self.gamma, str):
+            if self.gamma != "auto":
+                raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
+        elif self.gamma is not None and self.gamma < 0:
             raise ValueError(f"gamma must be 0 or more, not {self.gamma}")
         if self.max_new_tokens < 1:
             raise ValueError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Fate(StrEnum):
@@ -46,6 +47,17 @@ class Pruned:
     score: float
 
 
+@lru_cache(maxsize=1024)
+def _level_sizes(parents: tuple[int, ...]) -> tuple[int, ...]:
+    depths, sizes = [0], [1]
+    for parent in parents[1:]:
+        depths.append(depths[parent] + 1)
+        if depths[-1] == len(sizes):
+            sizes.append(0)
+        sizes[depths[-1]] += 1
+    return tuple(sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """One target pass in decoding.
@@ -55,7 +67,8 @@ class Round:
     to bottom, root excluded; `emitted` the ids committed by this round: the accepted nodes' tokens
     and the bonus, cut at the end of the generation. `tested` counts the levels of the path at
     which the current node had children. Times are in seconds; `total_seconds` also holds what is
-    none of the three parts.
+    none of the three parts. `gamma` is the longest path that the drafter was asked for: the
+    setting, or less where the generation had to end.
 
     `chosen[i]` is the target's own next token at node i (its argmax or its draw); empty for a
     sampled chain, where drafts pass by p/q instead. `ranks[i]` is node i's rank among its drafter's
@@ -97,8 +110,19 @@ class Round:
     entropies: tuple[float, ...] = ()
     top: tuple[tuple[tuple[int, float, float], ...], ...] = ()
     own_p: tuple[float, float] | None = None
+    gamma: int = 0
 
     @property
     def drafted(self) -> int:
         """Nodes of the tree, root excluded."""
         return len(self.tokens) - 1
+
+    @property
+    def level_sizes(self) -> tuple[int, ...]:
+        """How many nodes there are at each depth, the root's 1 first."""
+        return _level_sizes(self.parents)
+
+    @property
+    def cut(self) -> bool:
+        """The generation ended within the path: what would have come behind it is not known."""
+        return len(self.emitted) == len(self.accepted)

@@ -67,14 +67,17 @@ class LaneState:
         """The run's settings as this lane has them."""
         return with_settings(params, self.info.pins)
 
-    def gamma(self, params: Params) -> int | None:
-        """The gamma in force; None for a strategy that does not draft."""
+    def gamma(self, params: Params) -> str | None:
+        """The gamma in force, "a" before the newest round's where it is chosen round by round; None
+        for a strategy that does not draft."""
         if not self.info.default_gamma:
             return None
         gamma = self.own(params).gamma
-        return (
-            gamma if gamma is not None else self.info.trees.get(self.tree, self.info.default_gamma)
-        )
+        if gamma == "auto":
+            return f"a{self.rounds[-1].gamma}" if self.rounds else "auto"
+        if gamma is None:
+            gamma = self.info.trees.get(self.tree, self.info.default_gamma)
+        return str(gamma)
 
     @property
     def round_here(self) -> Round | None:

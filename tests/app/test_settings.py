@@ -63,11 +63,25 @@ def test_the_environment_takes_plain_text_and_empty_means_not_set(
     assert load_settings({}).stop == ("a", "b")
 
 
+def test_gamma_is_a_number_or_auto(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings({}).params.gamma is None
+    config.write_text('gamma = "auto"')
+    assert load_settings({}).params.gamma == "auto"
+    config.write_text("gamma = 3")
+    assert load_settings({}).params.gamma == 3
+    monkeypatch.setenv("SPECCHAT_GAMMA", "auto")
+    assert load_settings({}).params.gamma == "auto"
+    assert load_settings({"gamma": "4"}).params.gamma == 4
+    for wrong in ("most", "65", "-1", "2.5"):
+        with pytest.raises(InputError, match="^--gamma: must be auto or a whole number from 0"):
+            load_settings({"gamma": wrong})
+
+
 def test_strategies_may_repeat_with_settings_of_their_own() -> None:
-    assert parse_strategies("ar, draft:gamma=2,draft:gamma=8,lookup,lookup") == (
+    assert parse_strategies("ar, draft:gamma=2,draft:gamma=auto,lookup,lookup") == (
         LaneSpec("ar", "ar"),
         LaneSpec("draft", "draft:gamma=2", {"gamma": 2}),
-        LaneSpec("draft", "draft:gamma=8", {"gamma": 8}),
+        LaneSpec("draft", "draft:gamma=auto", {"gamma": "auto"}),
         LaneSpec("lookup", "lookup"),
         LaneSpec("lookup", "lookup#2"),
     )
@@ -80,10 +94,10 @@ def test_strategies_may_repeat_with_settings_of_their_own() -> None:
         ("ar,,draft", "an empty strategy"),
         ("magic", "unknown strategy 'magic'; choose from ar, draft"),
         ("draft:beta=2", "unknown setting 'beta'"),
-        ("draft:gamma=", "gamma must be a whole number"),
-        ("draft:gamma=auto", "auto is not available yet"),
-        ("draft:gamma=-1", "gamma must be a whole number"),
-        ("draft:gamma=65", "gamma must be a whole number from 0 to 64"),
+        ("draft:gamma=", "gamma must be auto or a whole number"),
+        ("draft:gamma=most", "gamma must be auto or a whole number"),
+        ("draft:gamma=-1", "gamma must be auto or a whole number"),
+        ("draft:gamma=65", "gamma must be auto or a whole number from 0 to 64"),
         ("ar:gamma=2", "ar drafts nothing"),
     ],
 )

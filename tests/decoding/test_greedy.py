@@ -80,6 +80,15 @@ def test_every_gamma(strategy: str, gamma: int) -> None:
     assert sum(len(r.emitted) for r in rounds) == NEW - 1
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES[1:])
+def test_a_gamma_that_is_chosen_round_by_round(strategy: str) -> None:
+    decoder = Decoder(target("qwen2"), drafter_of(strategy, "qwen2", REPETITIVE))
+    rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
+    assert decoder.generated == hf_greedy("qwen2", REPETITIVE, NEW)
+    assert all(len(r.level_sizes) - 1 <= r.gamma for r in rounds)
+    assert len({r.gamma for r in rounds}) > 1
+
+
 @pytest.mark.parametrize("strategy", ["draft", "trees"])
 def test_drafts_are_both_accepted_and_rejected(strategy: str) -> None:
     """Else the tests above prove little."""

@@ -16,7 +16,7 @@ from decoding.decoder import Decoder, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
-from decoding.params import Params, SamplingParams
+from decoding.params import Gamma, Params, SamplingParams
 from decoding.target import Target
 from tests.decoding.chi_square import assert_drawn_from
 from tests.decoding.paper_target import PaperTarget, warped
@@ -37,7 +37,7 @@ TOP_K = SamplingParams(temperature=1.0, top_k=2)
 MIN_P = SamplingParams(temperature=1.5, min_p=0.3)
 ALL = SamplingParams(temperature=1.2, top_k=3, top_p=0.9, min_p=0.1)
 
-CASES = {
+CASES: dict[str, tuple[str, Gamma, SamplingParams]] = {
     "none plain": ("none", 0, PLAIN),
     "draft 1 plain": ("draft", 1, PLAIN),
     "draft 2 cold": ("draft", 2, COLD),
@@ -49,6 +49,8 @@ CASES = {
     "draft 3 all": ("draft", 3, ALL),
     "draft 2 narrower": ("narrow", 2, PLAIN),
     "draft 2 wider": ("wide", 2, TOP_P),
+    "draft auto hot top-p": ("draft", "auto", HOT_TOP_P),
+    "trees auto plain": ("trees", "auto", PLAIN),
     "lookup 3 plain": ("lookup", 3, PLAIN),
     "lookup 2 hot top-p": ("lookup", 2, HOT_TOP_P),
     "trees plain": ("trees", 3, PLAIN),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from scripted import lane
+from scripted import lane, stepped
 from stage import Play, Stage
 from textual import events
 
@@ -95,6 +95,18 @@ async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(
         assert "γ4" in stage.text and "γ2" in stage.text
         await stage.press("escape", "g", "home", "shift+right")
         assert "γ9" in stage.text and "γ2" in stage.text and "γ4" not in stage.text
+
+
+@pytest.mark.asyncio
+async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: Play) -> None:
+    lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}),)
+    async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
+        await stage.load(lanes)
+        assert "γauto" in stage.text
+        await stage.begin("Hello", 0, "draft")
+        step = stepped("draft", ["sky"], [], "is")
+        await stage.tell(replace(step, round=replace(step.round, gamma=3)))
+        assert "γa3" in stage.text and "γauto" not in stage.text
 
 
 @pytest.mark.asyncio

@@ -52,7 +52,8 @@ METRICS = [
             "temperature 0."),
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
-          "“each”: every strategy's own default."),
+          "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
+          "most, γa4 when that was 4 last."),
     ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
               "tests its likeliest part. γ is the tree's depth."),
     ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "

@@ -1,0 +1,95 @@
+"""The gamma that is chosen round by round, on machines whose best gamma is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from decoding.auto_gamma import MOST, AutoGamma, RunningLine
+from tests.decoding.simulated import Machine
+
+MACHINES = {
+    "cheap and good": Machine((0.9,), level=0.02),
+    "cheap and bad": Machine((0.3,), level=0.02),
+    "the demo's": Machine((0.85,), level=0.2, node=0.02),
+    "falls with the position": Machine((0.9, 0.7, 0.4, 0.2), level=0.1),
+    "rises with the position": Machine((0.5, 0.8, 0.95), level=0.1),
+    "all heads at once": Machine((0.8, 0.6, 0.4), level=0.0, start=0.15, node=0.05),
+    "every node is dear": Machine((0.8,), level=0.05, node=0.3),
+    "proposes now and then": Machine((0.8,), level=0.0, node=0.15, proposes=0.4),
+    "hiccups": Machine((0.85,), level=0.2, node=0.02, hiccups=0.03),
+    "as dear as the target": Machine((0.9,), level=1.0),
+    "never right": Machine((0.02,), level=0.1),
+}
+
+
+def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[int]]:
+    """Tokens per second, hiccups left out, and the gammas."""
+    tokens, seconds, gammas = 0, 0.0, []
+    for _ in range(rounds):
+        gammas.append(auto.choose())
+        record = machine.round(gammas[-1])
+        auto.observe(record)
+        tokens += len(record.emitted)
+        if record.verify_seconds < 10:
+            seconds += record.total_seconds
+    return tokens / seconds, gammas
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
+    machine = MACHINES[name]
+    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
+    auto = AutoGamma(4)
+    play(auto, machine, 50)
+    speed, _ = play(auto, machine, 2000)
+    assert speed > 0.95 * best, f"{speed / best:.3f} of what gamma could give"
+
+
+@pytest.mark.parametrize("name", ["as dear as the target", "never right"])
+def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
+    auto = AutoGamma(4)
+    play(auto, MACHINES[name], 100)
+    _, gammas = play(auto, MACHINES[name], 500)
+    assert gammas.count(0) > 400
+    assert any(gammas)  # and looks now and then whether it does by now
+
+
+@pytest.mark.parametrize("early", ["never right", "as dear as the target"])
+def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
+    auto = AutoGamma(4)
+    play(auto, MACHINES[early], 300)
+    play(auto, MACHINES["the demo's"], 400)
+    speed, gammas = play(auto, MACHINES["the demo's"], 400)
+    best = max(MACHINES["the demo's"].speed(gamma) for gamma in range(MOST + 1))
+    assert speed > 0.95 * best and gammas.count(0) < 20
+
+
+def test_it_goes_deeper_only_behind_what_was_tested() -> None:
+    auto, machine = AutoGamma(2), Machine((1.0,), level=0.0)
+    _, gammas = play(auto, machine, 60)
+    assert all(gamma <= max(4, *gammas[:i]) + 2 for i, gamma in enumerate(gammas) if i > 3)
+    assert gammas[-1] == MOST
+
+
+def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
+    machine = MACHINES["the demo's"]
+    auto = AutoGamma(4)
+    play(auto, machine, 100)
+    before = auto.speeds()
+    auto.observe(machine.round(0))
+    slow = Machine((1.0,), level=0.4, node=0.02)
+    auto.observe(slow.round(2))
+    assert auto.speeds()[2] > 0.98 * before[2]
+
+
+def test_a_line_that_fades() -> None:
+    flat, steep = RunningLine(share=0.0), RunningLine(share=1.0)
+    for line in (flat, steep):
+        line.add(4, 8.0)
+    assert flat.at(1) == 8.0  # one point says nothing about others: as its share has it
+    assert steep.at(1) == pytest.approx(2.0)
+    for line in (flat, steep):
+        for x in range(1, 200):
+            line.add(x % 9, 3.0 + 0.5 * (x % 9))
+        assert line.at(0) == pytest.approx(3.0, abs=0.05)
+        assert line.at(16) == pytest.approx(11.0, abs=0.1)
