@@ -169,8 +169,11 @@ def build(family: str, seed: int = 0) -> PreTrainedModel:
 
 @cache
 def reference(family: str, seed: int = 0) -> PreTrainedModel:
-    """The same weights under Hugging Face's own attention and cache."""
-    return build(family, seed)
+    """The same weights under Hugging Face's own attention and cache. Eager: in older versions
+    their faster attention leaves out Gemma 2's softcap."""
+    model = build(family, seed)
+    model.set_attn_implementation("eager")
+    return model
 
 
 @cache

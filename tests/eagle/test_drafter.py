@@ -25,7 +25,7 @@ from decoding.stopping import Stop
 from decoding.target import Target
 from decoding.tree import Draft, Shape
 from tests.decoding.chi_square import assert_drawn_from
-from tests.decoding.families import CONTEXT, build, hf_greedy
+from tests.decoding.families import CONTEXT, build, hf_greedy, reference
 from tests.decoding.paper_target import warped
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
 from tests.decoding.test_lossless import PROMPT as SHORT
@@ -332,7 +332,7 @@ def test_taps_are_hugging_faces_hidden_states(family: str) -> None:
     target = Target(build(family))
     target.tap((0, 1))
     taps = target.prefill(target.new_cache(), PROMPT, keep_features=True).taps
-    states = build(family)(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
+    states = reference(family)(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
     assert taps is not None
     torch.testing.assert_close(taps, torch.cat(states[:2], -1)[0], atol=1e-5, rtol=1e-5)
 
