@@ -25,7 +25,8 @@ from app.threads import choose_threads
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
-from decoding.cost import verify_cost
+from decoding.cost import pass_seconds, verify_cost
+from decoding.curve import Curve
 from decoding.drafters.eagle import head_on
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
@@ -63,7 +64,7 @@ class Family:
         return "demo" if demo else _short(self.name)
 
     @cached_property
-    def verify_cost(self) -> Callable[[int], float]:
+    def verify_cost(self) -> Curve:
         """Seconds of a pass over n nodes on this machine, measured when first asked for."""
         return verify_cost(self.target)
 

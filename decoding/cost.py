@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import time
 from collections.abc import Callable
 
 import torch
 
+from decoding.curve import Curve
 from decoding.target import Target
 from decoding.tree import DraftTree, chain
 
@@ -36,19 +36,10 @@ def pass_seconds(target: Target, nodes: int) -> float:
     return seconds(lambda: target.forward(cache, tree), target.device)
 
 
-def verify_cost(target: Target) -> Callable[[int], float]:
-    """v(n) in seconds, measured at a few sizes and straight lines between them; never falling,
-    since a measurement may be off and a larger pass is never cheaper."""
+def verify_cost(target: Target) -> Curve:
+    """v(n) in seconds, measured at a few sizes; never falling, since a measurement may be off and a
+    larger pass is never cheaper."""
     measured: list[float] = []
     for nodes in SIZES:
         measured.append(max([pass_seconds(target, nodes), *measured[-1:]]))
-
-    def cost(nodes: int) -> float:
-        right = min(bisect.bisect_left(SIZES, nodes), len(SIZES) - 1)
-        left = max(right - 1, 0)
-        if right == left:
-            return measured[0]
-        part = (nodes - SIZES[left]) / (SIZES[right] - SIZES[left])
-        return measured[left] + part * (measured[right] - measured[left])
-
-    return cost
+    return Curve(tuple(zip(SIZES, measured, strict=True)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from decoding.round import Round
@@ -9,6 +10,40 @@ from decoding.round import Round
 
 def ratio(over: float, under: float) -> float | None:
     return over / under if under else None
+
+
+@dataclass(slots=True)
+class Position:
+    """One place of the drafted paths, over the rounds that drafted as far: how many there were, in
+    how many it was tested because all before it was accepted, in how many it was accepted."""
+
+    drafted: int = 0
+    tested: int = 0
+    accepted: int = 0
+
+    @property
+    def conditional(self) -> float | None:
+        """P(accepted | the positions before it were)."""
+        return ratio(self.accepted, self.tested)
+
+    @property
+    def unconditional(self) -> float | None:
+        """P(accepted)."""
+        return ratio(self.accepted, self.drafted)
+
+
+def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
+    """[i] is position i + 1. A round that the answer's end cut counts as far as it was accepted."""
+    found: list[Position] = []
+    for record in rounds:
+        accepted = len(record.accepted)
+        drafted = accepted if record.cut else len(record.level_sizes) - 1
+        found.extend(Position() for _ in range(drafted - len(found)))
+        for place, position in enumerate(found[:drafted], 1):
+            position.drafted += 1
+            position.tested += place <= record.tested
+            position.accepted += place <= accepted
+    return found
 
 
 @dataclass(slots=True)

@@ -7,20 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.round import Round
-from decoding.stats import Stats, ratio
+from decoding.stats import Stats, acceptance_by_position, ratio
+from tests.decoding.simulated import Machine
 
 
 @st.composite
 def rounds(draw: st.DrawFn) -> Round:
     drafted = draw(st.integers(0, 6))
     accepted = draw(st.integers(0, drafted))
+    emitted = max(accepted + draw(st.integers(0, 1)), 1)  # without a bonus: cut by the end
     return Round(
         index=0,
         tokens=(1,) * (drafted + 1),
         parents=tuple(range(-1, drafted)),
         accepted=tuple(range(1, accepted + 1)),
-        emitted=(1,) * (accepted + draw(st.integers(0, 1))),
-        tested=min(accepted + 1, drafted),
+        emitted=(1,) * emitted,
+        tested=min(accepted + 1, drafted, emitted),
         draft_seconds=0.25,
         verify_seconds=0.5,
         accept_seconds=0.125,
@@ -57,3 +59,26 @@ def test_before_the_first_round_no_ratio_is_defined() -> None:
 def test_a_ratio_over_nothing_is_none() -> None:
     assert ratio(1.0, 0.0) is None
     assert ratio(0.0, 2.0) == 0.0
+
+
+@given(st.lists(rounds(), max_size=20))
+def test_positions_add_up_to_the_figures(records: list[Round]) -> None:
+    stats = Stats()
+    for record in records:
+        stats.add(record)
+    found = acceptance_by_position(records)
+    assert sum(position.accepted for position in found) == stats.accepted
+    assert sum(position.tested for position in found) == stats.tested
+    for before, after in zip(found, found[1:], strict=False):
+        assert after.tested <= before.accepted
+        assert after.accepted <= after.tested <= after.drafted <= before.drafted
+
+
+def test_acceptance_by_position_given_what_came_before_and_at_all() -> None:
+    machine = Machine((0.9, 0.5))
+    first, second, third = acceptance_by_position(machine.round(3) for _ in range(4000))
+    assert first.conditional == first.unconditional == pytest.approx(0.9, abs=0.02)
+    assert second.conditional == pytest.approx(0.5, abs=0.02)
+    assert second.unconditional == pytest.approx(0.45, abs=0.02)
+    assert third.unconditional == pytest.approx(0.225, abs=0.02)
+    assert acceptance_by_position([machine.round(0)]) == []

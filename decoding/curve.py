@@ -1,0 +1,69 @@
+"""A cost that was measured at a few sizes, and what that says of the others."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+FEW = 3  # a median of fewer is left out, as long as there are others
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Straight lines between `points` (size, cost), sizes ascending; before the first one its cost,
+    behind the last one on along the last line."""
+
+    points: tuple[tuple[float, float], ...]
+
+    def __call__(self, size: float) -> float:
+        right = bisect_left(self.points, size, key=lambda point: point[0])
+        right = min(right, len(self.points) - 1)
+        x, y = self.points[right]
+        if right == 0:
+            return y
+        before_x, before_y = self.points[right - 1]
+        return before_y + (size - before_x) / (x - before_x) * (y - before_y)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """start + slope * x."""
+
+    start: float
+    slope: float
+
+    def __call__(self, x: float) -> float:
+        return self.start + self.slope * x
+
+
+def robust_line(
+    points: Iterable[tuple[float, float]], *, proportional: bool = False, rising: bool = True
+) -> Line:
+    """The line that is nearest to the medians of `points` (x, y) with the same x, each as heavy as
+    it has points: a machine that does something else now and then moves no median. `rising`: never
+    falling, and nowhere below 0. With one x only, y is taken as constant, or as proportional to x.
+
+    Raises ValueError without points.
+    """
+    groups: defaultdict[float, list[float]] = defaultdict(list)
+    for x, y in points:
+        groups[x].append(y)
+    if not groups:
+        raise ValueError("a line needs points")
+    kept = {x: ys for x, ys in groups.items() if len(ys) >= FEW} or groups
+    known = [(x, median(ys), len(ys)) for x, ys in kept.items()]
+    weight = sum(n for _, _, n in known)
+    mean_x = sum(n * x for x, _, n in known) / weight
+    mean_y = sum(n * y for _, y, n in known) / weight
+    steepest = mean_y / mean_x if mean_x else 0.0
+    spread = sum(n * (x - mean_x) ** 2 for x, _, n in known)
+    if spread:
+        slope = sum(n * (x - mean_x) * (y - mean_y) for x, y, n in known) / spread
+    else:
+        slope = steepest if proportional else 0.0
+    if rising:
+        slope = min(max(slope, 0.0), steepest)
+    return Line(mean_y - slope * mean_x, slope)

@@ -1,0 +1,180 @@
+"""What another gamma would give: expected tokens per second, from rounds that were made.
+
+A round whose path was accepted up to a tokens would, with drafts of at most g <= gamma tokens, have
+been accepted up to min(a, g): for these g the rounds answer exactly. Beyond, a round that gamma
+ended while everything was accepted says only that a is at least gamma; it is censored. So the
+chance h(i) that a path goes on at position i is counted over the rounds that came so far and were
+allowed to go on (Kaplan and Meier 1958), and behind the last position with enough of them it stays
+as it was there. Then, with S(j) = h(1) ... h(j), the probability that a path reaches j,
+
+    tau(g) = 1 + S(1) + ... + S(g)                        tokens in a round, bonus included
+    seconds(g) = d(levels) + v(nodes) + r                 as the rounds' own times have it
+    tau(g) / seconds(g)                                   tokens per second
+
+With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
+(2211.17192), section 3. For trees S(j) is what the paths of these trees reached: a tree that were
+made for g from the start might spend its nodes better (Sequoia, 2402.12374), so there the values
+below the present gamma are a little low.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import median
+
+from decoding.curve import Curve, robust_line
+from decoding.round import Round
+
+MOST = 16
+ENOUGH = 8  # rounds that came to a position, to say how often it is accepted
+
+Cost = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """`speeds[g]` in tokens per second, g from 0 (no drafts) on. `break_even` is the acceptance
+    rate alpha, the same at every position, from which drafting as now (`gamma`) is faster than not
+    at all; None where even 1 would not do."""
+
+    speeds: tuple[float, ...]
+    gamma: int
+    break_even: float | None
+
+    @property
+    def best(self) -> int:
+        """The gamma with the highest speed; 0: drafting does not pay."""
+        return max(range(len(self.speeds)), key=self.speeds.__getitem__)
+
+    @property
+    def now(self) -> float:
+        return self.speeds[min(self.gamma, len(self.speeds) - 1)]
+
+
+def forecast(
+    rounds: Sequence[Round],
+    gamma: int,
+    *,
+    others: Sequence[Round] = (),
+    pass_costs: Sequence[tuple[float, float]] = (),
+    at_once: bool = False,
+) -> Forecast | None:
+    """From a lane's `rounds`; None while too few of them drafted.
+
+    Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
+    and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
+    the same. `at_once`: the drafter makes all its levels in one go (Medusa), so that a shallower
+    draft takes as long.
+    """
+    asked = [record for record in rounds if record.gamma > 0]
+    path = survival(asked)
+    if path is None:
+        return None
+    seconds = _seconds(asked, rounds, others, pass_costs, at_once)
+    tau, speeds = 1.0, [1 / seconds(0)]
+    for depth, alive in enumerate(path, 1):
+        tau += alive
+        speeds.append(tau / seconds(depth))
+    limit = seconds(min(gamma, MOST)) / seconds(0)
+    return Forecast(tuple(speeds), gamma, break_even(limit, min(gamma, MOST)))
+
+
+def survival(asked: Sequence[Round]) -> list[float] | None:
+    """S(j), j from 1 to `MOST`, of rounds that were asked for a draft; None where too few were."""
+    reached, went_on = [0] * (MOST + 1), [0] * (MOST + 1)
+    ends = Counter((len(record.accepted), record.gamma, record.cut) for record in asked)
+    for (accepted, gamma, cut), count in ends.items():
+        for position in range(1, min(accepted + (not cut), gamma, MOST) + 1):
+            reached[position] += count
+            went_on[position] += count * (position <= accepted)
+    if reached[1] < ENOUGH:
+        return None
+    alive, goes_on, found = 1.0, 0.0, []
+    for position in range(1, MOST + 1):
+        if reached[position] >= ENOUGH:
+            rate = went_on[position] / reached[position]
+            # for the positions behind: nothing is certain, however often it was seen
+            goes_on = (went_on[position] + 1) / (reached[position] + 2)
+        else:
+            rate = goes_on
+        alive *= rate
+        found.append(alive)
+    return found
+
+
+def break_even(slowdown: float, gamma: int) -> float | None:
+    """The alpha at which 1 + alpha + ... + alpha^gamma tokens make up for a round that takes
+    `slowdown` times as long as one without drafts. None: there is none up to 1."""
+    if slowdown > gamma + 1:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        alpha = (low + high) / 2
+        if sum(alpha**power for power in range(gamma + 1)) < slowdown:
+            low = alpha
+        else:
+            high = alpha
+    return high
+
+
+def _seconds(
+    asked: Sequence[Round],
+    rounds: Sequence[Round],
+    others: Sequence[Round],
+    pass_costs: Sequence[tuple[float, float]],
+    at_once: bool,
+) -> Cost:
+    """Expected seconds of a round by its gamma. Parts are medians; what happens besides now and
+    then is spread over all, so that together they take as long as the rounds did."""
+    verify = _verify_cost([*rounds, *others], pass_costs)
+    drafts = [(len(r.level_sizes) - 1, r.draft_seconds) for r in asked if r.drafted]
+    draft = robust_line(drafts or [(1, 0.0)], proportional=not at_once)
+    rest = median(_rest(record) for record in asked)
+    plain = [_rest(record) for record in (*rounds, *others) if not record.drafted]
+    shapes = Counter((record.level_sizes, record.gamma) for record in asked)
+
+    def of(sizes: tuple[int, ...], asked_for: int, gamma: int) -> float:
+        """A round like this one, had it been made with `gamma`."""
+        levels = len(sizes) - 1
+        nodes = sum(sizes[: gamma + 1])
+        if gamma > levels and levels == asked_for:  # only its gamma kept it from going deeper
+            nodes += sizes[-1] * (gamma - levels)
+            levels = gamma
+        levels = min(levels, gamma)
+        return (draft(levels) if levels else 0.0) + verify(nodes) + rest
+
+    modelled = sum(count * of(*shape, shape[1]) for shape, count in shapes.items())
+    scale = sum(record.total_seconds for record in asked) / modelled
+
+    @cache
+    def seconds(gamma: float) -> float:
+        if gamma == 0:
+            return scale * (verify(1) + (median(plain) if plain else rest))
+        whole = sum(count * of(*shape, int(gamma)) for shape, count in shapes.items())
+        return scale * whole / len(asked)
+
+    return seconds
+
+
+def _rest(record: Round) -> float:
+    return record.total_seconds - record.draft_seconds - record.verify_seconds
+
+
+def _verify_cost(rounds: Sequence[Round], pass_costs: Sequence[tuple[float, float]]) -> Cost:
+    """v(nodes): what was measured, corrected by what passes of about that size took in the rounds;
+    without a measurement the line through the rounds."""
+    if not pass_costs:
+        points = [(len(record.tokens), record.verify_seconds) for record in rounds]
+        return robust_line(points)
+    curve = Curve(tuple(pass_costs))
+    measured = cache(curve)
+    sizes = [len(record.tokens) for record in rounds]
+    ratio = robust_line(
+        ((n, r.verify_seconds / measured(n)) for n, r in zip(sizes, rounds, strict=True)),
+        rising=False,
+    )
+    least, most = min(sizes), max(sizes)
+    return cache(lambda nodes: measured(nodes) * ratio(min(max(nodes, least), most)))
