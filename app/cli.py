@@ -77,8 +77,9 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
     ("Prompt", "system", str, "System message."),
-    ("Prompt", "keep", bool, "Keep the screen's conversations on disk (default)."),
     ("Prompt", "raw", bool, "No chat template: the bare text."),
+    ("Screen", "keep", bool, "Keep its conversations on disk (default)."),
+    ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
 )
 
 
@@ -251,7 +252,16 @@ def open_screen(flags: Flags) -> NoReturn:
         for spec in settings.lanes
     )
     recorder = Recorder(Store(), settings_report(settings)) if settings.keep else None
-    code = run_tui(SessionProcess(make), settings.params, lanes, settings.schedule, seed, recorder)
+    code = run_tui(
+        SessionProcess(make),
+        settings.params,
+        lanes,
+        settings.schedule,
+        seed,
+        recorder,
+        settings.theme,
+        settings.keys,
+    )
     raise typer.Exit(code)
 
 

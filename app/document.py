@@ -49,7 +49,7 @@ class Answer(Protocol):
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:
-    return settings.model_dump(mode="json", exclude={"schedule", "keep"})
+    return settings.model_dump(mode="json", exclude={"schedule", "keep", "theme", "keys"})
 
 
 def envelope(**facts: Any) -> dict[str, Any]:

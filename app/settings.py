@@ -111,6 +111,8 @@ class Settings(BaseSettings):
     raw: bool = False
     schedule: Literal["fair", "race"] = "fair"
     keep: bool = True  # conversations on the screen are kept on disk
+    theme: str = "specchat-dark"
+    keys: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)  # by action
 
     @field_validator("strategies")
     @classmethod
@@ -145,6 +147,29 @@ class Settings(BaseSettings):
         if not all(texts):
             raise ValueError("must not be empty text")
         return texts
+
+    @field_validator("theme")
+    @classmethod
+    def _a_theme(cls, name: str) -> str:
+        from app.tui.themes import check  # Textual, which the headless commands do without
+
+        check(name)
+        return name
+
+    @field_validator("keys", mode="before")
+    @classmethod
+    def _keys_of_actions(cls, keys: object) -> object:
+        from app.tui.keymap import check
+
+        flat: dict[str, object] = {}
+        for name, value in keys.items() if isinstance(keys, dict) else [("", keys)]:
+            inner = value if isinstance(value, dict) else {"": value}  # TOML's dots make tables
+            flat.update({f"{name}.{each}".strip("."): key for each, key in inner.items()})
+        given = {name: key for name, key in flat.items() if isinstance(key, str)}
+        if given.keys() != flat.keys() or "" in given:
+            raise ValueError('must be a table of actions and their keys: view.ghosts = "x"')
+        check(given)
+        return given
 
     @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
     @classmethod

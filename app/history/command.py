@@ -31,6 +31,8 @@ def replay(
         write_cast(recording, cast, parse_size(size), speed)
         return
     need_terminal("specchat replay FILE --cast OUT")
+    from app.settings import load_settings
     from app.tui.replay import run_replay
 
-    raise typer.Exit(run_replay(recording, speed))
+    settings = load_settings({})
+    raise typer.Exit(run_replay(recording, speed, settings.theme, settings.keys))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from textual import on
@@ -24,13 +24,14 @@ from app.events import (
 from app.history.recorder import Recorder
 from app.tui.commands import commands
 from app.tui.conversations import Conversations
+from app.tui.keymap import names
 from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
 from app.tui.running import Running
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
 from app.tui.state import AppState
-from app.tui.themes import DARK, LIGHT
+from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Params
@@ -56,6 +57,8 @@ class SpecchatApp(App[None]):
         seed: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
         recorder: Recorder | None = None,
+        theme: str = DARK.name,
+        keys: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -65,9 +68,10 @@ class SpecchatApp(App[None]):
         self._clock = clock
         self._last_labels = clock()
         self._stale = False
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
-        self.theme = DARK.name
+        for ours in OURS.values():
+            self.register_theme(ours)
+        self.theme = self._chosen_theme = theme
+        self.set_keymap(keys or {})
         self.main = MainScreen(engine, self.state)
         self.running = Running(self)
 
@@ -199,7 +203,14 @@ class SpecchatApp(App[None]):
         self.push_screen(ExamplesScreen(prompts), take)
 
     def action_dark(self) -> None:
-        self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
+        """To the other side, and back to the theme that was chosen."""
+        other = LIGHT if self.current_theme.dark else DARK
+        chosen = self.get_theme(self._chosen_theme)
+        self.theme = chosen.name if chosen and chosen.dark == other.dark else other.name
+
+    def set_keymap(self, keymap: Mapping[str, str]) -> None:
+        super().set_keymap(dict(keymap))
+        self.state.keys = names(keymap)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """So that the inks have colours under any of Textual's own themes as well."""
@@ -217,9 +228,13 @@ def run_tui(
     schedule: Schedule = "fair",
     seed: int | None = None,
     recorder: Recorder | None = None,
+    theme: str = DARK.name,
+    keys: Mapping[str, str] | None = None,
 ) -> int:
     """Run the app until the user leaves; the exit code: 0, or 1 when nothing could be loaded."""
-    app = SpecchatApp(engine, params, lanes, schedule, seed, recorder=recorder)
+    app = SpecchatApp(
+        engine, params, lanes, schedule, seed, recorder=recorder, theme=theme, keys=keys
+    )
     try:
         app.run()
     finally:

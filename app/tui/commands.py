@@ -8,6 +8,7 @@ from functools import partial
 from textual.app import App, SystemCommand
 
 from app.events import DEFAULT_TREE
+from app.tui.keymap import live, spoken
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.knobs import KNOBS, shown
 from app.tui.screens.main import MainScreen
@@ -17,11 +18,17 @@ TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guess
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
     for node, bindings in ((app, [*run_keys(screen.state), *APP_KEYS]), (screen, VIEW_KEYS)):
+        keys: dict[str, list[str]] = {}
+        for binding in live(app, bindings):
+            keys.setdefault(binding.action, []).append(spoken(binding.key))
         for binding in bindings:
-            if not lane_key(binding) and allowed(screen.state, binding.action):
-                keys = f"{binding.tooltip} ({binding.key.replace(',', ', ')})"
-                run = partial(node.run_action, binding.action)
-                yield SystemCommand(binding.description, keys, run)
+            action = binding.action
+            wanted = action != "command_palette" and not lane_key(binding)
+            if wanted and allowed(screen.state, action):
+                what = f"{binding.tooltip} ({', '.join(keys[action])})"
+                run = partial(node.run_action, action)
+                yield SystemCommand(binding.description, what, run)
+    yield SystemCommand("Theme", "Choose how the screen looks", app.search_themes)
     keyed = {binding.action for binding in VIEW_KEYS}
     for knob in KNOBS if allowed(screen.state, "slider") else ():
         action = f"slider({knob.name!r})"
@@ -40,4 +47,5 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
         if number <= LANE_KEYS:
             name = f"Lane {number}: {lane.info.title}"
             run = partial(screen.run_action, f"lane({number})")
-            yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({number})", run)
+            key = screen.state.keys[f"view.lane{number}"]
+            yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({key})", run)

@@ -79,8 +79,7 @@ class Conversations:
         app, recorder = self._app, self._app.recorder
         assert recorder is not None
         if app.state.running or not app.state.loaded:
-            what = "Still answering: Esc stops it" if app.state.running else "Still loading"
-            self._say(what)
+            self._say(app.state.still_answering if app.state.running else "Still loading")
             return
         try:
             recording = recorder.store.open(path)

@@ -79,6 +79,8 @@ APP_KEYS = [
     key("f3", "conversations", "Conversations", "app.conversations",
         "Reopen, rename or delete what was asked before"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
+    Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
+            id="app.palette", tooltip="All commands by name"),
     Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
             tooltip="Leave at once"),
 ]  # fmt: skip

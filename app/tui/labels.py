@@ -86,9 +86,9 @@ def lane_figures(lane: LaneState) -> list[Part]:
     return [part for part in parts if part.text]
 
 
-def folded(number: int, lane: LaneState) -> list[Part]:
+def folded(number: int, lane: LaneState, key: str) -> list[Part]:
     """The one row that is left of a lane that takes no part."""
-    return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, str(number))}")]
+    return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, key)}")]
 
 
 def why_off(lane: LaneState, key: str) -> str:

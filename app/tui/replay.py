@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from app.events import Event, RunStarted, Stepped
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
 from app.tui.keys import REPLAY_KEYS
+from app.tui.themes import DARK
 from app.tui.widgets.controls import Controls
 from decoding.params import Params
 
@@ -27,10 +28,14 @@ class ReplayApp(SpecchatApp):
         recording: Recording,
         clock: Callable[[], float] = time.perf_counter,
         timed: bool = True,
+        theme: str = DARK.name,
+        keys: Mapping[str, str] | None = None,
     ) -> None:
         self._timed = timed
         self.player = ReplayEngine(recording, clock)
-        super().__init__(self.player, Params(), recording.lanes, clock=clock)
+        super().__init__(
+            self.player, Params(), recording.lanes, clock=clock, theme=theme, keys=keys
+        )
         self.title = recording.title
         self.state.replay = ""
 
@@ -87,9 +92,14 @@ def place_line(player: ReplayEngine) -> str:
     return f"{mark} {bar} {now} of {end} · {player.speed:g}×"
 
 
-def run_replay(recording: Recording, speed: float = 1.0) -> int:
+def run_replay(
+    recording: Recording,
+    speed: float = 1.0,
+    theme: str = DARK.name,
+    keys: Mapping[str, str] | None = None,
+) -> int:
     """Play a recording until the user leaves; the exit code."""
-    app = ReplayApp(recording)
+    app = ReplayApp(recording, theme=theme, keys=keys)
     app.player.speed = speed
     app.run()
     return app.return_code or 0

@@ -35,9 +35,9 @@ class Running:
         if state.failure or not text.strip():
             return
         if state.running:
-            state.say("Still answering: Esc stops it, then Enter runs this")
+            state.say(state.still_answering)
         elif state.queued is not None:
-            state.say("A prompt is waiting already; Esc takes it back")
+            state.say(f"A prompt is waiting already; {state.keys['run.stop']} takes it back")
         else:
             prompt.remember(text)
             # more may have been typed while this message was under way
@@ -55,7 +55,7 @@ class Running:
 
     def again(self) -> None:
         if self._state.running:
-            self._state.say("Still answering: Esc stops it")
+            self._state.say(self._state.still_answering)
         elif self._state.turns:
             self._state.running = True
             self._engine.again()
@@ -138,7 +138,7 @@ class Running:
 
     def new_conversation(self) -> None:
         if self._state.running:
-            self._state.say("Still answering: Esc stops it")
+            self._state.say(self._state.still_answering)
         else:
             self._engine.new_conversation()
             if self._app.recorder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -120,6 +121,7 @@ class AppState:
     busy_lane: str | None = None  # the lane that the last event came from
     queued: str | None = None  # a prompt that waits for the models
     replay: str | None = None  # how far a replay is; None where models answer
+    keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
 
@@ -171,7 +173,8 @@ class AppState:
         lane = self.lanes[name]
         last = len(lane.rounds) - 1
         if self.moving(lane):
-            return "The newest round is shown: Space pauses, then [ goes back"
+            pause, back = self.keys["run.pause"], self.keys["view.round_back"]
+            return f"The newest round is shown: {pause} pauses, then {back} goes back"
         if last < 0:
             return "This lane has no round yet"
         place = (last if lane.place is None else lane.place) + steps
@@ -179,6 +182,10 @@ class AppState:
             return "This is the first round" if steps < 0 else "This is the newest round"
         lane.place = None if place == last else place
         return None
+
+    @property
+    def still_answering(self) -> str:
+        return f"Still answering: {self.keys['run.stop']} stops it"
 
     def label(self, name: str) -> str:
         """A lane as it is called in sentences: its number and title."""

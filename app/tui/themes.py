@@ -3,7 +3,7 @@ contrast of every ink on the backgrounds here is 4.5 or more."""
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="specchat-dark",
@@ -52,3 +52,13 @@ LIGHT = Theme(
         "footer-key-foreground": "#1F5F99",
     },
 )
+
+OURS = {theme.name: theme for theme in (DARK, LIGHT)}
+
+
+def check(name: str) -> None:
+    """Raises ValueError with the names that there are."""
+    if name not in {**OURS, **BUILTIN_THEMES}:
+        raise ValueError(
+            f"there is no theme '{name}'; choose from {', '.join([*OURS, *BUILTIN_THEMES])}"
+        )

@@ -49,6 +49,28 @@ def test_what_is_wrong_is_named_with_its_source(
         load_settings({})
 
 
+def test_theme_and_keys(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ('keys = "x"', "[keys]\nview.ghosts = 7", "[keys]\nview.a.b = 'x'"):
+        config.write_text(wrong)
+        with pytest.raises(InputError, match="^keys in .*must be a table"):
+            load_settings({})
+    config.write_text('theme = "nord"\n[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
+    settings = load_settings({})
+    assert settings.theme == "nord"
+    assert settings.keys == {"view.ghosts": "f7", "view.look": "f8"}
+    config.write_text('[keys]\n"view.ghosts" = "c"\n')
+    with pytest.raises(InputError, match="^keys in .*config.toml: c would be both"):
+        load_settings({})
+    config.write_text("")
+    with pytest.raises(
+        InputError, match="^--theme: there is no theme 'pink'; choose from specchat"
+    ):
+        load_settings({"theme": "pink"})
+    monkeypatch.setenv("SPECCHAT_KEYS", "x")
+    with pytest.raises(InputError, match="^SPECCHAT_KEYS: must be a table"):
+        load_settings({})
+
+
 def test_the_environment_takes_plain_text_and_empty_means_not_set(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

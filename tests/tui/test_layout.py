@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from scripted import prefilled
 from stage import Play
+from textual.dom import DOMNode
 from textual.geometry import Size
 
+from app.tui.keymap import check, scopes
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -211,6 +214,76 @@ async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "one two three"))
         assert stage.view(2)._wrapper.width == stage.view(1)._wrapper.width == 58
+
+
+@pytest.mark.asyncio
+async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
+    keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
+            "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
+    async with play((100, 100), keys=keys) as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert not stage.engine.asked("run")  # it breaks the line now
+        await stage.press("ctrl+r")
+        assert stage.engine.asked("run") == [("Hi\n",)]
+        await stage.begin()
+        await stage.press("f5")
+        assert "Still answering: F8 stops it" in stage.text and "f8 Stop" in stage.text
+        await stage.press("x")
+        assert stage.app.main.ghosts
+        await stage.press("f7", "exclamation_mark")
+        assert not stage.app.main.ghosts and "off, ! switches it on" in stage.text
+        await stage.press("f8")
+        assert len(stage.engine.asked("stop")) == 1
+        await stage.press("f1")
+        assert "f7         Show or hide rejected" in stage.text
+        await stage.press("escape", "f9")
+        await stage.type("ghosts")
+        await stage.pilot.pause(0.3)
+        assert "Show or hide rejected tokens (F7)" in stage.text
+        await stage.press("escape", "ctrl+q")
+        assert stage.app.is_running
+        await stage.press("f12")
+    assert stage.engine.asked("close")
+
+
+def test_the_users_keys_are_checked() -> None:
+    check({"view.ghosts": "c", "view.look": "x"})  # they change places
+    check({"app.help": "f1, ctrl+t, ?, %"})
+    for keys, words in (
+        ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
+        ({"vw.x": "x"}, "there are prompt"),
+        ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is no key"),
+        ({"view.ghosts": ""}, "'' is no key"),
+        ({"view.ghosts": "c"}, "c would be both view.ghosts and view.look"),
+        ({"run.pause": "["}, "would be both run.pause and view.round_back"),
+        ({"prompt.newline": "enter"}, "both prompt.run and prompt.newline"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            check(keys)
+
+
+def test_every_binding_of_ours_can_be_changed() -> None:
+    def below(owner: type[DOMNode]) -> Iterator[type[DOMNode]]:
+        for each in owner.__subclasses__():
+            yield each
+            yield from below(each)
+
+    known = {binding.id for bindings in scopes().values() for binding in bindings}
+    for owner in below(DOMNode):
+        if owner.__module__.startswith("app."):
+            for binding in owner.__dict__.get("BINDINGS", ()):
+                assert binding.id in known and binding.tooltip, owner
+
+
+@pytest.mark.asyncio
+async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
+    async with play(theme="nord") as stage:
+        themes = []
+        for _ in range(3):
+            themes.append(stage.app.theme)
+            stage.app.action_dark()
+        assert themes == ["nord", "specchat-light", "nord"]
 
 
 def test_importing_the_app_does_not_import_torch() -> None:

@@ -199,7 +199,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         await stage.press("enter")
         await stage.tell(LoadFailed("/models/none: no config.json\nGive --target a folder."))
         assert "/models/none: no config.json" in stage.text
-        assert "Give --target a folder." in stage.text and "ctrl+q leaves" in stage.text
+        assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
         assert stage.app.main.prompt.text == "Early"
         await stage.press("f1")
         assert "drafted, and the target agreed" in stage.text

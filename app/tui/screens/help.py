@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingsMap, BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from app.tui.keymap import live
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
@@ -94,7 +95,6 @@ class HelpScreen(ModalScreen[None]):
             yield Static("Keys", classes="heading")
             yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
-            yield row("^p ^q", "Command palette; quit")
             if self._state.replay is None:
                 yield Static("Keys of the prompt", classes="heading")
                 yield from self._keys(Prompt.BINDINGS)
@@ -114,13 +114,10 @@ class HelpScreen(ModalScreen[None]):
 
     def _keys(self, bindings: list[Binding] | list[BindingType]) -> Iterator[Horizontal]:
         """A row for each action. Nine rows for the lanes would push the rest off the screen."""
-        current = BindingsMap(bindings)
-        current.apply_keymap(self.app._keymap)  # there is no public way to ask for it
         keys: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
-        for _, binding in current:
-            wanted = not lane_key(binding) and binding.action != "quit"
-            if wanted and allowed(self._state, binding.action):
+        for binding in live(self.app, bindings):
+            if not lane_key(binding) and allowed(self._state, binding.action):
                 keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
                 texts[binding.action] = binding.tooltip
         for action, text in texts.items():

@@ -106,8 +106,9 @@ class MainScreen(Screen[None]):
                 if self.state.leader:
                     self.engine.set_leader(self.state.leader)
             case LoadFailed():
+                leave = self.state.keys["app.quit"]
                 self.query_one("#failure", Static).update(
-                    f"Nothing could be loaded:\n\n{event.message}\n\nctrl+q leaves."
+                    f"Nothing could be loaded:\n\n{event.message}\n\n{leave} leaves."
                 )
             case _:
                 self.grid.take(event, self.state)
@@ -128,7 +129,8 @@ class MainScreen(Screen[None]):
         self.query_one("#status", SplitLine).show(
             status_left(state), legend(self.look, self.ghosts)
         )
-        self.prompt.placeholder = "Ask something, F2 has examples" if not state.turns else "Go on"
+        examples = f"Ask something, {state.keys['app.examples']} has examples"
+        self.prompt.placeholder = "Go on" if state.turns else examples
         self._show_keys()
 
     @property

@@ -53,11 +53,11 @@ class LanePane(Vertical):
         self.set_class(folded, "-folded")
 
     def show(self, state: AppState) -> None:
-        lane = state.lanes[self.name_of_lane]
+        lane, here = state.lanes[self.name_of_lane], state.keys["view.toggle_here"]
         self.set_class(not lane.active, "-off")
-        self._row.show(folded(self.number, lane))
+        self._row.show(folded(self.number, lane, state.keys.get(f"view.lane{self.number}", here)))
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
             self._bottom.show(lane_figures(lane))
         else:  # seen behind a tab, where numbers go to tabs and o is the switch
-            self._bottom.show([Part(why_off(lane, "o"))])
+            self._bottom.show([Part(why_off(lane, here))])

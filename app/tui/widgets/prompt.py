@@ -9,6 +9,8 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
+from app.tui.keymap import live
+
 
 class Prompt(TextArea):
     """A TextArea, because an Input keeps only the first line of a paste."""
@@ -40,8 +42,8 @@ class Prompt(TextArea):
         """Our bindings act here, in turn with the letters before them. As priority bindings they
         would overtake letters that still wait in this widget's queue when keys come in a burst;
         as plain ones they would come too late, TextArea makes a line break of Enter itself."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()):
-            if binding.action in ("submit", "newline"):
+        for binding in live(self.app, self.BINDINGS):
+            if binding.key == event.key:
                 event.stop()
                 event.prevent_default()
                 await self.run_action(binding.action)
