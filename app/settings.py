@@ -159,17 +159,9 @@ class Settings(BaseSettings):
     @field_validator("keys", mode="before")
     @classmethod
     def _keys_of_actions(cls, keys: object) -> object:
-        from app.tui.keymap import check
+        from app.tui.keymap import checked
 
-        flat: dict[str, object] = {}
-        for name, value in keys.items() if isinstance(keys, dict) else [("", keys)]:
-            inner = value if isinstance(value, dict) else {"": value}  # TOML's dots make tables
-            flat.update({f"{name}.{each}".strip("."): key for each, key in inner.items()})
-        given = {name: key for name, key in flat.items() if isinstance(key, str)}
-        if given.keys() != flat.keys() or "" in given:
-            raise ValueError('must be a table of actions and their keys: view.ghosts = "x"')
-        check(given)
-        return given
+        return checked(keys)
 
     @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
     @classmethod

@@ -52,6 +52,19 @@ def live(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
     return changed(bindings, app._keymap)  # there is no public way to ask for it
 
 
+def checked(table: object) -> dict[str, str]:
+    """The keys by action, from what TOML makes of the table. Raises ValueError as `check` does."""
+    flat: dict[str, object] = {}
+    for name, value in table.items() if isinstance(table, dict) else [("", table)]:
+        inner = value if isinstance(value, dict) else {"": value}  # a dot in a name makes a table
+        flat.update({f"{name}.{each}".strip("."): keys for each, keys in inner.items()})
+    keymap = {name: keys for name, keys in flat.items() if isinstance(keys, str)}
+    if keymap.keys() != flat.keys() or "" in keymap:
+        raise ValueError('must be a table of actions and their keys: view.ghosts = "x"')
+    check(keymap)
+    return keymap
+
+
 def check(keymap: Mapping[str, str]) -> None:
     """Raises ValueError with one line for an action that there is none of, for what is no key, and
     for a key that would do two things at once."""
