@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from decoding.params import Params
-from decoding.round import Round, TokenEvent
+from decoding.round import Belief, Round, TokenEvent
 
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
@@ -88,11 +88,16 @@ class RunStarted(Timed):
 
 @dataclass(frozen=True, slots=True)
 class Prefilled(Timed):
+    """A lane's first token is there. While the lane is watched: how the target saw that place, and
+    pictures of the tokens named there by id."""
+
     lane: str
     ttft_seconds: float
     first: TokenEvent
     prefill_seconds: float | None = None  # the target's, or of the lane that it was shared with
     draft_prefill_seconds: float | None = None
+    belief: Belief | None = None
+    pieces: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

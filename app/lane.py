@@ -17,8 +17,9 @@ from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.medusa_tree import NAMED, Choices
+from decoding.evidence import believe
 from decoding.params import Params, with_settings
-from decoding.round import Fate, Round, TokenEvent
+from decoding.round import Belief, Fate, Round, TokenEvent
 from decoding.stats import Stats
 from decoding.stopping import Stop
 from decoding.text import Detokenizer
@@ -41,6 +42,7 @@ class Lane:
         self.rounds: list[Round] = []
         self.stats = Stats()
         self.ttft_seconds = 0.0
+        self.belief: Belief | None = None  # of the first token, while watched
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
@@ -127,10 +129,14 @@ class Lane:
         if self.spec.strategy == "drafter":
             shared = None
         begun = time.perf_counter()
-        first = self._decoder.start(prompt_ids, self._ready(params), seed, stop, shared, cancelled)
+        params = self._ready(params)
+        first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
             self.ttft_seconds += shared.seconds
+        self.belief = None
+        if self._decoder.watched:
+            self.belief = believe(self.prompt.logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
         self._shown = event.text
@@ -146,7 +152,7 @@ class Lane:
             self._decoder.step(params)
 
     def watch(self, watched: bool) -> None:
-        """Whether the rounds from now on carry the probabilities of their trees."""
+        """Whether the first token, and the rounds from now on, carry evidence."""
         self._decoder.watched = watched
 
     def set_tree(self, name: str) -> None:
@@ -188,7 +194,16 @@ class Lane:
         """A picture of each token that the round knows of. Before `events`, which moves on: the
         tree stands behind what was committed until then."""
         pruned = (guess.token for guess in record.pruned)
-        ids = {*record.tokens, *record.chosen, *record.emitted, *pruned}
+        likely = (token for top in record.top for token, _, _ in top)
+        return self._pictures({*record.tokens, *record.chosen, *record.emitted, *pruned, *likely})
+
+    def first_pieces(self) -> dict[int, str]:
+        """A picture of each token that might have been the first. They stand behind the one that
+        was: at the very beginning many tokenizers drop a space."""
+        top = self.belief.top if self.belief else ()
+        return self._pictures({token for token, _, _ in top})
+
+    def _pictures(self, ids: set[int]) -> dict[int, str]:
         return {token: self._detokenizer.ghost(token) for token in sorted(ids)}
 
     def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:

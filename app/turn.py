@@ -101,6 +101,8 @@ class TurnRunner:
                 first,
                 lane.prefill_seconds,
                 lane.draft_prefill_seconds,
+                lane.belief,
+                lane.first_pieces(),
             )
         )
         if lane.finished:
@@ -110,7 +112,7 @@ class TurnRunner:
         lane = turn.lane
         record = lane.step(params)
         turn.greedy = turn.greedy and not record.sampled
-        pieces = lane.pieces(record) if record.p else {}  # only watched rounds have probabilities
+        pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
         tokens = lane.events(record)
         figures, own = self._figures(lane), lane.own(params)
         self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own))

@@ -8,7 +8,7 @@ distribution. Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318) 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -22,13 +22,15 @@ from decoding.tree import Draft, Shape
 class Verdict:
     """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
     target's own token after it; `tested`: levels at which the current node had children; `chosen`:
-    the target's own token at every node, () for a sampled chain."""
+    the target's own token at every node, () for a sampled chain; `draws` [n-1] the numbers that
+    such a chain was tested with, still on the device."""
 
     tokens: tuple[int, ...]
     path: tuple[int, ...]
     bonus: int
     tested: int
     chosen: tuple[int, ...] = ()
+    draws: Tensor | None = field(default=None, compare=False)
 
 
 def accept(
@@ -73,7 +75,8 @@ def _accept_sampled_chain(
     p_x = p[:-1].gather(1, drafted)[:, 0]
     q_x = draft.q.gather(1, drafted)[:, 0]
     # torch.rand can return 0, so `<`: a token of probability 0 never passes
-    stays = torch.rand(gamma, generator=generator, device=p.device) * q_x < p_x
+    u = torch.rand(gamma, generator=generator, device=p.device)
+    stays = u * q_x < p_x
     accepted = stays.long().cumprod(0).sum()
     # Row i of `rest` is where the bonus comes from when exactly i drafts stay.
     rest = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
@@ -82,7 +85,7 @@ def _accept_sampled_chain(
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
     packed = torch.cat([draft.tree.tokens, accepted[None], draw(row, generator)]).tolist()
     tokens, k, bonus = packed[:-2], packed[-2], packed[-1]
-    return Verdict(tuple(tokens), tuple(range(1, k + 1)), bonus, min(k + 1, gamma))
+    return Verdict(tuple(tokens), tuple(range(1, k + 1)), bonus, min(k + 1, gamma), draws=u)
 
 
 def accept_typical(
@@ -122,13 +125,3 @@ def accept_typical(
     tested = len(path) + bool(shape.children[last])
     chosen = tuple(map(int, bonuses))
     return Verdict(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
-
-
-def node_probabilities(draft: Draft, logits: Tensor, sampling: SamplingParams) -> Tensor:
-    """The target's warped probability of each node's token behind its parent, [n]; the root's, that
-    was decided before, is 1."""
-    p = probabilities(logits, sampling)
-    parents = torch.tensor((0, *draft.tree.shape.parents[1:]), device=p.device)
-    of_nodes = p[parents, draft.tree.tokens]
-    of_nodes[0] = 1.0
-    return of_nodes

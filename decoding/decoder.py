@@ -10,15 +10,16 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from decoding.acceptance import Verdict, accept, accept_typical, node_probabilities
+from decoding.acceptance import Verdict, accept, accept_typical
 from decoding.auto_gamma import AutoGamma
 from decoding.cache import TreeCache
 from decoding.clock import Clock
 from decoding.drafters.base import Drafter
 from decoding.errors import InputError
+from decoding.evidence import with_evidence
 from decoding.params import Params
 from decoding.prefix import common_prefix
-from decoding.round import Pruned, Round
+from decoding.round import Round
 from decoding.sampling import pick
 from decoding.stopping import Stop
 from decoding.target import Pass, Target
@@ -62,7 +63,7 @@ class Decoder:
         self.prompt: Prompt | None = None
         self.draft_prefill_seconds = 0.0
         self._auto = AutoGamma(drafter.default_gamma) if drafter is not None else None
-        self.watched = False  # somebody looks at the trees: rounds carry their probabilities
+        self.watched = False  # somebody looks at the trees: rounds carry evidence
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
         self._rounds = 0
@@ -142,13 +143,6 @@ class Decoder:
         self._clock.mark()
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
         total_seconds = time.perf_counter() - begun
-        p: list[float] = []
-        scores: tuple[float, ...] = ()
-        pruned: tuple[Pruned, ...] = ()
-        if self.watched:  # not a part of decoding, nor of its time
-            p = node_probabilities(draft, result.logits, params.sampling).tolist()
-            if draft.pool is not None and draft.kept is not None:
-                scores, pruned = draft.pool.behind(draft.kept)
         self._rounds += 1
         record = Round(
             index=self._rounds - 1,
@@ -165,13 +159,12 @@ class Decoder:
             lossy=params.acceptance == "typical" and not params.sampling.greedy,
             chosen=verdict.chosen,
             ranks=draft.ranks,
-            p=tuple(p),
-            scores=scores,
-            pruned=pruned,
             gamma=gamma,
         )
         if self._auto is not None and params.gamma == "auto":
             self._auto.observe(record)
+        if self.watched:  # not a part of decoding, nor of its time
+            record = with_evidence(record, draft, result.logits, verdict.draws, params.sampling)
         return record
 
     def generate(

@@ -47,6 +47,19 @@ class Pruned:
     score: float
 
 
+Likely = tuple[int, float, float]  # an id, its probability before and after temperature and cuts
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """How the target saw the place of one token: its `entropy` in bits, before temperature and
+    cuts, the likeliest tokens there, and the two probabilities of the one that came."""
+
+    entropy: float
+    top: tuple[Likely, ...]
+    own_p: tuple[float, float]
+
+
 @lru_cache(maxsize=1024)
 def _level_sizes(parents: tuple[int, ...]) -> tuple[int, ...]:
     depths, sizes = [0], [1]
@@ -80,11 +93,11 @@ class Round:
 
     Of watched rounds only, besides: `model_p[i]` is `p[i]` before temperature and cuts. `q[i]` is
     the drafter's own probability of node i's token behind its parent, empty where it has none to
-    give. `draws[i]` is the number from [0, 1) that a sampled chain's node i was tested with: it
-    stayed when that was below p/q. `entropies[i]`, in bits, is how unsure the target was of the
-    token behind node i, before temperature and cuts, and `top[i]` are its likeliest ones there,
-    each as (id, probability before, probability after them). `own_p` is such a pair for the
-    target's own token that ended the round.
+    give. `draws[i]` is the number from [0, 1) that a sampled chain's node i was tested with (the
+    root's is 0): it stayed when that was below p/q. `entropies[i]`, in bits, is how unsure the
+    target was of the token behind node i, before temperature and cuts, and `top[i]` are its
+    likeliest ones there, each as (id, probability before, probability after them). `own_p` is such
+    a pair for the target's own token that ended the round; None where the generation ended before.
     """
 
     index: int
@@ -108,7 +121,7 @@ class Round:
     q: tuple[float, ...] = ()
     draws: tuple[float, ...] = ()
     entropies: tuple[float, ...] = ()
-    top: tuple[tuple[tuple[int, float, float], ...], ...] = ()
+    top: tuple[tuple[Likely, ...], ...] = ()
     own_p: tuple[float, float] | None = None
     gamma: int = 0
 

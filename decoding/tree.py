@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
-
-from decoding.round import Pruned
 
 
 @dataclass(frozen=True)
@@ -92,21 +91,16 @@ class Pool:
     width: int
     levels: int
 
-    def behind(self, kept: Tensor) -> tuple[tuple[float, ...], tuple[Pruned, ...]]:
-        """Where the guesses `kept` became the nodes 1, 2, ... of a tree: the probability of the
-        path down to each node, root included, and the guesses behind these nodes that were not
-        kept, likeliest first. Two transfers from the device: for rounds that somebody watches."""
-        numbers = torch.stack([self.tokens, self.parents]).tolist()
-        scores = self.scores.exp().tolist()
-        node_of = {-1: 0} | {guess: node for node, guess in enumerate(kept.tolist(), 1)}
-        pruned = [
-            Pruned(node_of[parent], token, guess % self.width, scores[guess])
-            for guess, (token, parent) in enumerate(zip(*numbers, strict=True))
-            if guess not in node_of and parent in node_of
-        ]
-        pruned.sort(key=lambda guess: -guess.score)
-        of_nodes = (scores[guess] for guess in node_of if guess >= 0)
-        return (1.0, *of_nodes), tuple(pruned)
+    def columns(self) -> dict[str, Tensor]:
+        """What is known of each guess, the probability of the path down to it as its score."""
+        scores = self.scores.exp()
+        return {"pool_tokens": self.tokens, "pool_parents": self.parents, "pool_scores": scores}
+
+    def own_p(self, guesses: Tensor) -> Tensor:
+        """The probability of each of these guesses behind its parent, [len(guesses)]."""
+        parents = self.parents[guesses]
+        above = self.scores[parents.clamp_min(0)].masked_fill(parents < 0, 0.0)
+        return (self.scores[guesses] - above).exp()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,14 +108,16 @@ class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
-    target's; None when the tokens were chosen deterministically (argmax, top-k, copies). `ranks`
-    [n] is each node's rank among the drafter's guesses (the root's is 0), () where there is one
-    guess only. `pool` is all that was guessed, `kept` [n-1] what of it became the tree; None where
-    everything is verified.
+    target's; None when the tokens were chosen deterministically (argmax, top-k, copies); `own_p`
+    then works out the drafter's own probability of each drafted token behind its parent, [n-1],
+    where it has one: for who watches. `ranks` [n] is each node's rank among the drafter's guesses
+    (the root's is 0), () where there is one guess only. `pool` is all that was guessed, `kept`
+    [n-1] what of it became the tree; None where everything is verified.
     """
 
     tree: DraftTree
     q: Tensor | None = None
+    own_p: Callable[[], Tensor] | None = None
     ranks: tuple[int, ...] = ()
     pool: Pool | None = None
     kept: Tensor | None = None

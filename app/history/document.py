@@ -13,10 +13,11 @@ from app.events import Finished, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
 from app.settings import LaneSpec
 from decoding.params import flat
-from decoding.round import Round
+from decoding.round import Belief, Round
 
 REPLAY_VERSION = 1
 _ROUND = TypeAdapter(Round)
+_BELIEF = TypeAdapter(Belief)
 _FINISHED = TypeAdapter(Finished)
 
 
@@ -50,6 +51,8 @@ def _pieces(recording: Recording) -> dict[int, str]:
     pieces = {token.id: token.text for step in steps for token in step.tokens if token.text}
     for event in [each for lane in lanes for each in lane.finishes]:
         pieces.update(event.pieces)
+    for lane in lanes:
+        pieces.update(lane.prefilled.pieces if lane.prefilled else {})
     for step in steps:
         pieces.update(step.pieces)
     return pieces
@@ -111,11 +114,14 @@ def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[
 
 
 def _first(event: Prefilled, turn: Turn) -> dict[str, Any]:
-    return {
+    first = {
         "id": event.first.id,
         "text": event.first.text,
         "seconds": _since(turn, event.at),
     }
+    if event.belief is not None:
+        first["belief"] = _BELIEF.dump_python(event.belief, mode="json")
+    return first
 
 
 def _round(step: Stepped, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:

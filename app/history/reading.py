@@ -99,7 +99,10 @@ def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[ty
     events: list[tuple[type, Json]] = []
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": Fate.FIRST, "round": -1}
-        events.append((Prefilled, lane | {"first": token, "at": first["seconds"]}))
+        belief = first.get("belief")
+        more = {"first": token, "at": first["seconds"], "belief": belief}
+        known = _tokens(belief["top"]) if belief else set()
+        events.append((Prefilled, {**lane, **more, "pieces": _only(known, pieces)}))
     settings = [_nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
         events.append((Stepped, _step(record, settings, pieces)))
@@ -111,6 +114,7 @@ def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[ty
 def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
     pruned = [each["token"] for each in record.get("pruned", ())]
     known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
+    known |= {token for top in record.get("top", ()) for token in _tokens(top)}
     place = record["settings"]
     return {
         "round": record,
@@ -119,10 +123,18 @@ def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
             for token, text, fate, node in record["shown"]
         ],
         "figures": NO_FIGURES,
-        "pieces": {token: pieces[token] for token in known if token in pieces},
+        "pieces": _only(known, pieces),
         "params": None if place is None else settings[place],
         "at": record["start_seconds"] + record["total_seconds"],
     }
+
+
+def _tokens(top: list[Any]) -> set[int]:
+    return {token for token, _, _ in top}
+
+
+def _only(known: set[int], pieces: dict[int, str]) -> dict[int, str]:
+    return {token: pieces[token] for token in known if token in pieces}
 
 
 def _nested(own: Json) -> Json:

@@ -213,7 +213,7 @@ class AppState:
             case Prefilled():
                 lane = self._lane_runs(event.lane)
                 lane.ttft_seconds = event.ttft_seconds
-                lane.texts[event.first.id] = event.first.text
+                lane.texts.update({event.first.id: event.first.text, **event.pieces})
             case Stepped():
                 self._lane_runs(event.lane).add(event)
             case Finished():

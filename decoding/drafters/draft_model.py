@@ -59,7 +59,8 @@ class DraftModel:
         # The root's row is missing, and after a chain that was accepted whole also its last
         # token's: both go through the first pass together.
         logits = self._prefill(ids[len(self._rows) :])
-        tokens, q = [torch.tensor(ids[-1:], device=self.model.device)], []
+        tokens = [torch.tensor(ids[-1:], device=self.model.device)]
+        rows: list[Tensor] = []  # of each drafted token: its logits, or what it was drawn from
         for level in range(gamma):
             if level:
                 step = self.model.forward(self._cache, DraftTree(chain(0), tokens[-1]))
@@ -67,11 +68,15 @@ class DraftModel:
                 logits = step.logits
             logits = logits[:, : self._target_vocab]
             if sampling.greedy:
+                rows.append(logits)
                 tokens.append(logits.argmax(-1))
             else:
-                q.append(probabilities(logits, sampling))
-                tokens.append(draw(q[-1], generator))
-        return Draft(DraftTree(chain(gamma), torch.cat(tokens)), self._padded(q) if q else None)
+                rows.append(probabilities(logits, sampling))
+                tokens.append(draw(rows[-1], generator))
+        tree = DraftTree(chain(gamma), torch.cat(tokens))
+        if not sampling.greedy:
+            return Draft(tree, self._padded(rows))
+        return Draft(tree, own_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         # The rows of accepted drafts stay, except that the last of a whole chain has none.

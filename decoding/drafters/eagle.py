@@ -184,7 +184,8 @@ class Eagle:
         kept = plan.keep(pool)
         drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[kept.guesses]])
         tree = DraftTree(kept.shape, drafted)
-        return Draft(tree, ranks=kept.ranks, pool=pool, kept=kept.guesses)
+        own_p = partial(pool.own_p, kept.guesses)
+        return Draft(tree, own_p=own_p, ranks=kept.ranks, pool=pool, kept=kept.guesses)
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor

@@ -55,8 +55,11 @@ class MedusaHeads:
 
     def guesses(self, hidden: Tensor, ranks: int) -> Tensor:
         """Each head's `ranks` best tokens, [k, n, ranks]."""
-        best = self.logits(hidden).topk(ranks, dim=-1).indices
-        return best if self._token_map is None else self._token_map[best]
+        return self.target_ids(self.logits(hidden).topk(ranks, dim=-1).indices)
+
+    def target_ids(self, ids: Tensor) -> Tensor:
+        """The target's ids of the heads' own."""
+        return ids if self._token_map is None else self._token_map[ids]
 
 
 class Medusa:
@@ -97,10 +100,16 @@ class Medusa:
             return None
         tree, flat = self._prepared(self.choices, min(gamma, self.heads.count))
         assert self._hidden is not None
-        guesses = self.heads.guesses(self._hidden, tree.width).flatten()
+        logits = self.heads.logits(self._hidden)
+        best = logits.topk(tree.width, dim=-1)
         root = torch.tensor(ids[-1:], device=self._device)
-        tokens = torch.cat([root, guesses[flat]])
-        return Draft(DraftTree(tree.shape, tokens), ranks=(0, *tree.ranks))
+        tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
+
+        def own_p() -> Tensor:
+            log_p = best.values.float() - logits.float().logsumexp(-1, keepdim=True)
+            return log_p.exp().flatten()[flat]
+
+        return Draft(DraftTree(tree.shape, tokens), own_p=own_p, ranks=(0, *tree.ranks))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         # The state that gave the bonus token: the heads guess what follows that token.

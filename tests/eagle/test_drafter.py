@@ -389,6 +389,8 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
     for node in range(1, len(shape)):
         score = expected(record.parents[node], record.tokens[node], record.ranks[node])
         assert record.scores[node] == pytest.approx(score, rel=1e-3)
+        above = record.scores[record.parents[node]]
+        assert record.q[node] == pytest.approx(score / above, rel=1e-3)
     assert record.pruned and record.scores[0] == 1.0
     for guess in record.pruned:
         score = expected(guess.parent, guess.token, guess.rank)

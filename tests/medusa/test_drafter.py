@@ -101,6 +101,34 @@ def test_truncated_vocabulary_guesses_target_ids() -> None:
     assert all(sorted(row) == [4, 8, 15] for row in guesses.flatten(0, 1).tolist())
 
 
+@pytest.mark.parametrize("token_map", [None, torch.tensor([4, 8, 15, 16, 23, 42, 50, 60])])
+def test_watched_rounds_tell_what_the_heads_thought(token_map: Tensor | None) -> None:
+    target = Target(build("llama"))
+    hidden, vocab = int(target.config.hidden_size), 8 if token_map is not None else 61
+    ids = list(range(vocab)) if token_map is None else token_map.tolist()
+    torch.manual_seed(2)
+    weights = MedusaWeights(
+        "vllm",
+        0.2 * torch.randn(3, 1, hidden, hidden),
+        torch.randn(3, 1, hidden),
+        torch.randn(3, vocab, hidden),
+        token_map,
+    )
+    heads = MedusaHeads(weights, target)
+    decoder = Decoder(target, Medusa(heads, NAMED["small"]))
+    decoder.watched = True
+    decoder.start(PROMPT, Params(), 0)
+    record = decoder.step(Params())
+    with torch.inference_mode():
+        states = build("llama")(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
+        p = heads.logits(states[-1][0, -1:])[:, 0].softmax(-1)
+    depths = Shape(record.parents).depths
+    assert record.q[0] == 1.0 and len(set(depths)) > 2
+    for node in range(1, len(depths)):
+        own = float(p[depths[node] - 1, ids.index(record.tokens[node])])
+        assert record.q[node] == pytest.approx(own, rel=1e-3)
+
+
 def _typical(
     logits: Tensor, tree: Draft, seed: int, **kwargs: float
 ) -> tuple[tuple[int, ...], int]:
