@@ -183,7 +183,7 @@ BAD = {
     "top-p": (["run", "--prompt", "a", "--top-p", "0"], "", "--top-p"),
     "min-p": (["run", "--prompt", "a", "--min-p", "2"], "", "--min-p"),
     "gamma": (["run", "--prompt", "a", "--gamma", "x"], "", "--gamma"),
-    "gamma auto": (["run", "--prompt", "a", "--gamma", "auto"], "", "--gamma: auto is not"),
+    "gamma": (["run", "--prompt", "a", "--gamma", "lots"], "", "--gamma: must be"),
     "not Unicode": (["run", "--prompt", "a\udcff"], "", "--prompt holds bytes"),
     "system not Unicode": (
         ["run", "--prompt", "a", "--system", "\udcff"],
