@@ -54,6 +54,16 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """What is in use, in bytes: by the process that decodes, and on its device where that is a GPU;
+    `caches` are keys and values by lane, the drafter's own among them, with their room to grow."""
+
+    process: int
+    device: int | None
+    caches: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     target: str  # short name for the title bar
     device: str
@@ -63,6 +73,11 @@ class Loaded:
     lanes: tuple[LaneInfo, ...]
     prompts: tuple[str, ...] = ()  # examples to offer
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
+    weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
+    memory: Memory | None = None
+    # (nodes, seconds) of target passes, as measured behind a short prompt; () where that would
+    # have taken long
+    pass_costs: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +166,7 @@ class Finished(Timed):
 class RunFinished(Timed):
     run: int
     stopped: bool
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True)

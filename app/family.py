@@ -25,7 +25,7 @@ from app.threads import choose_threads
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
-from decoding.cost import pass_seconds, verify_cost
+from decoding.cost import PROMPT, SIZES, pass_seconds, verify_cost
 from decoding.curve import Curve
 from decoding.drafters.eagle import head_on
 from decoding.drafters.eagle_head import EagleHead
@@ -35,6 +35,7 @@ from decoding.errors import InputError
 from decoding.target import Target
 from decoding.vocabulary import first_difference
 
+QUICK_PASS = 0.02  # seconds; a few dozen are measured
 Progress = Callable[[str, float | None], None]
 
 
@@ -67,6 +68,15 @@ class Family:
     def verify_cost(self) -> Curve:
         """Seconds of a pass over n nodes on this machine, measured when first asked for."""
         return verify_cost(self.target)
+
+    @property
+    def pass_costs(self) -> tuple[tuple[int, float], ...]:
+        """The points of `verify_cost`, if they were measured or that takes no second; else ()."""
+        if "verify_cost" not in self.__dict__:
+            too_short = self.context < PROMPT + SIZES[-1]
+            if too_short or pass_seconds(self.target, 1) > QUICK_PASS:
+                return ()
+        return tuple((int(nodes), seconds) for nodes, seconds in self.verify_cost.points)
 
     @property
     def device(self) -> str:

@@ -92,6 +92,10 @@ class Lane:
     def target_passes(self) -> int:
         return 0 if self.spec.strategy == "drafter" else self.stats.passes
 
+    @property
+    def cache_bytes(self) -> int:
+        return self._decoder.cache_bytes if self.available else 0
+
     def info(self, enabled: bool) -> LaneInfo:
         return LaneInfo(
             name=self.spec.name,

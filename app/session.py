@@ -185,6 +185,7 @@ class Session:
     def _load(self) -> tuple[list[Lane], Family]:
         from app.family import load_family
         from app.lane import Lane
+        from app.memory import memory, weights
 
         family = load_family(
             self._options,
@@ -206,6 +207,9 @@ class Session:
                 lanes=tuple(lane.info(self._enabled[lane.spec.name]) for lane in lanes),
                 prompts=self._prompts(),
                 ignored=family.ignored,
+                weights=weights(family),
+                memory=memory(family, lanes),
+                pass_costs=family.pass_costs,
             )
         )
         return lanes, family
@@ -223,6 +227,7 @@ class Session:
         return None
 
     def _answer(self, turn: Turn, lanes: list[Lane], family: Family) -> None:
+        from app.memory import memory
         from app.turn import TurnRunner
         from decoding.stopping import Stop
 
@@ -267,7 +272,7 @@ class Session:
                 runner.advance(due, self._params)
         stopped = runner.end()
         turn.answers = runner.answers()
-        self._emit(RunFinished(turn.run, stopped))
+        self._emit(RunFinished(turn.run, stopped, memory(family, lanes)))
 
     def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""

@@ -118,4 +118,5 @@ class TreeCache(Cache):
 
     @property
     def nbytes(self) -> int:
+        """Of all rows that there is room for."""
         return sum(t.nbytes for t in self._keys + self._values)

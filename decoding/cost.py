@@ -11,6 +11,7 @@ from decoding.curve import Curve
 from decoding.target import Target
 from decoding.tree import DraftTree, chain
 
+PROMPT = 64  # tokens before the nodes
 SIZES = (1, 4, 8, 16, 32, 64)
 
 
@@ -31,7 +32,7 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) 
 def pass_seconds(target: Target, nodes: int) -> float:
     """Time of a pass over `nodes` nodes behind a short prefix."""
     cache = target.new_cache()
-    target.prefill(cache, [0] * 64)
+    target.prefill(cache, [0] * PROMPT)
     tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
     return seconds(lambda: target.forward(cache, tree), target.device)
 

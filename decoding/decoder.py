@@ -167,6 +167,11 @@ class Decoder:
             record = with_evidence(record, draft, result.logits, verdict.draws, params.sampling)
         return record
 
+    @property
+    def cache_bytes(self) -> int:
+        """Of keys and values, the drafter's own among them."""
+        return self._cache.nbytes + (0 if self.drafter is None else self.drafter.cache_bytes)
+
     def generate(
         self,
         prompt: Sequence[int],

@@ -37,6 +37,9 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
             "name": recording.name,
             "created": recording.created,
             "context": loaded.context,
+            "weights": dict(loaded.weights),
+            "memory": None if loaded.memory is None else asdict(loaded.memory),
+            "pass_costs": [list(point) for point in loaded.pass_costs],
             "lanes": [asdict(info) for info in recording.lanes],
             "pieces": {str(token): text for token, text in sorted(_pieces(recording).items())},
         },
@@ -80,6 +83,7 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
         "leader": started.leader,
         "stopped": turn.stopped,
         "end_seconds": _since(turn, turn.ended.at) if turn.ended else None,
+        "memory": asdict(turn.ended.memory) if turn.ended and turn.ended.memory else None,
         "settings": settings,
     }
 

@@ -15,6 +15,7 @@ from app.events import (
     Loaded,
     LoadFailed,
     Loading,
+    Memory,
     Prefilled,
     RunFinished,
     RunRefused,
@@ -113,6 +114,7 @@ class AppState:
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
     loaded: Loaded | None = None
+    memory: Memory | None = None  # when it was looked at last: after loading, after a run
     failure: str | None = None
     running: bool = False
     paused: bool = False
@@ -197,7 +199,7 @@ class AppState:
             case Loading():
                 self.loading = event
             case Loaded():
-                self.loading, self.loaded = None, event
+                self.loading, self.loaded, self.memory = None, event, event.memory
                 self.set_lanes(event.lanes)
             case LoadFailed():
                 self.loading, self.failure = None, event.message
@@ -223,6 +225,7 @@ class AppState:
                 lane.texts = {**event.pieces, **lane.texts}  # those of watched rounds are better
             case RunFinished():
                 self.running = self.paused = False
+                self.memory = event.memory or self.memory
                 self.busy_lane = None
             case RunRefused():
                 self.running = self.paused = False

@@ -46,5 +46,9 @@ class Drafter(Protocol):
         `features` [accepted + 1, F] belong to the root and the accepted path."""
 
     @property
+    def cache_bytes(self) -> int:
+        """Of its own keys and values; 0 for those that have none."""
+
+    @property
     def note(self) -> str | None:
         """Something that the user should know, such as a limit that was reached."""

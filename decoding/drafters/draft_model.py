@@ -35,6 +35,10 @@ class DraftModel:
         self._cache = model.new_cache()
         self._rows: list[int] = []  # the ids whose rows stand in the cache
 
+    @property
+    def cache_bytes(self) -> int:
+        return self._cache.nbytes
+
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = None
         common = min(common_prefix(self._rows, ids), len(ids) - 1)

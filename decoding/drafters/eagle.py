@@ -81,6 +81,10 @@ class Eagle:
         self._static = lru_cache(maxsize=16)(partial(Static, device=target.device))
         self._payoff = None if verify_cost is None else Payoff(verify_cost)
 
+    @property
+    def cache_bytes(self) -> int:
+        return self._cache.nbytes
+
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
         if first > self._cache.length:  # the last answer's end was observed, but never run

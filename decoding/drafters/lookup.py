@@ -22,6 +22,7 @@ class Lookup:
 
     needs: Needs = "none"
     note: str | None = None
+    cache_bytes = 0
 
     def __init__(self, device: torch.device, max_ngram: int = 4, default_gamma: int = 6) -> None:
         self.default_gamma = default_gamma

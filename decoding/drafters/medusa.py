@@ -44,6 +44,11 @@ class MedusaHeads:
         else:
             self.vocab = target.vocab_size
 
+    @property
+    def nbytes(self) -> int:
+        own = [] if self._lm_heads is None else [self._lm_heads]
+        return sum(tensor.nbytes for tensor in (*self._weights, *self._biases, *own))
+
     def logits(self, hidden: Tensor) -> Tensor:
         """hidden [n, H] (after the target's final norm) -> [k, n, V]."""
         x = hidden.expand(self.count, -1, -1)
@@ -66,6 +71,7 @@ class Medusa:
     """Drafts with `heads` along the tree `choices`; gamma is how many heads are used."""
 
     needs: Needs = "last"
+    cache_bytes = 0
 
     def __init__(self, heads: MedusaHeads, choices: Choices) -> None:
         self.heads = heads

@@ -10,6 +10,7 @@ from app.events import (
     Finished,
     LaneInfo,
     Loaded,
+    Memory,
     Prefilled,
     RunFinished,
     RunStarted,
@@ -34,7 +35,13 @@ LANES = (
     ),
     LaneInfo("medusa", "medusa", "Medusa", False, "no heads: give --medusa DIR", False, 3),
 )
-LOADED = Loaded("demo", "cpu", "float32", 1, 512, LANES, ignored=("typical_p",))
+LOADED = Loaded(
+    *("demo", "cpu", "float32", 1, 512, LANES),
+    ignored=("typical_p",),
+    weights={"target": 9000, "draft": 500},
+    memory=Memory(80_000, None, {"ar": 64}),
+    pass_costs=((1, 0.008), (4, 0.009)),
+)
 SETTINGS = {"preset": "demo", "temperature": 0.0, "target": None}
 PARAMS = Params(SamplingParams(0.5), gamma=3)
 EMPTY = Figures(0, 0, None, None, None, None, (), 0.0, 0.0, 0.0, 0.0)
@@ -89,7 +96,7 @@ def turn(number: int, prompt: str, begun: float, run: int) -> list[Event]:
             "draft:gamma=2", "length", "draft at its context limit", None, False, 3, {10: "ten"},
             at=begun + 0.1,
         ),
-        RunFinished(run, False, at=begun + 0.1),
+        RunFinished(run, False, Memory(90_000, 70_000, {"ar": 128}), at=begun + 0.1),
     ]  # fmt: skip
 
 

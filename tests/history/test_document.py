@@ -62,6 +62,7 @@ def test_there_and_back(document: dict[str, Any], tmp_path: Path) -> None:
     for mine, theirs in zip(found.turns, made.turns, strict=True):
         events, expected = list(mine.events()), list(theirs.events())
         assert [type(each) for each in events] == [type(each) for each in expected]
+        assert mine.ended and theirs.ended and mine.ended.memory == theirs.ended.memory
         begun = [turn.started.at for turn in (mine, theirs)]
         assert [each.at - begun[0] for each in events] == pytest.approx(  # type: ignore[union-attr]
             [each.at - begun[1] for each in expected]  # type: ignore[union-attr]

@@ -25,6 +25,7 @@ from app.events import (
 from app.family import Family
 from app.lane import Lane
 from app.settings import ModelOptions
+from decoding.cost import SIZES
 from decoding.params import Params, SamplingParams
 
 LANES = ("ar", "draft", "lookup")
@@ -93,6 +94,34 @@ def test_loading_then_one_turn_in_order(open_session: Any) -> None:
         assert kinds[0] is Prefilled and kinds[-1] is Finished
         assert set(kinds[1:-1]) == {Stepped}
         assert ids_of(events, lane) == ids_of(events, "ar")
+
+
+def test_what_passes_cost_and_what_is_in_memory(open_session: Any) -> None:
+    listener: Listener = open_session()
+    loaded = listener.loaded()
+    sizes, seconds = zip(*loaded.pass_costs, strict=True)
+    assert sizes == SIZES and seconds == tuple(sorted(seconds)) and seconds[0] > 0
+    assert set(loaded.weights) == {"target", "draft"}
+    assert loaded.weights["target"] == loaded.weights["draft"] > 1000
+    before = loaded.memory
+    assert before is not None and before.device is None and before.process > 10**7
+    assert before.caches["draft"] > before.caches["ar"] == before.caches["lookup"] > 0
+    listener.turn("a very long answer")
+    after = listener.wait(RunFinished).memory
+    assert after is not None
+    assert after.caches == before.caches  # its rows had room where they were
+
+
+def test_what_would_take_long_to_measure_is_not(
+    family: Family, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = replace(family)
+    monkeypatch.setattr("app.family.QUICK_PASS", 0.0)
+    assert family.pass_costs == ()
+    monkeypatch.setattr("app.family.QUICK_PASS", 9.0)
+    assert [nodes for nodes, _ in family.pass_costs] == list(SIZES)
+    monkeypatch.setattr("app.family.QUICK_PASS", 0.0)
+    assert family.pass_costs  # they are known by now
 
 
 def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Any) -> None:
