@@ -182,7 +182,6 @@ BAD = {
     "temperature nan": (["run", "--prompt", "a", "--temperature", "nan"], "", "--temperature"),
     "top-p": (["run", "--prompt", "a", "--top-p", "0"], "", "--top-p"),
     "min-p": (["run", "--prompt", "a", "--min-p", "2"], "", "--min-p"),
-    "gamma": (["run", "--prompt", "a", "--gamma", "x"], "", "--gamma"),
     "gamma": (["run", "--prompt", "a", "--gamma", "lots"], "", "--gamma: must be"),
     "not Unicode": (["run", "--prompt", "a\udcff"], "", "--prompt holds bytes"),
     "system not Unicode": (
