@@ -22,7 +22,9 @@ from app.headless import first_prompts, progress
 from app.inputs import Request
 from app.lane import Lane, lane_seed
 from app.settings import Settings
+from app.strategies import LaneSpec
 from decoding.errors import InputError
+from decoding.params import with_settings
 from decoding.stats import Stats
 from decoding.stopping import Stop
 
@@ -56,6 +58,9 @@ def bench(
         prompts = first_prompts(settings, requests, family)
         contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
         names = list(contestants)
+        specs = [spec for spec in settings.lanes if spec.name in names]
+        baseline = next((spec.name for spec in specs if spec.strategy == "ar"), None)
+        unlike = {spec.name for spec in specs if not _comparable(spec, settings)}
         missing = [spec for spec in settings.lanes if spec.strategy in family.missing]
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
@@ -79,7 +84,9 @@ def bench(
         "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
-        "contestants": [_summary(name, answers, settings.temperature == 0) for name in names],
+        "contestants": [
+            _summary(name, answers, baseline, not {name, baseline} & unlike) for name in names
+        ],
     }
 
 
@@ -110,9 +117,12 @@ def readable(report: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool) -> dict[str, Any]:
-    """Figures over all prompts; `matches_ar` counts the prompts with the same greedy ids."""
-    pairs = [(_speed(r[name]), _speed(r["ar"]) if "ar" in r else None) for r in answers]
+def _summary(
+    name: str, answers: Sequence[dict[str, list[Answer]]], baseline: str | None, compared: bool
+) -> dict[str, Any]:
+    """Figures over all prompts. `compared`: with the baseline's ids, `matches_ar` counts the
+    prompts where they are the same."""
+    pairs = [(_speed(r[name]), _speed(r[baseline]) if baseline else None) for r in answers]
     speeds = [speed for speed, _ in pairs if speed is not None]
     ratios = [speed / base for speed, base in pairs if speed is not None and base is not None]
     last = answers[-1]
@@ -121,8 +131,8 @@ def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool
     accepted = sum(a.stats.accepted for a in last[name] if a.stats)
     emitted = sum(a.emitted for a in last[name])
     same = None
-    if greedy and "ar" in last and name != "drafter":
-        same = sum(a.ids == b.ids for a, b in zip(last[name], last["ar"], strict=True))
+    if baseline and compared:
+        same = sum(a.ids == b.ids for a, b in zip(last[name], last[baseline], strict=True))
     return {
         "name": name,
         "tokens_per_second": statistics.median(speeds) if speeds else None,
@@ -133,6 +143,14 @@ def _summary(name: str, answers: Sequence[dict[str, list[Answer]]], greedy: bool
         "tokens_per_pass": emitted / passes if passes else None,
         "matches_ar": same,
     }
+
+
+def _comparable(spec: LaneSpec, settings: Settings) -> bool:
+    """It says what the target says, at the run's length: a draft model alone does not, nor does
+    chance."""
+    own = with_settings(settings.params, spec.pins)
+    same_length = own.max_new_tokens == settings.max_new_tokens
+    return own.sampling.greedy and same_length and spec.strategy != "drafter"
 
 
 def _speed(answers: Sequence[Answer]) -> float | None:

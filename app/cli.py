@@ -53,7 +53,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "strategies",
         str,
-        "Lanes: ar,draft,drafter,medusa,eagle,eagle1,lookup; draft:gamma=2 pins.",
+        "Lanes: ar,draft,drafter,medusa,eagle,eagle1,lookup; own settings: draft:gamma=2:top-p=0.9",
     ),
     (
         "Strategies",
@@ -211,7 +211,7 @@ def bench(
 
 
 def open_screen(flags: Flags) -> NoReturn:
-    from app.settings import STRATEGIES, load_settings
+    from app.settings import load_settings
 
     settings = load_settings(flags)
     need_terminal("specchat run --prompt TEXT")
@@ -222,6 +222,7 @@ def open_screen(flags: Flags) -> NoReturn:
     from app.history.store import Store
     from app.session import Session
     from app.session_process import SessionProcess
+    from app.strategies import STRATEGIES
     from app.tui.app import run_tui
 
     seed = _seed(settings.seed)

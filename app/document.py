@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from app.settings import LaneSpec, Settings
+from app.settings import Settings
+from app.strategies import LaneSpec
 from app.version import VERSION
 from decoding.round import Round
 from decoding.stats import Stats, ratio
@@ -13,8 +14,8 @@ from decoding.stats import Stats, ratio
 SCHEMA_VERSION = 1
 
 LANE_FIELDS = (
-    "lane", "strategy", "available", "reason", "text", "token_ids", "finish_reason", "tokens",
-    "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
+    "lane", "strategy", "pins", "available", "reason", "text", "token_ids", "finish_reason",
+    "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
     "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
     "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
     "divergence_gap", "lossy",
@@ -76,6 +77,7 @@ def lane_report(
     report |= {
         "lane": lane.spec.name,
         "strategy": lane.spec.strategy,
+        "pins": dict(lane.spec.pins),
         "available": True,
         "reason": error or lane.note,
         "text": lane.text,
@@ -109,6 +111,7 @@ def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
     return dict.fromkeys(LANE_FIELDS) | {
         "lane": spec.name,
         "strategy": spec.strategy,
+        "pins": dict(spec.pins),
         "available": False,
         "reason": reason,
         "text": "",

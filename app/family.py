@@ -20,7 +20,8 @@ from transformers import (
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.assets import assets
-from app.settings import STRATEGIES, ModelOptions
+from app.settings import ModelOptions
+from app.strategies import STRATEGIES
 from app.threads import choose_threads
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from app.document import Answer
 from app.events import DEFAULT_TREE, LaneInfo
 from app.family import Family
-from app.settings import STRATEGIES, LaneSpec
+from app.strategies import STRATEGIES, LaneSpec
 from decoding.decoder import Decoder, FinishReason, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
@@ -299,9 +300,12 @@ def lane_seed(seed: int, run: int, lane: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def first_divergence(ids: Sequence[int], reference: Sequence[int]) -> int | None:
-    """Index of the first token that differs (or stands on one side only), None when equal."""
-    for i, (a, b) in enumerate(zip(ids, reference, strict=False)):
+def first_divergence(lane: Answer, reference: Answer) -> int | None:
+    """Index of the first token that differs (or stands on one side only), None when there is none.
+    An answer that its longest length cut says nothing about what would have followed."""
+    for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
         if a != b:
             return i
-    return None if len(ids) == len(reference) else min(len(ids), len(reference))
+    shorter, longer = sorted((lane, reference), key=lambda each: len(each.ids))
+    cut = shorter.finished == "length" or len(shorter.ids) == len(longer.ids)
+    return None if cut else len(shorter.ids)

@@ -22,7 +22,8 @@ from app.events import (
     Schedule,
     Timed,
 )
-from app.settings import LaneSpec, ModelOptions
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params
 

@@ -7,8 +7,7 @@ folder (top_p = 0.9), that over the defaults below.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,31 +21,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from app.lane_settings import LaneSettings, complaint, parse_strategies
+from app.strategies import DEFAULT_STRATEGIES, LaneSpec
 from decoding.errors import InputError
-from decoding.params import Params, SamplingParams
-
-STRATEGIES = {
-    "ar": "Autoregressive",
-    "draft": "Draft model",
-    "drafter": "Draft alone",
-    "medusa": "Medusa",
-    "eagle": "EAGLE",
-    "eagle1": "EAGLE-1",
-    "lookup": "Prompt lookup",
-}
-DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
-DRAFTING = ("draft", "medusa", "eagle", "eagle1", "lookup")
-MOST_GAMMA = 64
-
-
-@dataclass(frozen=True, slots=True)
-class LaneSpec:
-    """One lane as it was asked for. `pins` are settings of its own, by name; the others are the
-    run's."""
-
-    strategy: str
-    name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
-    pins: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +48,7 @@ def config_file() -> Path:
     return platformdirs.user_config_path("specchat") / "config.toml"
 
 
-class Settings(BaseSettings):
+class Settings(LaneSettings, BaseSettings):
     """Every setting, checked. Build it with `load_settings`."""
 
     model_config = SettingsConfigDict(
@@ -91,20 +68,9 @@ class Settings(BaseSettings):
     trust_remote_code: bool = False
 
     strategies: str = DEFAULT_STRATEGIES
-    gamma: int | Literal["auto"] | None = None
     medusa_choices: str | None = None
     eagle_choices: str | None = None
-    eagle_total_tokens: int | None = Field(None, ge=2, le=1024)
-    eagle_top_k: int | None = Field(None, ge=1, le=64)
-    acceptance: Literal["exact", "typical"] = "exact"
-    epsilon: float = Field(0.09, gt=0.0, le=1.0)
-    delta: float = Field(0.3, gt=0.0, le=1.0)
-    temperature: float = Field(0.0, ge=0.0, allow_inf_nan=False)
-    top_p: float = Field(1.0, gt=0.0, le=1.0)
-    top_k: int = Field(0, ge=0)
-    min_p: float = Field(0.0, ge=0.0, le=1.0)
     seed: int | None = Field(None, ge=0, lt=2**63)
-    max_new_tokens: int = Field(256, ge=1)
     stop: Annotated[tuple[str, ...], NoDecode] = ()  # in the environment: one text, no JSON
     system: str | None = None
     ignore_eos: bool = False
@@ -126,15 +92,6 @@ class Settings(BaseSettings):
         if threads == "auto" or str(threads).isdecimal() and int(str(threads)) > 0:
             return threads
         raise ValueError(f"must be auto or a number from 1, not '{threads}'")
-
-    @field_validator("gamma", mode="before")
-    @classmethod
-    def _auto_or_length(cls, gamma: object) -> object:
-        if gamma is None or gamma == "auto":
-            return gamma
-        if str(gamma).isdecimal() and int(str(gamma)) <= MOST_GAMMA:
-            return int(str(gamma))
-        raise ValueError(f"must be auto or a whole number from 0 to {MOST_GAMMA}, not '{gamma}'")
 
     @field_validator("stop", mode="before")
     @classmethod
@@ -209,20 +166,6 @@ class Settings(BaseSettings):
     def lanes(self) -> tuple[LaneSpec, ...]:
         return parse_strategies(self.strategies)
 
-    @property
-    def params(self) -> Params:
-        sampling = SamplingParams(self.temperature, self.top_k, self.top_p, self.min_p)
-        return Params(
-            sampling,
-            self.gamma,
-            self.max_new_tokens,
-            self.acceptance,
-            self.epsilon,
-            self.delta,
-            self.eagle_total_tokens,
-            self.eagle_top_k,
-        )
-
 
 def load_settings(flags: dict[str, Any]) -> Settings:
     """Settings from all sources; flags that are None were not given. Raises InputError naming the
@@ -248,10 +191,7 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
         source = f"{name} in {config_file()}"
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
-    what = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "value_error":
-        what = f"{what[0].lower()}{what[1:]}, not {first['input']!r}"
-    return f"{source}: {what}"
+    return f"{source}: {complaint(first)}"
 
 
 def refuse_broken_text(text: str, where: str) -> None:
@@ -261,37 +201,3 @@ def refuse_broken_text(text: str, where: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InputError(f"{where} holds bytes or escapes that are not Unicode text") from None
-
-
-def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
-    """Lanes from "ar,draft,draft:gamma=2": strategies, each with settings of its own after ':'."""
-    lanes: list[LaneSpec] = []
-    seen: dict[str, int] = {}
-    for item in text.split(","):
-        written = item.strip()
-        strategy, *own = (part.strip() for part in written.split(":"))
-        if strategy not in STRATEGIES:
-            what = (
-                f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
-            )
-            raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
-        pins: dict[str, Any] = {}
-        for setting in own:
-            key, _, value = setting.partition("=")
-            if key != "gamma":
-                raise InputError(
-                    f"strategy '{written}': unknown setting '{key}'; a lane's own setting is "
-                    f"gamma, as in draft:gamma=4"
-                )
-            if value != "auto" and not (value.isdecimal() and int(value) <= MOST_GAMMA):
-                raise InputError(
-                    f"strategy '{written}': gamma must be auto or a whole number from 0 to "
-                    f"{MOST_GAMMA}"
-                )
-            pins["gamma"] = value if value == "auto" else int(value)
-        if pins and strategy not in DRAFTING:
-            raise InputError(f"strategy '{written}': {strategy} drafts nothing, so it has no gamma")
-        seen[written] = seen.get(written, 0) + 1
-        name = written if seen[written] == 1 else f"{written}#{seen[written]}"
-        lanes.append(LaneSpec(strategy, name, pins))
-    return tuple(lanes)

@@ -93,7 +93,7 @@ class TurnRunner:
         if self._shared is None and lane.spec.strategy != "drafter":
             self._shared = lane.prompt
         turn.started = True
-        turn.greedy = params.sampling.greedy
+        turn.greedy = lane.own(params).sampling.greedy
         self._emit(
             Prefilled(
                 lane.spec.name,
@@ -151,7 +151,7 @@ class TurnRunner:
             return None, None
         if any(t.reason not in ("stop", "length") or not t.greedy for t in (base, turn)):
             return None, None
-        divergence = first_divergence(turn.lane.ids, base.lane.ids)
+        divergence = first_divergence(turn.lane, base.lane)
         return divergence is None, divergence
 
     def _figures(self, lane: Lane) -> Figures:

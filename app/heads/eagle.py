@@ -12,7 +12,8 @@ from app.family import load_family
 from app.heads.inputs import conversations_of, load, prompts_of, records_of, say, shape_of
 from app.heads.report import put_report
 from app.lane import Lane
-from app.settings import LaneSpec, ModelOptions
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from app.document import Answer, envelope, lane_report, round_report, unavailable_report
 from app.events import Finished, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
-from app.settings import LaneSpec
+from app.strategies import LaneSpec
 from decoding.params import flat
 from decoding.round import Belief, Round
 

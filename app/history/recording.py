@@ -21,7 +21,7 @@ from app.events import (
     Timed,
 )
 from app.figures import figures
-from app.settings import LaneSpec
+from app.strategies import LaneSpec
 from decoding.round import Fate, Round
 from decoding.stats import Stats
 

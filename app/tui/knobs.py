@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.events import DEFAULT_TREE
-from app.settings import DRAFTING, STRATEGIES
+from app.strategies import ACTS_ON, EAGLE, MEDUSA
 from app.tui.state import AppState, LaneState
 from app.tui.widgets.slider import Scale, steps
 
-EAGLE = ("eagle", "eagle1")
-MEDUSA = ("medusa",)
 LEAST_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -33,8 +31,11 @@ class Knob:
     label: str
     scale: Scale
     what: str
-    strategies: Sequence[str] = tuple(STRATEGIES)
     greedy: str | None = None
+
+    @property
+    def strategies(self) -> Sequence[str]:
+        return ACTS_ON[self.name]
 
 
 SAMPLED = "it acts at a temperature above 0"
@@ -42,8 +43,7 @@ PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
 KNOBS = (
     Knob("gamma", "gamma", Scale((None, *range(17)), {None: "each"}),
-         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default",
-         DRAFTING),
+         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default"),
     Knob("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
     Knob("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
          "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
@@ -55,13 +55,13 @@ KNOBS = (
     Knob("max_new_tokens", "tokens", Scale(token_places(4096)),
          "The longest answer in tokens; a running one ends there too"),
     Knob("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
-         "Nodes that are verified, the root included; auto: what pays", EAGLE),
+         "Nodes that are verified, the root included; auto: what pays"),
     Knob("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
-         "Guesses of each node that is tried; 1 is a chain", EAGLE),
+         "Guesses of each node that is tried; 1 is a chain"),
     Knob("epsilon", "eps", Scale(steps(0.01, 1.0, 0.01), decimals=2),
-         "epsilon: the least probability that a drafted token needs", MEDUSA, PLAIN),
+         "epsilon: the least probability that a drafted token needs", PLAIN),
     Knob("delta", "delta", Scale(steps(0.05, 1.0, 0.05), decimals=2),
-         "delta: where the target is unsure, delta × exp(-entropy) is enough", MEDUSA, PLAIN),
+         "delta: where the target is unsure, delta × exp(-entropy) is enough", PLAIN),
 )  # fmt: skip
 
 

@@ -34,6 +34,19 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
     assert "3 of 3" in table and "batch size 1" in table and "hf-assisted" in table
 
 
+def test_only_lanes_that_should_say_the_same_are_compared(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    own = ("lookup:temperature=0.5", "lookup:max_new_tokens=2")
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the", "--max-new-tokens", "6",
+        "--strategies", ",".join(("ar", "lookup", *own)),
+        "--repeats", "1", "--json",
+    )  # fmt: skip
+    rows = {row["name"]: row["matches_ar"] for row in json.loads(done.stdout)["contestants"]}
+    assert rows == {"ar": 1, "lookup": 1, own[0]: None, own[1]: None}
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -63,8 +63,8 @@ def test_version(specchat: Specchat) -> None:
 
 
 LANE_KEYS = {
-    "lane", "strategy", "available", "reason", "text", "token_ids", "finish_reason", "tokens",
-    "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
+    "lane", "strategy", "pins", "available", "reason", "text", "token_ids", "finish_reason",
+    "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
     "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
     "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
     "divergence_gap", "lossy",
@@ -183,6 +183,11 @@ BAD = {
     "top-p": (["run", "--prompt", "a", "--top-p", "0"], "", "--top-p"),
     "min-p": (["run", "--prompt", "a", "--min-p", "2"], "", "--min-p"),
     "gamma": (["run", "--prompt", "a", "--gamma", "lots"], "", "--gamma: must be"),
+    "own setting": (
+        ["run", "--prompt", "a", "--strategies", "ar:delta=1"],
+        "",
+        "--strategies: strategy 'ar:delta=1': delta does nothing there",
+    ),
     "not Unicode": (["run", "--prompt", "a\udcff"], "", "--prompt holds bytes"),
     "system not Unicode": (
         ["run", "--prompt", "a", "--system", "\udcff"],

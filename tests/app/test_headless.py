@@ -113,6 +113,17 @@ def test_a_conversations_own_system_message_wins(run: Run) -> None:
     assert ids[0] == plain["prompt_ids"] != ids[1]
 
 
+def test_a_lane_with_settings_of_its_own_is_compared_where_that_is_defined(run: Run) -> None:
+    warm, short = "lookup:temperature=0.8:top-p=0.9", "lookup:max_new_tokens=3"
+    outcome = run(Request(turns=("the fox",)), strategies=f"ar,lookup,{warm},{short}")
+    lanes = {lane["lane"]: lane for lane in outcome.document["runs"][0]["lanes"]}
+    assert lanes["lookup"]["matches_ar"] is True and lanes["lookup"]["pins"] == {}
+    assert lanes[warm]["matches_ar"] is None and lanes[warm]["pins"]["temperature"] == 0.8
+    assert lanes[short]["tokens"] == 3 and lanes[short]["matches_ar"] is True
+    outcome = run(Request(turns=("the fox",)), strategies="ar:temperature=1,lookup")
+    assert all(lane["matches_ar"] is None for lane in outcome.document["runs"][0]["lanes"])
+
+
 def test_a_terminal_without_unicode_gets_question_marks(
     monkeypatch: pytest.MonkeyPatch, family_folders: FamilyFolders
 ) -> None:

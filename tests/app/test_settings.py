@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from app import settings as module
-from app.settings import LaneSpec, load_settings, parse_strategies
+from app.lane_settings import parse_strategies
+from app.settings import load_settings
+from app.strategies import LaneSpec
 from decoding.errors import InputError
 
 
@@ -100,6 +102,11 @@ def test_gamma_is_a_number_or_auto(config: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_strategies_may_repeat_with_settings_of_their_own() -> None:
+    pinned = parse_strategies("eagle1:top-p=0.9:eagle_top_k=2,medusa:acceptance=typical:delta=0.1")
+    assert [lane.pins for lane in pinned] == [
+        {"top_p": 0.9, "eagle_top_k": 2},
+        {"acceptance": "typical", "delta": 0.1},
+    ]
     assert parse_strategies("ar, draft:gamma=2,draft:gamma=auto,lookup,lookup") == (
         LaneSpec("ar", "ar"),
         LaneSpec("draft", "draft:gamma=2", {"gamma": 2}),
@@ -120,7 +127,13 @@ def test_strategies_may_repeat_with_settings_of_their_own() -> None:
         ("draft:gamma=most", "gamma must be auto or a whole number"),
         ("draft:gamma=-1", "gamma must be auto or a whole number"),
         ("draft:gamma=65", "gamma must be auto or a whole number from 0 to 64"),
-        ("ar:gamma=2", "ar drafts nothing"),
+        ("ar:gamma=2", "'ar:gamma=2': gamma does nothing there; its own may be temperature, top_p"),
+        ("draft:epsilon=0.2", "epsilon does nothing there"),
+        ("draft:gamma=2:gamma=3", "gamma is given twice"),
+        ("ar:temperature=hot", "temperature: input should be a valid number.*not 'hot'"),
+        ("ar:temperature=-1", "temperature: input should be greater than or equal to 0, not '-1'"),
+        ("ar:top-p", "top_p: input should be a valid number"),
+        ("medusa:acceptance=maybe", "acceptance: input should be 'exact' or 'typical'"),
     ],
 )
 def test_bad_strategies(text: str, complaint: str) -> None:

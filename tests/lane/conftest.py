@@ -13,8 +13,9 @@ import torch  # noqa: E402
 from listening import DEADLINE, Listener  # noqa: E402
 
 from app.family import Family, load_family  # noqa: E402
+from app.lane_settings import parse_strategies  # noqa: E402
 from app.session import Session  # noqa: E402
-from app.settings import ModelOptions, parse_strategies  # noqa: E402
+from app.settings import ModelOptions  # noqa: E402
 from decoding.params import Params  # noqa: E402
 
 Open = Callable[..., Listener]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from app.family import Family
 from app.lane import Lane, first_divergence, lane_seed
-from app.settings import LaneSpec, parse_strategies
+from app.lane_settings import parse_strategies
+from app.strategies import LaneSpec
 from decoding.params import Params, SamplingParams
 from decoding.round import Fate, Round, TokenEvent
 from decoding.stopping import Stop
@@ -184,4 +187,10 @@ def test_seeds_differ_by_run_and_lane() -> None:
     ids=str,
 )
 def test_first_divergence(ids: list[int], reference: list[int], index: int | None) -> None:
-    assert first_divergence(ids, reference) == index
+    def ended(ids: list[int], reason: str) -> Any:
+        return SimpleNamespace(ids=ids, finished=reason)
+
+    assert first_divergence(ended(ids, "stop"), ended(reference, "stop")) == index
+    # what a length cut short is compared as far as it goes
+    cut = None if len(ids) != len(reference) else index
+    assert first_divergence(ended(ids, "length"), ended(reference, "length")) == cut

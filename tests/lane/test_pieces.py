@@ -8,7 +8,7 @@ from listening import of
 from app.events import Event, Prefilled, Stepped
 from app.family import Family
 from app.lane import Lane
-from app.settings import parse_strategies
+from app.lane_settings import parse_strategies
 from app.turn import TurnRunner
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop

@@ -10,7 +10,7 @@ from listening import ids_of, of, reason_of
 from app.events import Event, Finished, Prefilled, Schedule, Stepped
 from app.family import Family
 from app.lane import Lane
-from app.settings import parse_strategies
+from app.lane_settings import parse_strategies
 from app.turn import TurnRunner
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
@@ -194,3 +194,10 @@ def test_a_first_token_that_ends_the_answer_needs_no_round(family: Family) -> No
     events = Turn(family, lanes_for(family, "ar,draft")).play(Params(max_new_tokens=1))
     assert [type(e) for e in events] == [Prefilled, Finished] * 2
     assert of(events, Finished, "draft")[-1].matches_ar is True
+
+
+def test_a_lane_that_samples_by_its_own_temperature_is_not_compared(family: Family) -> None:
+    warm = "lookup:temperature=0.8"
+    events = Turn(family, lanes_for(family, f"ar,lookup,{warm}")).play()
+    ends = {e.lane: e.matches_ar for e in events if isinstance(e, Finished)}
+    assert ends == {"ar": None, "lookup": True, warm: None}

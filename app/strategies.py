@@ -1,0 +1,52 @@
+"""The strategies, the settings that act on each of them, and what a lane is asked to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+STRATEGIES = {
+    "ar": "Autoregressive",
+    "draft": "Draft model",
+    "drafter": "Draft alone",
+    "medusa": "Medusa",
+    "eagle": "EAGLE",
+    "eagle1": "EAGLE-1",
+    "lookup": "Prompt lookup",
+}
+DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
+MEDUSA = ("medusa",)
+EAGLE = ("eagle", "eagle1")
+DRAFTING = ("draft", *MEDUSA, *EAGLE, "lookup")
+ALL = tuple(STRATEGIES)
+
+# The settings that a lane may have of its own, and the strategies that each of them acts on.
+ACTS_ON: Mapping[str, tuple[str, ...]] = {
+    "gamma": DRAFTING,
+    "temperature": ALL,
+    "top_p": ALL,
+    "top_k": ALL,
+    "min_p": ALL,
+    "max_new_tokens": ALL,
+    "eagle_total_tokens": EAGLE,
+    "eagle_top_k": EAGLE,
+    "acceptance": MEDUSA,
+    "epsilon": MEDUSA,
+    "delta": MEDUSA,
+}
+
+
+def settings_of(strategy: str) -> list[str]:
+    """The settings that act on a strategy."""
+    return [name for name, strategies in ACTS_ON.items() if strategy in strategies]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpec:
+    """One lane as it was asked for. `pins` are settings of its own, by name; the others are the
+    run's."""
+
+    strategy: str
+    name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
+    pins: Mapping[str, Any] = field(default_factory=dict)
