@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from app.document import Answer
-from app.family import Family
 from app.lane import Lane, first_divergence
 from decoding.params import Params, with_settings
 
@@ -14,24 +14,33 @@ from decoding.params import Params, with_settings
 class Baseline:
     """The autoregressive lane's answer; implements `app.document.Reference`."""
 
-    def __init__(
-        self, lane: Lane, prompt_ids: Sequence[int], family: Family, params: Params
-    ) -> None:
+    def __init__(self, lane: Lane, prompt_ids: Sequence[int], params: Params) -> None:
         self.speed = lane.stats.tokens_per_second
-        self._lane, self._prompt = lane, list(prompt_ids)
-        self._family, self._params = family, params
+        self._lane, self._prompt, self._params = lane, list(prompt_ids), params
 
     def compare(self, lane: Answer) -> dict[str, Any]:
-        """Whether the greedy ids are the same; else where they part, and how far apart the target's
-        logits of both tokens are there. A draft model alone is another model: not compared."""
+        """As `compare`, where it is defined: both greedy, and no draft model alone, which is
+        another model."""
         if lane.spec.strategy == "drafter" or not (self._greedy(lane) and self._greedy(self._lane)):
             return {}
-        ids = self._lane.ids
-        at = first_divergence(lane, self._lane)
-        gap = None
-        if at is not None and at < min(len(lane.ids), len(ids)):
-            gap = self._family.logit_gap(self._prompt + ids[:at], lane.ids[at], ids[at])
-        return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
+        return compare(lane, self._lane, self._prompt)
 
     def _greedy(self, lane: Answer) -> bool:
         return with_settings(self._params, lane.spec.pins).sampling.greedy
+
+
+def compare(
+    lane: Answer,
+    base: Lane,
+    prompt_ids: Sequence[int],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> dict[str, Any]:
+    """Whether two greedy answers have the same ids; else where they part, and how far apart the
+    target's logits of both tokens are there (None where one has none, or that was `cancelled`)."""
+    at = first_divergence(lane, base)
+    gap = None
+    if at is not None and at < min(len(lane.ids), len(base.ids)):
+        before = [*prompt_ids, *base.ids[:at]]
+        with suppress(InterruptedError):
+            gap = base.family.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
+    return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}

@@ -151,7 +151,9 @@ class Stepped(Timed):
 class Finished(Timed):
     """A lane is done. `matches_ar` is None where it is not defined (temperature above 0, no
     finished autoregressive lane); else `first_divergence` is the index of the first different
-    token, None when there is none. `pieces` are pictures of the tokens in its trees by id."""
+    token, None when there is none, and `divergence_gap` how far apart the target's logits of both
+    tokens are there, None where only one of the answers has one. `pieces` are pictures of the
+    tokens in its trees by id."""
 
     lane: str
     reason: Reason
@@ -160,6 +162,7 @@ class Finished(Timed):
     matches_ar: bool | None = None
     first_divergence: int | None = None
     pieces: Mapping[int, str] = field(default_factory=dict)
+    divergence_gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

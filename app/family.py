@@ -115,9 +115,12 @@ class Family:
         )
 
     @torch.inference_mode()
-    def logit_gap(self, ids: Sequence[int], a: int, b: int) -> float:
-        """How far apart the target's logits of tokens `a` and `b` are behind `ids`."""
-        logits = self.target.prefill(self.target.new_cache(), ids).logits[0].float()
+    def logit_gap(
+        self, ids: Sequence[int], a: int, b: int, cancelled: Callable[[], bool] = lambda: False
+    ) -> float:
+        """How far apart the target's logits of tokens `a` and `b` are behind `ids`. Raises
+        InterruptedError when `cancelled()`."""
+        logits = self.target.prefill(self.target.new_cache(), ids, cancelled).logits[0].float()
         return abs(float(logits[a] - logits[b]))
 
 

@@ -132,7 +132,7 @@ def _run_lanes(
     base = next((lane for lane in lanes if lane.spec.strategy == "ar"), None)
     reference = None
     if base is not None and base.spec.name not in errors:
-        reference = Baseline(base, ids, family, settings.params)
+        reference = Baseline(base, ids, settings.params)
     return [
         lane_report(lane, reference, errors.get(lane.spec.name), trace)
         if lane.available

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from app.baseline import compare
 from app.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
 from app.figures import figures
-from app.lane import Lane, first_divergence, lane_seed
+from app.lane import Lane, lane_seed
 from decoding.decoder import Prompt
 from decoding.params import Params
 from decoding.stopping import Stop
@@ -129,7 +131,6 @@ class TurnRunner:
 
     def _report(self, turn: LaneTurn, pieces: Mapping[int, str]) -> None:
         lane = turn.lane
-        matches, divergence = self._compare(turn)
         begun = turn.started
         self._emit(
             Finished(
@@ -137,22 +138,20 @@ class TurnRunner:
                 turn.reason or "stopped",
                 turn.message or (lane.note if begun else None),
                 self._figures(lane) if begun else None,
-                matches,
-                divergence,
-                pieces,
+                pieces=pieces,
+                **self._compare(turn),
             )
         )
 
-    def _compare(self, turn: LaneTurn) -> tuple[bool | None, int | None]:
+    def _compare(self, turn: LaneTurn) -> dict[str, Any]:
         """Whether the lane said what the autoregressive one said, where that is defined: both ended
         by themselves, and neither ever sampled."""
         base = self._baseline
         if base is None or turn.lane.spec.strategy in ("ar", "drafter"):
-            return None, None
+            return {}
         if any(t.reason not in ("stop", "length") or not t.greedy for t in (base, turn)):
-            return None, None
-        divergence = first_divergence(turn.lane, base.lane)
-        return divergence is None, divergence
+            return {}
+        return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled)
 
     def _figures(self, lane: Lane) -> Figures:
         # a baseline that has not begun still has the figures of its last turn

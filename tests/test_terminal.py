@@ -85,7 +85,7 @@ def test_ask_watch_and_leave(terminal: Terminal) -> None:
     terminal.wait_for("Autoregressive", "Draft model", "Prompt lookup")
     terminal.type("the quick fox")
     terminal.press("Enter")
-    screen = terminal.wait_for("60 tok", "=AR", "α ", "τ ", "tok/s")
+    screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s")
     assert screen.count("the quick fox") >= 2  # the prompt stands in every lane
     terminal.press("Escape")
     terminal.press("2")  # the draft lane off
@@ -103,14 +103,14 @@ def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Pa
     terminal.wait_for("ready")
     terminal.type("the quick fox")
     terminal.press("Enter")
-    terminal.wait_for("60 tok", "=AR")
+    terminal.wait_for("60 tok", "≡AR")
     terminal.kill()
     (kept,) = (tmp_path / "specchat" / "conversations").iterdir()
     replay = Terminal(
         tmp_path / "replay", f"{sys.executable} -m app replay {kept} --speed 16", 100, 30
     )
     try:
-        replay.wait_for("60 tok", "=AR", "the quick fox", "16×")
+        replay.wait_for("60 tok", "≡AR", "the quick fox", "16×")
         replay.press("C-q")
         replay.wait_for("left with 0")
     finally:

@@ -100,7 +100,11 @@ class _Recorded:
         end = self._ends[lane.spec.name]
         if end is None:
             return {}
-        return {"matches_ar": end.matches_ar, "first_divergence": end.first_divergence}
+        return {
+            "matches_ar": end.matches_ar,
+            "first_divergence": end.first_divergence,
+            "divergence_gap": end.divergence_gap,
+        }
 
 
 def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:

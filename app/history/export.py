@@ -60,7 +60,7 @@ def quoted(text: str) -> str:
 
 def _table(turn: Turn) -> str:
     ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
-    rows = [["lane", *(name for name, _ in COLUMNS), "=AR"], ["---"] * (len(COLUMNS) + 2)]
+    rows = [["lane", *(name for name, _ in COLUMNS), "≡AR"], ["---"] * (len(COLUMNS) + 2)]
     for name, lane in turn.lanes.items():
         end = ends.get(name)
         cells = [form(end.figures) if end and end.figures else "" for _, form in COLUMNS]

@@ -39,6 +39,10 @@ def seconds(value: float) -> str:
     return f"{value * 1000:.0f}ms" if value < 0.9995 else f"{value:.2f}s"
 
 
+def small(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 or not value else "<0.001"
+
+
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
     gamma = lane.gamma(state.params)
@@ -75,10 +79,12 @@ def lane_figures(lane: LaneState) -> list[Part]:
             parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
     if finished and finished.matches_ar is not None and not lane.lossy:  # it would prove nothing
         if finished.matches_ar:
-            parts.append(Part("=AR", "bold $success", 2))
+            parts.append(Part("≡AR", "bold $success", 2))
         else:
             at = "" if finished.first_divergence is None else f"@{finished.first_divergence}"
             parts.append(Part(f"≠AR{at}", "bold $warning", 2))
+            if finished.divergence_gap is not None:
+                parts.append(Part(f"Δ{small(finished.divergence_gap)}", "$warning", 3))
     if figures and lane.info.default_gamma:
         parts.append(Part(histogram(figures.histogram), "$accepted", 4))
     if finished and finished.reason in ("length", "stopped", "error"):

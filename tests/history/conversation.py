@@ -94,7 +94,7 @@ def turn(number: int, prompt: str, begun: float, run: int) -> list[Event]:
         unseen(drafted(2, 5, begun + 0.1, replace(PARAMS, gamma=2))),
         Finished(
             "draft:gamma=2", "length", "draft at its context limit", None, False, 3, {10: "ten"},
-            at=begun + 0.1,
+            0.03125, at=begun + 0.1,
         ),
         RunFinished(run, False, Memory(90_000, 70_000, {"ar": 128}), at=begun + 0.1),
     ]  # fmt: skip

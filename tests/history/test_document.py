@@ -37,6 +37,7 @@ def test_it_is_the_document_of_a_headless_run(document: dict[str, Any]) -> None:
     assert (draft["acceptance_rate"], draft["tokens_per_pass"]) == (0.5, 2.0)
     assert draft["speedup"] == pytest.approx(2.0)
     assert (draft["matches_ar"], draft["first_divergence"]) == (False, 3)
+    assert draft["divergence_gap"] == 0.03125
     assert (medusa["available"], medusa["reason"]) == (False, "no heads: give --medusa DIR")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from listening import ids_of, of, reason_of
 
 from app.events import Event, Finished, Prefilled, Schedule, Stepped
@@ -12,8 +13,10 @@ from app.family import Family
 from app.lane import Lane
 from app.lane_settings import parse_strategies
 from app.turn import TurnRunner
+from decoding.acceptance import Verdict
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
+from decoding.tree import Draft
 
 PARAMS = Params(gamma=3, max_new_tokens=12)
 SAMPLED = Params(SamplingParams(1.0), gamma=3, max_new_tokens=12)
@@ -85,6 +88,30 @@ def test_exact_lanes_say_what_the_autoregressive_one_says(family: Family) -> Non
     assert [e.matches_ar for e in of(events, Finished, "lookup")] == [True]
     for lane in ("ar", "drafter"):
         assert {e.matches_ar for e in of(events, Finished, lane)} == {None}
+
+
+@pytest.mark.parametrize("order", ["ar,draft", "draft,ar"])
+def test_a_divergence_is_told_with_the_gap_of_the_logits(family: Family, order: str) -> None:
+    lanes = {lane.spec.name: lane for lane in lanes_for(family, order)}
+    decoder = lanes["draft"]._decoder
+    judge, rounds = decoder._judge, []
+
+    def second_best(draft: Draft, logits: torch.Tensor, params: Params) -> Verdict:
+        """In the third round the likeliest token behind the root is overlooked."""
+        rounds.append(draft)
+        if len(rounds) == 3:
+            logits[0, logits[0].argmax()] = -torch.inf
+        return judge(draft, logits, params)
+
+    decoder._judge = second_best  # type: ignore[method-assign]
+    events = Turn(family, list(lanes.values())).play()
+    told = of(events, Finished, "draft")[-1]
+    assert told.matches_ar is False and told.first_divergence is not None
+    before = family.encode(PROMPT) + lanes["ar"].ids[: told.first_divergence]
+    with torch.inference_mode():
+        best = family.target.model(torch.tensor([before])).logits[0, -1].topk(2).values
+    assert told.divergence_gap == pytest.approx(float(best[0] - best[1]), abs=1e-4)
+    assert {e.divergence_gap for e in of(events, Finished, "ar")} == {None}
 
 
 def test_sampled_lanes_are_not_compared(family: Family) -> None:

@@ -81,7 +81,7 @@ async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int
         lines = stage.text.splitlines()
         top = next(line for line in lines if "4 Medusa" in line and "tok/s" in line)
         assert "LOSSY" in top and stage.text.count("LOSSY") == 2  # and in the edge below
-        assert "=AR" not in stage.text
+        assert "≡AR" not in stage.text
         await stage.press("left_square_bracket")
         assert stage.text.count("LOSSY") == (2 if size[0] >= 80 else 0)  # this round was exact
         await stage.press("left_square_bracket")

@@ -168,17 +168,24 @@ async def test_figures_on_the_edges(play: Play) -> None:
         await stage.tell(Finished("draft", "stop", None, figures(), matches_ar=True))
         top = next(line for line in stage.text.splitlines() if "╮╭ 2 Draft model" in line)
         assert "γ4 ✓" in top and "19.8 tok/s 1.77×" in top
-        assert "64 tok TTFT 210ms α 72% τ 2.9 =AR █▇▄▂" in stage.text
+        assert "64 tok TTFT 210ms α 72% τ 2.9 ≡AR █▇▄▂" in stage.text
 
 
-async def test_a_divergence_is_told(play: Play) -> None:
+@pytest.mark.parametrize(
+    ("gap", "shown"),
+    [(0.0312, "≠AR@17 Δ0.031"), (1e-6, "≠AR@17 Δ<0.001"), (0.0, "≠AR@17 Δ0.000"), (None, "≠AR@17")],
+)
+async def test_a_divergence_is_told(play: Play, gap: float | None, shown: str) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(
             prefilled("draft", "The"),
-            Finished("draft", "length", None, figures(), matches_ar=False, first_divergence=17),
-        )
-        assert "≠AR@17" in stage.text
+            Finished(
+                *("draft", "length", None, figures()),
+                matches_ar=False, first_divergence=17, divergence_gap=gap,
+            ),
+        )  # fmt: skip
+        assert shown in stage.text and ("Δ" in stage.text) == ("Δ" in shown)
 
 
 async def test_figures_that_are_not_defined_are_left_out(play: Play) -> None:
