@@ -105,7 +105,7 @@ def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Pa
     terminal.press("Enter")
     terminal.wait_for("60 tok", "≡AR")
     terminal.kill()
-    (kept,) = (tmp_path / "specchat" / "conversations").iterdir()
+    (kept,) = (tmp_path / "specchat" / "conversations").glob("*.jsonl")
     replay = Terminal(
         tmp_path / "replay", f"{sys.executable} -m app replay {kept} --speed 16", 100, 30
     )
