@@ -42,8 +42,9 @@ SAMPLED = "it acts at a temperature above 0"
 PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
 KNOBS = (
-    Knob("gamma", "gamma", Scale((None, *range(17)), {None: "each"}),
-         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default"),
+    Knob("gamma", "gamma", Scale((None, "auto", *range(17)), {None: "each"}),
+         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
+         "auto: what pays most, round by round"),
     Knob("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
     Knob("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
          "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
