@@ -68,6 +68,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Strategies", "acceptance", str, "exact, or typical: Medusa's rule, lossy."),
     ("Strategies", "epsilon", float, "Typical acceptance: 0.09."),
     ("Strategies", "delta", float, "Typical acceptance: 0.3."),
+    ("Sampling", "settings", str, "A preset of settings, such as creative; flags win over it."),
     ("Sampling", "temperature", float, "0 (default) is greedy."),
     ("Sampling", "top_p", float, "Nucleus; 1 is off."),
     ("Sampling", "top_k", int, "The k most likely tokens; 0 is off."),

@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from app.lane_settings import LaneSettings, complaint, parse_strategies
+from app.presets import Presets
 from app.strategies import DEFAULT_STRATEGIES, LaneSpec
 from decoding.errors import InputError
 
@@ -168,9 +169,15 @@ class Settings(LaneSettings, BaseSettings):
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Settings from all sources; flags that are None were not given. Raises InputError naming the
+    """Settings from all sources; flags that are None were not given, `settings` is the name of a
+    preset, which wins over environment and file as flags do. Raises InputError naming the
     first setting that is wrong and what it may be."""
     given = {name: value for name, value in flags.items() if value is not None}
+    if preset := given.pop("settings", None):
+        try:
+            given = {**Presets().get(preset), **given}
+        except OSError as error:
+            raise InputError(f"can't read the presets: {error}") from error
     try:
         return Settings(**given)
     except ValidationError as error:

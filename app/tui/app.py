@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from textual import on
 from textual.app import App, SystemCommand
@@ -22,14 +23,17 @@ from app.events import (
     Stepped,
 )
 from app.history.recorder import Recorder
+from app.presets import Presets
 from app.tui.commands import commands
 from app.tui.conversations import Conversations
 from app.tui.keymap import names
 from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
 from app.tui.running import Running
+from app.tui.safe_text import shortened
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
+from app.tui.screens.presets import PresetsScreen
 from app.tui.state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.controls import Controls
@@ -59,10 +63,12 @@ class SpecchatApp(App[None]):
         recorder: Recorder | None = None,
         theme: str = DARK.name,
         keys: Mapping[str, str] | None = None,
+        presets: Presets | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
         self.recorder = recorder
+        self.presets = presets or Presets()
         self.state = AppState(params, schedule, seed)
         self.state.set_lanes(lanes or ())
         self._clock = clock
@@ -201,6 +207,15 @@ class SpecchatApp(App[None]):
                 self.main.prompt.focus()
 
         self.push_screen(ExamplesScreen(prompts), take)
+
+    def action_presets(self) -> None:
+        def take(chosen: tuple[str, dict[str, Any]] | None) -> None:
+            if chosen is not None:
+                name, values = chosen
+                self.main.query_one(Controls).choose(values)
+                self.state.say(f"The settings are those of “{shortened(name, 30)}”")
+
+        self.push_screen(PresetsScreen(self.presets, self.state.params), take)
 
     def action_dark(self) -> None:
         """To the other side, and back to the theme that was chosen."""

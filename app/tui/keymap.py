@@ -22,10 +22,11 @@ def scopes() -> dict[str, list[BindingType]]:
     from app.tui.screens.conversations import ConversationsScreen
     from app.tui.screens.examples import ExamplesScreen
     from app.tui.screens.help import HelpScreen
+    from app.tui.screens.presets import PresetsScreen
     from app.tui.widgets.prompt import Prompt
     from app.tui.widgets.slider import Slider
 
-    owners = (Prompt, Slider, HelpScreen, ExamplesScreen, ConversationsScreen)
+    owners = (Prompt, Slider, HelpScreen, ExamplesScreen, ConversationsScreen, PresetsScreen)
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],
         "replay": [*REPLAY_KEYS, *VIEW_KEYS, *APP_KEYS],

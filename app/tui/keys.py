@@ -12,13 +12,13 @@ KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
     *("panel('tree')", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
-    *("help", "examples", "command_palette", "conversations"),
+    *("help", "examples", "command_palette", "conversations", "presets"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
 # What needs a model that answers.
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
-    + ("new_conversation", "conversations")
+    + ("new_conversation", "conversations", "presets")
 )
 
 
@@ -78,6 +78,8 @@ APP_KEYS = [
     key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
     key("f3", "conversations", "Conversations", "app.conversations",
         "Reopen, rename or delete what was asked before"),
+    key("f4", "presets", "Presets", "app.presets",
+        "Named settings: use, save, rename or delete them"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
     Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
             id="app.palette", tooltip="All commands by name"),

@@ -124,7 +124,7 @@ class Running:
             if state.params.sampling.greedy
             else "typical: Medusa lanes are lossy from their next round on"
         )
-        self._main.query_one(Controls).set_acceptance(rule)
+        self._main.query_one(Controls).choose({"acceptance": rule})
 
     def choose_tree(self, strategy: str, tree: str) -> None:
         """All lanes of a strategy draft another tree from their next round on."""

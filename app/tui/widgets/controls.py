@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,7 +14,7 @@ from textual.message import Message
 from app.tui.knobs import KNOBS, shown, token_places, why_idle
 from app.tui.state import AppState
 from app.tui.widgets.slider import Scale, Slider
-from decoding.params import Acceptance, Params, flat, with_settings
+from decoding.params import Params, flat, with_settings
 
 
 class Controls(VerticalScroll, can_focus=False):
@@ -59,8 +61,9 @@ class Controls(VerticalScroll, can_focus=False):
             for slider in self.query(f"#{name}").results(Slider):
                 slider.show(value)
 
-    def set_acceptance(self, acceptance: Acceptance) -> None:
-        self.params = replace(self.params, acceptance=acceptance)
+    def choose(self, values: Mapping[str, Any]) -> None:
+        """Other values for some settings, as if the user had moved the sliders."""
+        self.take(with_settings(self.params, values))
         self.post_message(self.Changed(self.params))
 
     @on(Slider.Changed)

@@ -1,0 +1,98 @@
+"""The list of presets: use one, keep the present settings as one, rename, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual.binding import Binding
+from textual.content import Content
+
+from app.presets import BUILT_IN, Presets, settings
+from app.tui.knobs import KNOBS
+from app.tui.safe_text import shortened
+from app.tui.screens.kept_list import KeptList
+from decoding.errors import InputError
+from decoding.params import Params, flat
+
+NAME_CHARACTERS = 20
+
+
+class PresetsScreen(KeptList[str, tuple[str, dict[str, Any]]]):
+    """Gives the name of the chosen preset and its settings back. `params` are the present ones."""
+
+    HEADING = "Presets"
+    ENTER = "uses it"
+    KEYS = {"save": "saves the present settings", "rename": "renames", "delete": "deletes"}
+    BINDINGS = [
+        Binding("escape,f4", "leave", "Close", id="presets.close",
+                tooltip="Back without a choice"),
+        Binding("s", "save", "Save", id="presets.save",
+                tooltip="Keep the present settings under a name"),
+        Binding("r", "rename", "Rename", id="presets.rename", tooltip="Give it another name"),
+        Binding("d,delete", "delete", "Delete", id="presets.delete",
+                tooltip="Delete it; asks once more"),
+    ]  # fmt: skip
+
+    def __init__(self, presets: Presets, params: Params) -> None:
+        super().__init__()
+        self._presets, self._present = presets, flat(params)
+        self._all: dict[str, Any] = {}
+
+    def entries(self) -> list[str]:
+        self._all = dict(BUILT_IN)
+        try:
+            self._all = self._presets.all()
+        except (InputError, OSError) as error:  # what comes along can be used all the same
+            self.call_after_refresh(self.complain, str(error))
+        return list(self._all)
+
+    def line(self, entry: str) -> Content:
+        try:
+            values = settings(self._all[entry])
+        except ValueError as error:
+            return Content(f"✗ {entry:<{NAME_CHARACTERS}}  {error}")
+        mark = "●" if values.items() <= self._present.items() else " "
+        whose = "built in" if entry in BUILT_IN else "yours"
+        name = shortened(entry, NAME_CHARACTERS)
+        return Content.assemble(
+            f"{mark} {name:<{NAME_CHARACTERS}}  ", (f"{whose:<8}  {described(values)}", "$quiet")
+        )
+
+    def name_of(self, entry: str) -> str:
+        return entry
+
+    def result(self, entry: str) -> tuple[str, dict[str, Any]]:
+        return entry, self._presets.get(entry)
+
+    def action_save(self) -> None:
+        here = self.here
+        own = here if here and here not in BUILT_IN else ""
+        self.ask_name(own, "Enter saves the present settings · Esc does not", self._save)
+
+    def _save(self, name: str) -> None:
+        self._presets.save(name, self._present)
+
+    def rename(self, entry: str, name: str) -> None:
+        self._presets.rename(_own(entry), name)
+
+    def delete(self, entry: str) -> None:
+        self._presets.delete(_own(entry))
+
+
+def _own(name: str) -> str:
+    if name in BUILT_IN:
+        raise InputError(f"“{name}” comes along and stays")
+    return name
+
+
+def described(values: Mapping[str, Any]) -> str:
+    """The temperature, and what is not as it is by default."""
+    defaults = flat(Params())
+    parts = [
+        f"{knob.label} {knob.scale.text(values[knob.name])}"
+        for knob in KNOBS
+        if knob.name in values
+        and (knob.name == "temperature" or values[knob.name] != defaults[knob.name])
+    ]
+    return " · ".join([*parts, *(["typical"] if values.get("acceptance") == "typical" else [])])
