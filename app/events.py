@@ -137,7 +137,8 @@ class Stepped(Timed):
     """One round of a lane: its record, its tokens in the order of display (ghosts stand between
     the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
     of all tokens in the round by id, drafted or the target's own; only while it is watched.
-    `params` are the settings that the round read at its start, the lane's own among them."""
+    `params` are the settings that the round read at its start, the lane's own among them; `tree`
+    is the one of the lane's `trees` that it drafted by."""
 
     lane: str
     round: Round
@@ -145,6 +146,7 @@ class Stepped(Timed):
     figures: Figures
     pieces: Mapping[int, str] = field(default_factory=dict)
     params: Params | None = None
+    tree: str = DEFAULT_TREE
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class Lane:
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
         self._trees: dict[str, Choices] = {}
-        self._tree = DEFAULT_TREE
+        self.tree = DEFAULT_TREE
         if self.available:
             self._decoder = self._make_decoder()
             if self._decoder.drafter is not None:
@@ -163,8 +163,8 @@ class Lane:
     def set_tree(self, name: str) -> None:
         """Another tree for Medusa or EAGLE, from the next round on."""
         drafter = self._decoder.drafter
-        if name != self._tree:
-            self._tree = name
+        if name != self.tree:
+            self.tree = name
             if isinstance(drafter, Medusa):
                 drafter.set_choices(self._trees[name])
 
@@ -237,7 +237,7 @@ class Lane:
         return EagleTree(
             params.eagle_total_tokens or (60 if on_gpu else None),
             params.eagle_top_k or (10 if on_gpu else CPU_TOP_K),
-            self._trees[self._tree],
+            self._trees[self.tree],
         )
 
     def own(self, params: Params) -> Params:

@@ -117,7 +117,7 @@ class TurnRunner:
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
         tokens = lane.events(record)
         figures, own = self._figures(lane), lane.own(params)
-        self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own))
+        self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
         if lane.finished:
             self._end(turn, lane.finished)
 

@@ -146,6 +146,7 @@ def _round(step: Stepped, turn: Turn, settings: list[dict[str, Any]]) -> dict[st
         **more,
         "start_seconds": _since(turn, step.at - step.round.total_seconds),
         "settings": place,
+        "tree": step.tree,
         "shown": [[token.id, token.text, token.fate, token.node] for token in step.tokens],
     }
 

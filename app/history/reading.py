@@ -11,7 +11,16 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from app.document import SCHEMA_VERSION
-from app.events import Event, Finished, Loaded, Prefilled, RunFinished, RunStarted, Stepped
+from app.events import (
+    DEFAULT_TREE,
+    Event,
+    Finished,
+    Loaded,
+    Prefilled,
+    RunFinished,
+    RunStarted,
+    Stepped,
+)
 from app.history.document import REPLAY_VERSION
 from app.history.log import is_log, read_log
 from app.history.recording import NO_FIGURES, Recording
@@ -125,6 +134,7 @@ def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
         "figures": NO_FIGURES,
         "pieces": _only(known, pieces),
         "params": None if place is None else settings[place],
+        "tree": record.get("tree", DEFAULT_TREE),
         "at": record["start_seconds"] + record["total_seconds"],
     }
 

@@ -73,6 +73,15 @@ VIEW_KEYS = [
     ),
 ]  # fmt: skip
 
+CURSOR_KEYS = [
+    key("right", "cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
+    key("left", "cursor(-1)", "Token before", "cursor.before", "The token before"),
+    key("shift+left", "cursor_edge(False)", "First token", "cursor.first",
+        "The answer's first token"),
+    key("shift+right", "cursor_edge(True)", "Last token", "cursor.last",
+        "The answer's last token; Esc takes the cursor away"),
+]  # fmt: skip
+
 APP_KEYS = [
     key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
     key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),

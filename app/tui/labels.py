@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from app.events import DEFAULT_TREE, Loading
 from app.tui.state import AppState, LaneState, Phase
+from app.tui.token_text import Look
 from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part
-from app.tui.widgets.token_view import Look
 from decoding.round import Round
 
 MARKS = {

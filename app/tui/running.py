@@ -65,7 +65,7 @@ class Running:
         self._main.show_state()
 
     def leave(self) -> None:
-        """Esc: first out of the prompt, then all panes again, then stop."""
+        """Esc: first out of the prompt, then no cursor, then all panes again, then stop."""
         main = self._main
         if self._state.queued is not None:
             main.prompt.write(self._state.queued)
@@ -74,6 +74,8 @@ class Running:
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)
+        elif main.leave_cursor():
+            pass
         elif main.zoomed:
             main.action_zoom()
         else:

@@ -24,7 +24,7 @@ from app.events import (
     Stepped,
 )
 from decoding.params import Params, with_settings
-from decoding.round import Round
+from decoding.round import Round, TokenEvent
 
 
 class Phase(StrEnum):
@@ -55,10 +55,12 @@ class LaneState:
     ttft_seconds: float | None = None
     figures: Figures | None = None
     finished: Finished | None = None
-    rounds: list[Round] = field(default_factory=list)  # of the last run
+    first: Prefilled | None = None  # of the last run, like the rounds
+    steps: list[Stepped] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
     place: int | None = None  # of the round looked at; None: the newest, whichever that is
+    cursor: TokenEvent | None = None  # the token looked at, if any
 
     @property
     def active(self) -> bool:
@@ -72,21 +74,31 @@ class LaneState:
     def gamma(self, params: Params) -> str | None:
         """The gamma in force, "a" before the newest round's where it is chosen round by round; None
         for a strategy that does not draft."""
+        gamma = self.gamma_in(self.own(params))
+        return f"a{self.steps[-1].round.gamma}" if gamma == "auto" and self.steps else gamma
+
+    def gamma_in(self, own: Params) -> str | None:
+        """The gamma that the lane's own settings mean."""
         if not self.info.default_gamma:
             return None
-        gamma = self.own(params).gamma
-        if gamma == "auto":
-            return f"a{self.rounds[-1].gamma}" if self.rounds else "auto"
-        if gamma is None:
-            gamma = self.info.trees.get(self.tree, self.info.default_gamma)
-        return str(gamma)
+        if own.gamma is None:
+            return str(self.info.trees.get(self.tree, self.info.default_gamma))
+        return str(own.gamma)
+
+    @property
+    def rounds(self) -> list[Round]:
+        return [step.round for step in self.steps]
+
+    @property
+    def step_here(self) -> Stepped | None:
+        """The round looked at."""
+        if not self.steps:
+            return None
+        return self.steps[-1 if self.place is None else self.place]
 
     @property
     def round_here(self) -> Round | None:
-        """The round looked at."""
-        if not self.rounds:
-            return None
-        return self.rounds[-1 if self.place is None else self.place]
+        return self.step_here.round if self.step_here else None
 
     def begin(self) -> None:
         self.phase = Phase.WAITING
@@ -94,11 +106,12 @@ class LaneState:
 
     def clear_figures(self) -> None:
         self.ttft_seconds = self.figures = self.finished = None
-        self.rounds, self.texts, self.lossy, self.place = [], {}, False, None
+        self.first, self.steps, self.texts = None, [], {}
+        self.lossy, self.place, self.cursor = False, None, None
 
     def add(self, event: Stepped) -> None:
         self.figures = event.figures
-        self.rounds.append(event.round)
+        self.steps.append(event)
         self.place = None  # something new is to be seen
         self.lossy = self.lossy or event.round.lossy
         # Pieces are pictures of single tokens, better here than what a token added to the text.
@@ -173,7 +186,7 @@ class AppState:
     def look(self, name: str, steps: int) -> str | None:
         """Go back or forward through a lane's rounds; else the reason why not."""
         lane = self.lanes[name]
-        last = len(lane.rounds) - 1
+        last = len(lane.steps) - 1
         if self.moving(lane):
             pause, back = self.keys["run.pause"], self.keys["view.round_back"]
             return f"The newest round is shown: {pause} pauses, then {back} goes back"
@@ -188,6 +201,15 @@ class AppState:
     @property
     def still_answering(self) -> str:
         return f"Still answering: {self.keys['run.stop']} stops it"
+
+    def look_at(self, name: str, token: TokenEvent | None) -> None:
+        """The lane's cursor is on `token`; unless rounds come in, its round is looked at as well.
+        The first token is the root of the first round."""
+        lane = self.lanes[name]
+        lane.cursor = token
+        if token is not None and lane.steps and not self.moving(lane):
+            place = max(token.round, 0)
+            lane.place = None if place >= len(lane.steps) - 1 else place
 
     def label(self, name: str) -> str:
         """A lane as it is called in sentences: its number and title."""
@@ -214,7 +236,7 @@ class AppState:
                         lane.clear_figures()
             case Prefilled():
                 lane = self._lane_runs(event.lane)
-                lane.ttft_seconds = event.ttft_seconds
+                lane.first, lane.ttft_seconds = event, event.ttft_seconds
                 lane.texts.update({event.first.id: event.first.text, **event.pieces})
             case Stepped():
                 self._lane_runs(event.lane).add(event)

@@ -7,8 +7,10 @@ Widths are Rich's (`cell_len`), because Rich measures again when the lines are d
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 
 from rich.cells import cell_len, get_character_cell_size
 
@@ -26,6 +28,7 @@ class Ink(StrEnum):
     PROMPT = "prompt"
     NOTE = "note"
     ERROR = "error"
+    MARK = "mark"  # a setting changed here
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,13 @@ class Line:
     """Runs of one ink each. `hard`: the text had a line break here (it is not in the runs).
 
     Spaces that did not fit hang over the right edge, as in any editor: they are in the runs but
-    not in `cells`.
+    not in `cells`. `start` is the number of its first character among all that were fed.
     """
 
     runs: tuple[tuple[str, Ink], ...]
     cells: int
     hard: bool
+    start: int
 
     @property
     def text(self) -> str:
@@ -66,6 +70,8 @@ class Wrapper:
 
     width: int
     closed: list[Line] = field(default_factory=list)
+    fed: int = 0  # characters so far
+    _start: int = 0  # of the open line
     _open: list[Cluster] = field(default_factory=list)
     _cells: int = 0
     _break_at: int = 0  # the last place where the open line may be broken; 0: nowhere
@@ -81,9 +87,16 @@ class Wrapper:
 
     @property
     def open_line(self) -> Line:
-        return Line(merged(self._open), self._cells, hard=False)
+        return Line(merged(self._open), self._cells, False, self._start)
+
+    def line_at(self, place: int) -> int:
+        """The line that has character number `place`."""
+        if place >= self._start:
+            return len(self.closed)
+        return bisect_right(self.closed, place, key=attrgetter("start")) - 1
 
     def feed(self, text: str, ink: Ink) -> None:
+        self.fed += len(text)
         for char in text:
             if char == "\n":
                 self._close(len(self._open), hard=True)
@@ -129,7 +142,9 @@ class Wrapper:
 
     def _close(self, at: int, *, hard: bool) -> None:
         head, tail = self._open[:at], self._open[at:]
-        self.closed.append(Line(merged(head), sum(c.cells for c in head), hard))
+        line = Line(merged(head), sum(c.cells for c in head), hard, self._start)
+        self.closed.append(line)
+        self._start += sum(len(c.text) for c in head) + hard
         self._open = tail
         self._cells = sum(c.cells for c in tail)
         self._break_at = 0

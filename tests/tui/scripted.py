@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.events import Event, Figures, LaneInfo, Prefilled, Stepped
+from decoding.params import Params
 from decoding.round import Fate, Round, TokenEvent
 
 
@@ -47,12 +48,12 @@ def lane(
     return LaneInfo(name, strategy, title, available, reason, enabled, gamma, note, {}, pins or {})
 
 
-def token(text: str, fate: Fate = Fate.ACCEPTED) -> TokenEvent:
-    return TokenEvent(0, text, fate, 0)
+def token(text: str, fate: Fate = Fate.ACCEPTED, index: int = 0, node: int = -1) -> TokenEvent:
+    return TokenEvent(0, text, fate, index, node)
 
 
 def prefilled(name: str, text: str, ttft: float = 0.21) -> Prefilled:
-    return Prefilled(name, ttft, token(text, Fate.FIRST))
+    return Prefilled(name, ttft, token(text, Fate.FIRST, -1))
 
 
 def figures(passes: int = 17) -> Figures:
@@ -65,11 +66,14 @@ def stepped(
     ghosts: list[str],
     last: str,
     now: Figures | None = None,
+    *,
+    index: int = 0,
+    params: Params | None = None,
 ) -> Stepped:
     """A round of a chain: what was accepted, what was not, and the target's own token."""
     nodes = len(accepted) + len(ghosts) + 1
     record = Round(
-        index=1,
+        index=index,
         tokens=tuple(range(nodes)),
         parents=tuple(range(-1, nodes - 1)),
         accepted=tuple(range(1, len(accepted) + 1)),
@@ -80,8 +84,9 @@ def stepped(
         accept_seconds=0.0,
         total_seconds=0.0,
     )
-    rejected = [token(text, Fate.REJECTED) for text in ghosts[:1]]
-    dropped = [token(text, Fate.DROPPED) for text in ghosts[1:]]
-    fate = Fate.CORRECTION if ghosts else Fate.BONUS if accepted else Fate.PLAIN
-    tokens = (*(token(text) for text in accepted), *rejected, *dropped, token(last, fate))
-    return Stepped(name, record, tokens, now or figures())
+    fates = [Fate.ACCEPTED] * len(accepted) + [Fate.REJECTED] + [Fate.DROPPED] * len(ghosts)
+    drafted = zip((*accepted, *ghosts), fates, strict=False)
+    tokens = [token(text, fate, index, node) for node, (text, fate) in enumerate(drafted, 1)]
+    end = Fate.CORRECTION if ghosts else Fate.BONUS if accepted else Fate.PLAIN
+    tokens.append(token(last, end, index))
+    return Stepped(name, record, tuple(tokens), now or figures(), {}, params)

@@ -213,7 +213,7 @@ async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
         await stage.press("escape", "2", "1")
         await stage.begin()
         await stage.tell(prefilled("draft", "one two three"))
-        assert stage.view(2)._wrapper.width == stage.view(1)._wrapper.width == 58
+        assert stage.view(2).body.wrapper.width == stage.view(1).body.wrapper.width == 58
 
 
 @pytest.mark.asyncio

@@ -22,7 +22,7 @@ async def draft_a_sentence(stage: Stage) -> None:
 
 
 def inks(stage: Stage, number: int) -> list[tuple[str, Ink]]:
-    wrapper = stage.view(number)._wrapper
+    wrapper = stage.view(number).body.wrapper
     return [run for index in range(len(wrapper)) for run in wrapper[index].runs]
 
 
@@ -145,7 +145,9 @@ async def test_a_resize_wraps_again_and_keeps_the_end(play: Play) -> None:
         for size in ((200, 50), (60, 24), (100, 30)):
             await stage.resize(*size)
             view = stage.view(1)
-            lines = [line.text for line in view._wrapper.closed] + [view._wrapper.open_line.text]
+            lines = [line.text for line in view.body.wrapper.closed] + [
+                view.body.wrapper.open_line.text
+            ]
             assert "".join(lines) == "› Hello" + words
             assert view.scroll_offset.y == view.max_scroll_y
             assert [line for line in stage.lines(1) if line][-1].endswith("word199")

@@ -34,6 +34,22 @@ def test_lines_joined_give_the_text_back(pieces: list[tuple[str, Ink]], width: i
 
 
 @given(PIECES, WIDTHS)
+@settings(max_examples=100, deadline=None)
+def test_every_line_knows_where_it_begins(pieces: list[tuple[str, Ink]], width: int) -> None:
+    wrapper = Wrapper(width)
+    for piece in pieces:
+        wrapper.feed(*piece)
+    place = 0
+    for index in range(len(wrapper)):
+        line = wrapper[index]
+        assert line.start == place
+        places = range(place, place + len(line.text) + line.hard)
+        assert all(wrapper.line_at(each) == index for each in places)
+        place = places.stop
+    assert place == wrapper.fed
+
+
+@given(PIECES, WIDTHS)
 @settings(max_examples=200, deadline=None)
 def test_no_line_is_wider_than_the_width(pieces: list[tuple[str, Ink]], width: int) -> None:
     for line in wrapped(width, pieces):

@@ -12,6 +12,7 @@ from app.events import Engine, Event, Loaded, LoadFailed
 from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.state import AppState
+from app.tui.token_text import Look
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.inspector import Inspector
 from app.tui.widgets.key_bar import KeyBar
@@ -22,7 +23,7 @@ from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.split_line import SplitLine
-from app.tui.widgets.token_view import Look, TokenView
+from app.tui.widgets.token_view import TokenView
 
 NARROW_COLUMNS = 80
 NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
@@ -270,11 +271,34 @@ class MainScreen(Screen[None]):
             self.call_after_refresh(self.focus_pane)
 
     def action_round(self, steps: int) -> None:
-        if not self.open:
+        """The cursor, where there is one, goes along."""
+        pane = self.pane_here
+        if pane is None:
+            return
+        lane = self.state.lanes[pane.name_of_lane]
+        if not self.open and pane.view.cursor is None:
             self.action_panel("tree")
-        elif pane := self.pane_here:
-            self.state.say(self.state.look(pane.name_of_lane, steps) or "")
+            return
+        problem = self.state.look(pane.name_of_lane, steps)
+        self.state.say(problem or "")
+        if problem is None and lane.step_here:
+            pane.view.to_round(lane.step_here.round.index)
         self.show_state()
+
+    @on(TokenView.CursorMoved)
+    def look_at(self, event: TokenView.CursorMoved) -> None:
+        pane = event.view.parent
+        assert isinstance(pane, LanePane)
+        self.state.look_at(pane.name_of_lane, event.token)
+        self.show_state()
+
+    def leave_cursor(self) -> bool:
+        """Whether there was one in the pane in focus."""
+        pane = self.pane_here
+        if pane is None or pane.view.cursor is None:
+            return False
+        pane.view.move_cursor(None)
+        return True
 
     def action_ghosts(self) -> None:
         self.ghosts = not self.ghosts

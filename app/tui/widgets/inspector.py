@@ -49,8 +49,8 @@ class Inspector(Panel):
         ]
         right = []
         if record is not None:
-            place = len(lane.rounds) if lane.place is None else lane.place + 1
-            title.append(Part(f"· round {place} of {len(lane.rounds)}", "$foreground"))
+            place = len(lane.steps) if lane.place is None else lane.place + 1
+            title.append(Part(f"· round {place} of {len(lane.steps)}", "$foreground"))
             if record.lossy:
                 right.append(LOSSY)
             if lane.place is None and state.moving(lane):

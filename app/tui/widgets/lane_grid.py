@@ -10,6 +10,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from app.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.tui.marks import changed_here
 from app.tui.state import AppState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -104,7 +105,8 @@ class LaneGrid(Container):
             case Prefilled():
                 self.pane_of(event.lane).view.add_tokens([event.first])
             case Stepped():
-                self.pane_of(event.lane).view.add_tokens(event.tokens)
+                changes = changed_here(state.lanes[event.lane])
+                self.pane_of(event.lane).view.add_tokens(event.tokens, changes)
             case Finished(message=str() as message):
                 self.pane_of(event.lane).view.add_note(message, error=event.reason == "error")
             case Finished():

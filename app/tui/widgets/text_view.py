@@ -1,0 +1,224 @@
+"""A text that grows at its end, drawn from cached strips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+
+from app.tui.token_text import Look, TokenText
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.wrapping import Ink, Line
+from decoding.round import TokenEvent
+
+COLOURLESS = (Ink.PROMPT, Ink.NOTE, Ink.ERROR, Ink.MARK)  # keep their own style in every look
+Runs = list[tuple[str, Style]]
+
+
+class TextView(ScrollView, can_focus=True):
+    """Refreshes only what has changed. It follows the end of the text until the user scrolls away,
+    and again from when they come back to it."""
+
+    def __init__(self, hint: str = "", dom_id: str | None = None) -> None:
+        super().__init__(id=dom_id)
+        self.body = TokenText(hint)
+        self._strips: dict[int, Strip] = {}
+        self._styles: dict[str, Style] = {}
+        self._base: Style | None = None  # asking for `rich_style` costs more than drawing a line
+        self._follow = True
+
+    def on_mount(self) -> None:
+        self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    # What comes in
+
+    def begin_turn(self, turn: int, prompt: str, follows: str | None = None) -> None:
+        """Start turn number `turn`; what stood there and after it goes. `follows` names the lane
+        whose answer came before, where it is not this lane's."""
+        self.body.begin_turn(turn, prompt, follows)
+        self._follow = True
+        self.rewrap()
+
+    def add_tokens(self, tokens: Iterable[TokenEvent], changes: Sequence[str] = ()) -> None:
+        """`changes` of settings that these tokens were made with, in words."""
+        before = len(self.body.wrapper)
+        if changes:
+            self.body.add_mark(changes)
+        self.body.add_tokens(tokens)
+        self._refresh_end(before)
+
+    def add_note(self, text: str, *, error: bool = False) -> None:
+        before = len(self.body.wrapper)
+        self.body.add_note(text, error)
+        self._refresh_end(before)
+
+    def end_turn(self) -> None:
+        """Nothing follows."""
+        before = len(self.body.wrapper)
+        self.body.end_turn()
+        self._refresh_end(before)
+
+    def clear(self) -> None:
+        self.body.clear()
+        self.rewrap()
+
+    def set_hint(self, hint: str) -> None:
+        self.body.hint = hint
+        if not self.body.pieces:
+            self.rewrap()
+
+    def set_look(self, look: Look, ghosts: bool) -> None:
+        self.body.look, self.body.ghosts = look, ghosts
+        self._styles.clear()
+        self.rewrap()
+
+    @property
+    def answer(self) -> str:
+        """The last turn's answer as the model wrote it."""
+        return self.body.answer
+
+    # Wrapping
+
+    def _refresh_end(self, before: int) -> None:
+        """After something was added to what had `before` lines. The open line is never cached; one
+        that was open may have been closed."""
+        lines = len(self.body.wrapper)
+        if lines == before:
+            self.refresh_line(before - 1)
+        else:
+            self.refresh_lines(before - 1, lines - before + 1)
+            self._grown()
+
+    @property
+    def _columns(self) -> int:
+        """A view behind another tab has no size; it keeps the one that it had."""
+        return self.scrollable_content_region.width or self.body.wrapper.width
+
+    def rewrap(self) -> None:
+        """Wrap everything again: the width or the look has changed."""
+        wrapper = self.body.wrapper
+        top = wrapper[min(self.scroll_offset.y, len(wrapper) - 1)].start
+        self.body.rewrap(self._columns)
+        self._strips.clear()
+        self._grown()
+        if not self.follows:
+            y = self.body.wrapper.line_at(top)
+            self.scroll_to(y=y, animate=False, force=True)
+        self.refresh()
+
+    @property
+    def follows(self) -> bool:
+        return self._follow
+
+    def _grown(self) -> None:
+        self.virtual_size = Size(self.body.wrapper.width, len(self.body.wrapper))
+        self._to_end()
+
+    def _to_end(self) -> None:
+        if self.follows:
+            self.scroll_end(animate=False, immediate=True, x_axis=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self._columns != self.body.wrapper.width:
+            self.rewrap()
+        else:
+            self._to_end()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._follow = new_value >= self.max_scroll_y - 0.5
+
+    # Drawing
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._base = None
+        self._styles.clear()
+        self._strips.clear()
+
+    def render_line(self, y: int) -> Strip:
+        wrapper = self.body.wrapper
+        index = self.scroll_offset.y + y
+        if self._base is None:
+            self._base = self.rich_style
+        if index >= len(wrapper):
+            return Strip.blank(wrapper.width, self._base)
+        special = self.special(index)
+        cached = None if special else self._strips.get(index)
+        if cached is not None:
+            return cached
+        line = wrapper[index]
+        runs: Runs = [(text, self._ink_style(ink)) for text, ink in line.runs]
+        if special:
+            runs = self.decorated(runs, index, line)
+        strip = Strip([Segment(text, style) for text, style in runs])
+        strip = strip.adjust_cell_length(wrapper.width, self._base).apply_offsets(0, index)
+        if not special and index < len(wrapper.closed):
+            self._strips[index] = strip
+        return strip
+
+    def special(self, index: int) -> bool:
+        """Whether a line has something on it that must not be cached."""
+        return self.text_selection is not None
+
+    def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
+        """The runs of line number `index` with what lies over them."""
+        selection = self.text_selection
+        if selection and (span := selection.get_span(index)):
+            return highlighted(runs, span, self.selection_style)
+        return runs
+
+    def _ink_style(self, ink: Ink) -> Style:
+        style = self._styles.get(ink)
+        if style is None:
+            style = self.style_of(ink)
+            if self.body.look == "glyphs" and ink not in COLOURLESS:
+                style = self.rich_style + Style(
+                    bold=style.bold, underline=style.underline, strike=style.strike
+                )
+            elif self.body.look == "plain" and ink not in COLOURLESS:
+                style = self.rich_style
+            self._styles[ink] = style
+        return style
+
+    def style_of(self, name: str) -> Style:
+        return self.get_component_rich_style(f"token-view--{name}")
+
+    # Selecting with the mouse
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._strips.clear()
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text; lines that were only wrapped are joined again."""
+        parts: list[str] = []
+        for index in range(len(self.body.wrapper)):
+            if (span := selection.get_span(index)) is None:
+                continue
+            line = self.body.wrapper[index]
+            start, end = span
+            parts.append(line.text[start:] if end == -1 else line.text[start:end])
+            if line.hard and end == -1:
+                parts.append("\n")
+        return "".join(parts), "\n"
+
+
+def highlighted(runs: Runs, span: tuple[int, int], style: Style) -> Runs:
+    """`runs` with `style` laid over the characters of `span` (end -1: to the end)."""
+    start, end = span
+    out: Runs = []
+    position = 0
+    for text, own in runs:
+        a = min(max(start - position, 0), len(text))
+        b = len(text) if end == -1 else min(max(end - position, a), len(text))
+        parts = ((text[:a], own), (text[a:b], own + style), (text[b:], own))
+        out.extend(part for part in parts if part[0])
+        position += len(text)
+    return out
