@@ -6,6 +6,7 @@ import json
 import sys
 from asyncio import create_subprocess_exec
 from asyncio.subprocess import DEVNULL, PIPE
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -98,15 +99,14 @@ class Conversations:
     async def _show(self, recording: Recording) -> None:
         """All of it. A lane's rounds reach its pane together, which takes half the time."""
         app = self._app
-        steps: dict[str, list[Stepped]] = {}
+        rounds: Counter[str] = Counter()
         for event in known(recording, set(app.state.lanes)):
             if isinstance(event, Stepped):
                 app.state.apply(event)
-                steps.setdefault(event.lane, []).append(event)
+                rounds[event.lane] += 1
                 continue
-            if isinstance(event, Finished) and (own := steps.pop(event.lane, None)):
-                tokens = tuple(token for step in own for token in step.tokens)
-                await app.main.take(replace(own[-1], tokens=tokens))
+            if isinstance(event, Finished):
+                app.main.grid.add_rounds(app.state.lanes[event.lane], rounds.pop(event.lane, 0))
             await app.take(event)
 
     # Exports

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.events import DEFAULT_TREE, Loading
 from app.tui.state import AppState, LaneState, Phase
-from app.tui.token_text import Look
+from app.tui.token_text import Looks
 from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part
 from decoding.round import Round
@@ -162,7 +162,8 @@ def progress(loading: Loading | None, cells: int = 20) -> str:
     return f"{'━' * done}{'─' * (cells - done)} {loading.fraction:4.0%} {loading.what}"
 
 
-def legend(look: Look, ghosts: bool) -> list[Part]:
+def legend(looks: Looks) -> list[Part]:
+    look = looks.look
     if look == "plain":
         return [Part("plain text", "$quiet", 2)]
     accepted, rejected = (
@@ -170,7 +171,7 @@ def legend(look: Look, ghosts: bool) -> list[Part]:
     )
     colours = ("$accepted", "$rejected") if look == "colour" else ("", "")
     parts = [Part(accepted, f"underline {colours[0]}", 2)]
-    if ghosts:
+    if looks.ghosts:
         parts.append(Part(rejected, f"strike {colours[1]}", 2))
     return [*parts, Part("bonus", "bold", 2)]
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.events import DEFAULT_TREE
-from app.tui.knobs import EAGLE, KNOBS, MEDUSA, Knob
+from app.strategies import EAGLE, MEDUSA
+from app.tui.knobs import KNOBS, Knob
 from app.tui.state import LaneState
 from decoding.params import Params, flat
 
 NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on
 
 
-def changed_here(lane: LaneState) -> list[str]:
-    """What the newest round of a lane was made with that the one before was not, in words."""
-    if len(lane.steps) < 2:
+def changed(lane: LaneState, number: int) -> list[str]:
+    """What a round of a lane was made with that the one before was not, in words."""
+    if number < 1:
         return []
-    before, after = lane.steps[-2:]
+    before, after = lane.steps[number - 1], lane.steps[number]
     words = [] if before.tree == after.tree else [f"tree {after.tree}"]
     if before.params is not None and after.params is not None and before.params != after.params:
         words += changes(lane, before.params, after.params)

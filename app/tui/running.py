@@ -74,7 +74,7 @@ class Running:
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)
-        elif main.leave_cursor():
+        elif main.looking.leave_cursor():
             pass
         elif main.zoomed:
             main.action_zoom()

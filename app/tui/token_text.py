@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
+from app.events import Prefilled, Stepped
 from app.tui.safe_text import one_line, shortened, visible
 from app.tui.wrapping import Ink, Wrapper
 from decoding.round import Fate, TokenEvent
@@ -27,12 +29,21 @@ GLYPHS = {Ink.ACCEPTED: "‹›", Ink.REJECTED: "~~", Ink.DROPPED: "~~"}
 NO_BREAK_SPACE = "\u00a0"
 
 
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """How tokens are shown; `ghosts`: those that were rejected as well."""
+
+    look: Look = "colour"
+    ghosts: bool = True
+
+
 class Piece(NamedTuple):
     """Some text in one ink; `token` where it is one of the model's."""
 
     text: str
     ink: Ink
     token: TokenEvent | None = None
+    source: Prefilled | Stepped | None = None  # what brought the token
 
     @property
     def ghost(self) -> bool:
@@ -44,8 +55,7 @@ class TokenText:
     all that were fed to the wrapper; each piece knows at which places it stands."""
 
     def __init__(self, hint: str) -> None:
-        self.look: Look = "colour"
-        self.ghosts = True
+        self.looks = Looks()
         self.hint = hint
         self.pieces: list[Piece] = []
         self.wrapper = Wrapper(80)
@@ -66,19 +76,25 @@ class TokenText:
         after = f"  (after {follows})" if follows else ""
         self.pieces.append(Piece(f"{head}› {shortened(prompt, 300)}{after}\n", Ink.PROMPT))
 
-    def add_tokens(self, tokens: Iterable[TokenEvent]) -> None:
-        for token in tokens:
-            if token.text:
-                self._add(Piece(token.text, INKS[token.fate], token))
+    def add_first(self, event: Prefilled) -> None:
+        self._add_token(event.first, event)
+
+    def add_round(self, event: Stepped, changes: Sequence[str]) -> None:
+        """`changes` of settings that this round was made with: a mark, never broken, nor a part
+        of the answer."""
+        if changes:
+            mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
+            self._add(Piece(f" {mark}", Ink.MARK))
+        for token in event.tokens:
+            self._add_token(token, event)
+
+    def _add_token(self, token: TokenEvent, source: Prefilled | Stepped) -> None:
+        if token.text:
+            self._add(Piece(token.text, INKS[token.fate], token, source))
 
     def add_note(self, text: str, error: bool) -> None:
         mark, ink = ("✗ ", Ink.ERROR) if error else ("· ", Ink.NOTE)
         self._add(Piece(f"\n{mark}{visible(text)}", ink))
-
-    def add_mark(self, changes: Sequence[str]) -> None:
-        """A mark is never broken, nor a part of the answer."""
-        mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
-        self._add(Piece(f" {mark}", Ink.MARK))
 
     def end_turn(self) -> None:
         """Nothing follows: a group of glyphs that is still open ends here."""
@@ -151,9 +167,9 @@ class TokenText:
         self._flow(piece)
 
     def _hides(self, piece: Piece) -> bool:
-        if self.look == "plain":
+        if self.looks.look == "plain":
             return piece.ghost or piece.ink is Ink.MARK
-        return piece.ghost and not self.ghosts
+        return piece.ghost and not self.looks.ghosts
 
     def _flow(self, piece: Piece) -> None:
         text, ink = piece.text, piece.ink
@@ -163,7 +179,7 @@ class TokenText:
             text = one_line(text)
         elif ink is not Ink.PROMPT:
             text = visible(text)
-        if self.look == "glyphs" and not self._hides(piece):
+        if self.looks.look == "glyphs" and not self._hides(piece):
             start = self._flow_with_glyphs(text, ink)
         else:
             start = self.wrapper.fed

@@ -67,3 +67,22 @@ async def test_a_mark_stands_where_it_changed_and_is_no_part_of_the_answer(play:
         assert stage.lines(2)[1].replace("\u00a0", " ").endswith(". ⟨tree wide⟩!")
         await stage.press("escape", "c", "c")
         assert stage.lines(2)[1] == "The sky is so blue.!"
+
+
+@pytest.mark.asyncio
+async def test_rounds_that_come_together_are_marked_where_they_differ(play: Play) -> None:
+    """As in a conversation that was kept."""
+    warm = with_settings(Params(), {"temperature": 0.8})
+    rounds = [
+        stepped("draft", [" a"], [], " b", params=Params()),
+        stepped("draft", [" c"], [], " d", params=warm, index=1),
+        stepped("draft", [" e"], [], " f", params=warm, index=2),
+    ]
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"))
+        for each in rounds:
+            stage.app.state.apply(each)
+        stage.app.main.grid.add_rounds(stage.app.state.lanes["draft"], 3)
+        text = stage.lines(2)[1].replace("\u00a0", " ")
+        assert text == "The a b ⟨temp 0.80⟩ c d e f"

@@ -11,8 +11,8 @@ from textual.widgets import Static
 from app.events import Engine, Event, Loaded, LoadFailed
 from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
+from app.tui.looking import Looking
 from app.tui.state import AppState
-from app.tui.token_text import Look
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.inspector import Inspector
 from app.tui.widgets.key_bar import KeyBar
@@ -26,7 +26,6 @@ from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_view import TokenView
 
 NARROW_COLUMNS = 80
-NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 
 
 class MainScreen(Screen[None]):
@@ -38,11 +37,10 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.engine = engine
         self.state = state
-        self.ghosts = True
         self.zoomed = False
         self.open: str | None = None  # the panel that is shown, by its id
         self._watched: frozenset[str] = frozenset()
-        self.look: Look = "colour"
+        self.looking = Looking(self)
 
     def compose(self) -> ComposeResult:
         tabs = LaneTabs(dom_id="tabs")
@@ -59,8 +57,7 @@ class MainScreen(Screen[None]):
         yield KeyBar(dom_id="keys")
 
     async def on_mount(self) -> None:
-        if self.app.no_color:
-            self.look = "glyphs"
+        self.looking.begin()
         await self.rebuild()
         if self.state.replay is None:
             self.prompt.focus()
@@ -96,8 +93,7 @@ class MainScreen(Screen[None]):
 
     async def rebuild(self) -> None:
         await self.grid.rebuild(self.state)
-        self._set_looks()
-        self.show_state()
+        self.looking.show()
 
     async def take(self, event: Event) -> None:
         """Bring one event, already in the state, into the panes' text."""
@@ -127,9 +123,7 @@ class MainScreen(Screen[None]):
         self.query_one(Controls).show(state)
         self.query_one(Controls).display = not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
-        self.query_one("#status", SplitLine).show(
-            status_left(state), legend(self.look, self.ghosts)
-        )
+        self.query_one("#status", SplitLine).show(status_left(state), legend(self.looking.looks))
         examples = f"Ask something, {state.keys['app.examples']} has examples"
         self.prompt.placeholder = "Go on" if state.turns else examples
         self._show_keys()
@@ -270,21 +264,6 @@ class MainScreen(Screen[None]):
         if self.panel_alone or not self.open:
             self.call_after_refresh(self.focus_pane)
 
-    def action_round(self, steps: int) -> None:
-        """The cursor, where there is one, goes along."""
-        pane = self.pane_here
-        if pane is None:
-            return
-        lane = self.state.lanes[pane.name_of_lane]
-        if not self.open and pane.view.cursor is None:
-            self.action_panel("tree")
-            return
-        problem = self.state.look(pane.name_of_lane, steps)
-        self.state.say(problem or "")
-        if problem is None and lane.step_here:
-            pane.view.to_round(lane.step_here.round.index)
-        self.show_state()
-
     @on(TokenView.CursorMoved)
     def look_at(self, event: TokenView.CursorMoved) -> None:
         pane = event.view.parent
@@ -292,29 +271,14 @@ class MainScreen(Screen[None]):
         self.state.look_at(pane.name_of_lane, event.token)
         self.show_state()
 
-    def leave_cursor(self) -> bool:
-        """Whether there was one in the pane in focus."""
-        pane = self.pane_here
-        if pane is None or pane.view.cursor is None:
-            return False
-        pane.view.move_cursor(None)
-        return True
+    def action_round(self, steps: int) -> None:
+        self.looking.go_to_round(steps)
 
     def action_ghosts(self) -> None:
-        self.ghosts = not self.ghosts
-        self._set_looks()
+        self.looking.change_ghosts()
 
     def action_look(self) -> None:
-        self.look = NEXT_LOOK[self.look]
-        self._set_looks()
-
-    def _set_looks(self) -> None:
-        for pane in self.grid.panes:
-            pane.view.set_look(self.look, self.ghosts)
-        self.show_state()
+        self.looking.change_look()
 
     def action_copy_answer(self) -> None:
-        if pane := self.pane_here:
-            self.app.copy_to_clipboard(pane.view.answer)
-            self.state.say(f"Copied the answer of {self.state.label(pane.name_of_lane)}")
-            self.show_state()
+        self.looking.copy_answer()

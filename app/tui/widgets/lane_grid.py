@@ -10,8 +10,8 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from app.events import Event, Finished, Prefilled, RunStarted, Stepped
-from app.tui.marks import changed_here
-from app.tui.state import AppState
+from app.tui.marks import changed
+from app.tui.state import AppState, LaneState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 
@@ -103,14 +103,19 @@ class LaneGrid(Container):
                     if pane.name_of_lane not in event.lanes:
                         pane.view.add_note("off in this turn")
             case Prefilled():
-                self.pane_of(event.lane).view.add_tokens([event.first])
+                self.pane_of(event.lane).view.add_first(event)
             case Stepped():
-                changes = changed_here(state.lanes[event.lane])
-                self.pane_of(event.lane).view.add_tokens(event.tokens, changes)
+                self.add_rounds(state.lanes[event.lane], 1)
             case Finished(message=str() as message):
                 self.pane_of(event.lane).view.add_note(message, error=event.reason == "error")
             case Finished():
                 self.pane_of(event.lane).view.end_turn()
+
+    def add_rounds(self, lane: LaneState, count: int) -> None:
+        """The newest rounds that the lane has."""
+        numbers = range(len(lane.steps) - count, len(lane.steps))
+        rounds = ((lane.steps[number], changed(lane, number)) for number in numbers)
+        self.pane_of(lane.info.name).view.add_rounds(rounds)
 
     def show(self, state: AppState) -> None:
         """Labels, and which panes are folded or hidden."""

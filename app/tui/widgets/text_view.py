@@ -12,10 +12,10 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from app.tui.token_text import Look, TokenText
+from app.events import Prefilled, Stepped
+from app.tui.token_text import Looks, TokenText
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.wrapping import Ink, Line
-from decoding.round import TokenEvent
 
 COLOURLESS = (Ink.PROMPT, Ink.NOTE, Ink.ERROR, Ink.MARK)  # keep their own style in every look
 Runs = list[tuple[str, Style]]
@@ -45,12 +45,16 @@ class TextView(ScrollView, can_focus=True):
         self._follow = True
         self.rewrap()
 
-    def add_tokens(self, tokens: Iterable[TokenEvent], changes: Sequence[str] = ()) -> None:
-        """`changes` of settings that these tokens were made with, in words."""
+    def add_first(self, event: Prefilled) -> None:
         before = len(self.body.wrapper)
-        if changes:
-            self.body.add_mark(changes)
-        self.body.add_tokens(tokens)
+        self.body.add_first(event)
+        self._refresh_end(before)
+
+    def add_rounds(self, rounds: Iterable[tuple[Stepped, Sequence[str]]]) -> None:
+        """Each with the changes of settings that it was made with, in words."""
+        before = len(self.body.wrapper)
+        for event, changes in rounds:
+            self.body.add_round(event, changes)
         self._refresh_end(before)
 
     def add_note(self, text: str, *, error: bool = False) -> None:
@@ -73,8 +77,8 @@ class TextView(ScrollView, can_focus=True):
         if not self.body.pieces:
             self.rewrap()
 
-    def set_look(self, look: Look, ghosts: bool) -> None:
-        self.body.look, self.body.ghosts = look, ghosts
+    def set_looks(self, looks: Looks) -> None:
+        self.body.looks = looks
         self._styles.clear()
         self.rewrap()
 
@@ -178,11 +182,11 @@ class TextView(ScrollView, can_focus=True):
         style = self._styles.get(ink)
         if style is None:
             style = self.style_of(ink)
-            if self.body.look == "glyphs" and ink not in COLOURLESS:
+            if self.body.looks.look == "glyphs" and ink not in COLOURLESS:
                 style = self.rich_style + Style(
                     bold=style.bold, underline=style.underline, strike=style.strike
                 )
-            elif self.body.look == "plain" and ink not in COLOURLESS:
+            elif self.body.looks.look == "plain" and ink not in COLOURLESS:
                 style = self.rich_style
             self._styles[ink] = style
         return style

@@ -10,7 +10,7 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from app.tui.keys import CURSOR_KEYS
-from app.tui.token_text import Look
+from app.tui.token_text import Looks
 from app.tui.widgets.text_view import Runs, TextView, highlighted
 from app.tui.wrapping import Ink, Line
 from decoding.round import TokenEvent
@@ -50,8 +50,8 @@ class TokenView(TextView):
         self.cursor = None
         super().clear()
 
-    def set_look(self, look: Look, ghosts: bool) -> None:
-        super().set_look(look, ghosts)
+    def set_looks(self, looks: Looks) -> None:
+        super().set_looks(looks)
         if self.cursor is not None and not self.body.seen(self.cursor):
             self.move_cursor(None)
 
