@@ -230,9 +230,9 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("f5")
         assert "Still answering: F8 stops it" in stage.text and "f8 Stop" in stage.text
         await stage.press("x")
-        assert stage.app.main.ghosts
+        assert stage.app.main.looking.looks.ghosts
         await stage.press("f7", "exclamation_mark")
-        assert not stage.app.main.ghosts and "off, ! switches it on" in stage.text
+        assert not stage.app.main.looking.looks.ghosts and "off, ! switches it on" in stage.text
         await stage.press("f8")
         assert len(stage.engine.asked("stop")) == 1
         await stage.press("f1")
