@@ -25,8 +25,17 @@ def scopes() -> dict[str, list[BindingType]]:
     from app.tui.screens.presets import PresetsScreen
     from app.tui.widgets.prompt import Prompt
     from app.tui.widgets.slider import Slider
+    from app.tui.widgets.token_view import TokenView
 
-    owners = (Prompt, Slider, HelpScreen, ExamplesScreen, ConversationsScreen, PresetsScreen)
+    owners = (
+        Prompt,
+        TokenView,
+        Slider,
+        HelpScreen,
+        ExamplesScreen,
+        ConversationsScreen,
+        PresetsScreen,
+    )
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],
         "replay": [*REPLAY_KEYS, *VIEW_KEYS, *APP_KEYS],

@@ -16,6 +16,7 @@ from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
+from app.tui.widgets.token_view import TokenView
 
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
@@ -96,6 +97,8 @@ class HelpScreen(ModalScreen[None]):
             yield Static("Keys", classes="heading")
             yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
+            yield Static("Keys of an answer; a click does it as well", classes="heading")
+            yield from self._keys(TokenView.BINDINGS)
             if self._state.replay is None:
                 yield Static("Keys of the prompt", classes="heading")
                 yield from self._keys(Prompt.BINDINGS)
