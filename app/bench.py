@@ -16,11 +16,12 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
-from app.assets import assets
-from app.family import Family, load_family, load_model
+from app.families import with_demo
+from app.family import Family, load_family
 from app.headless import first_prompts, progress
 from app.inputs import Request
 from app.lane import Lane, lane_seed
+from app.loading import load_model
 from app.settings import Settings
 from app.strategies import LaneSpec
 from decoding.errors import InputError
@@ -188,7 +189,7 @@ def _peers(settings: Settings, family: Family, peers: Sequence[Peer]) -> dict[st
     model = load_model(family.name, settings.models)
     assistant = None
     if "hf-assisted" in peers:
-        place = settings.draft or (None if settings.target else str(assets() / "demo" / "draft"))
+        place = with_demo(settings.models).draft
         if place is None:
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
         assistant = load_model(place, settings.models)

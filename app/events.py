@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from app.strategies import LaneSpec
 from decoding.params import Params
 from decoding.round import Belief, Round, TokenEvent
+
+if TYPE_CHECKING:
+    from app.settings import ModelOptions
 
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
@@ -82,7 +86,17 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class LoadFailed:
+    """`kept`: the models that were there before have been loaded again."""
+
     message: str
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LanesChanged:
+    """Lanes were added, removed, or given other settings of their own: all that there are now."""
+
+    lanes: tuple[LaneInfo, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +200,7 @@ Event = (
     Loading
     | Loaded
     | LoadFailed
+    | LanesChanged
     | RunStarted
     | Prefilled
     | Stepped
@@ -240,6 +255,20 @@ class Engine(Protocol):
 
     def set_leader(self, lane: str) -> None:
         """The lane whose answer the conversation goes on with."""
+
+    def add_lane(self, spec: LaneSpec, after: str | None) -> None:
+        """Another lane, behind the lane `after` or at the end; it takes part from the next run on.
+        What it drafts with is loaded if need be. Its name gets a number if it is taken."""
+
+    def remove_lane(self, name: str) -> None:
+        """Acts at the next round: a running lane is stopped. The last lane stays."""
+
+    def pin(self, lane: str, pins: Mapping[str, Any]) -> None:
+        """All settings that are the lane's own; acts at its next round."""
+
+    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        """Other models and lanes on them; the conversation is forgotten. Where they can't be
+        loaded those that were there come back."""
 
     def close(self) -> None:
         """End the thread as soon as it can; never waits."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from app.strategies import ACTS_ON, STRATEGIES, LaneSpec, settings_of
+from app.strategies import ACTS_ON, STRATEGIES, LaneSpec, free_name, settings_of
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 
@@ -82,15 +82,6 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
             raise InputError(f"strategy '{written}': {error}") from error
         lanes.append(LaneSpec(strategy, free_name(written, [lane.name for lane in lanes]), pins))
     return tuple(lanes)
-
-
-def free_name(wanted: str, taken: list[str]) -> str:
-    """`wanted`, or with the first number behind it that makes it unique: draft, draft#2, ..."""
-    name, count = wanted, 1
-    while name in taken:
-        count += 1
-        name = f"{wanted}#{count}"
-    return name
 
 
 def _pins(strategy: str, own: list[str]) -> dict[str, Any]:

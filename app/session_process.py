@@ -10,12 +10,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from app.events import Engine, Event, Loaded, LoadFailed, PastTurn, RunRefused, Schedule
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.params import Params
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
@@ -101,6 +104,18 @@ class SessionProcess:
 
     def set_leader(self, lane: str) -> None:
         self._send("set_leader", lane)
+
+    def add_lane(self, spec: LaneSpec, after: str | None) -> None:
+        self._send("add_lane", spec, after)
+
+    def remove_lane(self, name: str) -> None:
+        self._send("remove_lane", name)
+
+    def pin(self, lane: str, pins: Mapping[str, Any]) -> None:
+        self._send("pin", lane, dict(pins))
+
+    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        self._send("open_models", options, specs)
 
     def close(self) -> None:
         self._process.kill()  # it may be deep inside torch, and has nothing to save

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,15 @@ ACTS_ON: Mapping[str, tuple[str, ...]] = {
 def settings_of(strategy: str) -> list[str]:
     """The settings that act on a strategy."""
     return [name for name, strategies in ACTS_ON.items() if strategy in strategies]
+
+
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """`wanted`, or with the first number behind it that makes it unique: draft, draft#2, ..."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}#{count}"
+    return name
 
 
 @dataclass(frozen=True, slots=True)

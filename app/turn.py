@@ -50,11 +50,11 @@ class TurnRunner:
         self._shared: Prompt | None = None
         self._baseline = next((t for t in self._turns if t.lane.spec.strategy == "ar"), None)
 
-    def due(self, schedule: Schedule, enabled: Mapping[str, bool]) -> LaneTurn | None:
+    def due(self, schedule: Schedule, enabled: Callable[[str], bool]) -> LaneTurn | None:
         """The lane whose round is next, None when all have ended. fair: one after the other, so
         that each has the machine for itself. race: the one that has had the least time."""
         for turn in self._turns:
-            if turn.reason is None and not enabled[turn.lane.spec.name]:
+            if turn.reason is None and not enabled(turn.lane.spec.name):
                 self._end(turn, "stopped")
         going = [turn for turn in self._turns if turn.reason is None]
         if not going:

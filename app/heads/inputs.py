@@ -76,7 +76,7 @@ def conversations_of(
 
 
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    from app.family import load_model, load_tokenizer
+    from app.loading import load_model, load_tokenizer
     from app.settings import ModelOptions
 
     options = ModelOptions(target=target, device=device)

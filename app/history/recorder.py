@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from filelock import BaseFileLock
 
-from app.events import Event, Loaded, RunRefused, RunStarted, Timed
+from app.events import Event, LanesChanged, Loaded, RunRefused, RunStarted, Timed
 from app.history.log import complete, event_line, header
 from app.history.store import Store
 
@@ -47,6 +47,8 @@ class Recorder:
         for event in events:
             if isinstance(event, Loaded):
                 self._loaded, self._told = replace(event, prompts=()), False
+            elif isinstance(event, LanesChanged) and self._loaded:
+                self._loaded, self._told = replace(self._loaded, lanes=event.lanes), False
             elif isinstance(event, RunStarted):
                 self._in_turn = True
                 lines += [] if self.problem else self._heading()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.events import (
     Event,
@@ -16,6 +17,8 @@ from app.events import (
     Timed,
 )
 from app.history.recording import Recording, Turn
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.params import Params
 
 LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or somebody thinking
@@ -120,6 +123,14 @@ class ReplayEngine:
     def set_tree(self, lane: str, tree: str) -> None: ...
 
     def set_leader(self, lane: str) -> None: ...
+
+    def add_lane(self, spec: LaneSpec, after: str | None) -> None: ...
+
+    def remove_lane(self, name: str) -> None: ...
+
+    def pin(self, lane: str, pins: Mapping[str, Any]) -> None: ...
+
+    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None: ...
 
     def close(self) -> None: ...
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch  # noqa: E402
 from listening import DEADLINE, Listener  # noqa: E402
 
 from app.family import Family, load_family  # noqa: E402
+from app.lane import Lane  # noqa: E402
 from app.lane_settings import parse_strategies  # noqa: E402
 from app.session import Session  # noqa: E402
 from app.settings import ModelOptions  # noqa: E402
@@ -65,3 +67,16 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
     for thread in threading.enumerate():
         if thread.name == "specchat-decode":
             thread.join(DEADLINE)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds that last long enough to be interrupted."""
+    step = Lane.step
+
+    def slowly(self: Lane, params: Params) -> Any:
+        if self.finished is None:
+            time.sleep(0.02)
+        return step(self, params)
+
+    monkeypatch.setattr(Lane, "step", slowly)

@@ -27,7 +27,7 @@ def events(family: Family, strategies: str, watched: str, temperature: float) ->
     runner = TurnRunner(lanes, ids, 3, 0, Stop(), told.append, lambda: False)
     params = Params(SamplingParams(temperature), gamma=3, max_new_tokens=12)
     enabled = {lane.spec.name: True for lane in lanes}
-    while due := runner.due("fair", enabled):
+    while due := runner.due("fair", enabled.__getitem__):
         runner.advance(due, params)
     return told
 

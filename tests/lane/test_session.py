@@ -33,19 +33,6 @@ LONG = Params(gamma=3, max_new_tokens=90)
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds that last long enough to be interrupted."""
-    step = Lane.step
-
-    def slowly(self: Lane, params: Params) -> Any:
-        if self.finished is None:
-            time.sleep(0.02)
-        return step(self, params)
-
-    monkeypatch.setattr(Lane, "step", slowly)
-
-
-@pytest.fixture
 def conversations(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
     """What every turn gave to the model, as (role, content)."""
     seen: list[list[tuple[str, str]]] = []

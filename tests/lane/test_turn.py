@@ -39,7 +39,7 @@ class Turn:
         )
 
     def play(self, params: Params = PARAMS, schedule: Schedule = "fair") -> list[Event]:
-        while due := self.runner.due(schedule, self.enabled):
+        while due := self.runner.due(schedule, self.enabled.__getitem__):
             self.runner.advance(due, params)
         return self.events
 
@@ -62,7 +62,7 @@ def test_race_gives_every_lane_the_same_time(family: Family) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft,lookup"))
     longest = 0.0
     while all(not lane.rounds or not lane.finished for lane in turn.lanes):
-        due = turn.runner.due("race", turn.enabled)
+        due = turn.runner.due("race", turn.enabled.__getitem__)
         assert due is not None
         turn.runner.advance(due, PARAMS)
         longest = max(longest, *(r.total_seconds for lane in turn.lanes for r in lane.rounds))
@@ -187,7 +187,7 @@ def _failing_once(family: Family) -> Any:
 def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: Family) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
     for _ in range(3):
-        due = turn.runner.due("fair", turn.enabled)
+        due = turn.runner.due("fair", turn.enabled.__getitem__)
         assert due is not None
         turn.runner.advance(due, PARAMS)
     turn.enabled["ar"] = False
@@ -209,7 +209,7 @@ def test_cancelling_ends_a_prefill(family: Family, monkeypatch: pytest.MonkeyPat
 
 def test_end_stops_what_still_runs(family: Family) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
-    due = turn.runner.due("fair", turn.enabled)
+    due = turn.runner.due("fair", turn.enabled.__getitem__)
     assert due is not None
     turn.runner.advance(due, PARAMS)
     assert turn.runner.end() is True

@@ -1,0 +1,167 @@
+"""What the session's thread does: load, change lanes, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from app.events import LoadFailed, Loading, RunFinished, RunRefused, RunStarted
+from app.wishes import Models, Turn, Wishes
+from decoding.errors import InputError
+
+if TYPE_CHECKING:  # torch comes with it; it is imported on the thread
+    from app.lanes import Lanes
+
+
+class Work:
+    """Carries out wishes until the session is closed."""
+
+    def __init__(
+        self,
+        wishes: Wishes,
+        system: str | None,
+        raw: bool,
+        stop_texts: tuple[str, ...],
+        ignore_eos: bool,
+        prompts: Callable[[], tuple[str, ...]],
+    ) -> None:
+        self._wishes = wishes
+        self._system, self._raw = system, raw
+        self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
+        self._prompts = prompts
+        self._lanes: Lanes | None = None
+        self.turns: list[Turn] = []
+
+    def go(self) -> None:
+        wishes = self._wishes
+        while not wishes.closed:
+            wishes.wait_for_work()
+            with wishes.wake:
+                if wishes.opening is not None:
+                    self.turns, wishes.opening = wishes.opening, None
+                models, wishes.models = wishes.models, None
+            if models is not None:
+                self._load(models)
+            if self._lanes is None:
+                self._refuse("no model is loaded")
+                continue
+            self._lanes.change(wishes)
+            if turn := self._next_turn():
+                try:
+                    self._answer(turn, self._lanes)
+                except Exception as error:  # the thread lives on; the prompt goes back to the user
+                    wishes.emit(RunRefused(turn.prompt, str(error) or type(error).__name__))
+
+    def _next_turn(self) -> Turn | None:
+        """What is to be answered now, unless something else is to be done first."""
+        wishes = self._wishes
+        with wishes.wake:
+            if wishes.closed or wishes.models or wishes.changes or wishes.opening is not None:
+                return None
+            turn, wishes.turn = wishes.turn, None
+            wishes.stopping = False  # that was meant for the turn before
+            return turn
+
+    def _refuse(self, why: str) -> None:
+        """Whatever is asked of models that are not there."""
+        with self._wishes.wake:
+            self._wishes.changes.clear()
+            turn, self._wishes.turn = self._wishes.turn, None
+        if turn:
+            self._wishes.emit(RunRefused(turn.prompt, why))
+
+    # Loading
+
+    def _load(self, models: Models) -> None:
+        """The models that were there are freed first: there may be no room for both. Where the new
+        ones can't be loaded they come back."""
+        before = self._lanes.release() if self._lanes else None
+        self._lanes = None
+        complaint = self._try(models)
+        if complaint is None:
+            return
+        back = before and before.options != models.options and self._try(before) is None
+        self._wishes.emit(LoadFailed(complaint, kept=bool(back)))
+
+    def _try(self, models: Models) -> str | None:
+        """What went wrong."""
+        wishes = self._wishes
+        wishes.emit(Loading("torch and transformers", None))
+        try:
+            from app.lanes import Lanes
+
+            self._lanes = Lanes(models, wishes, self._prompts)
+        except InputError as error:
+            return str(error)
+        except Exception as error:  # whatever it is, the screen must be able to show it
+            return f"loading broke: {type(error).__name__}: {error}"
+        return None
+
+    # Answering
+
+    def _answer(self, turn: Turn, lanes: Lanes) -> None:
+        from app.memory import memory
+        from app.turn import TurnRunner
+        from decoding.stopping import Stop
+
+        wishes, family = self._wishes, lanes.family
+        before = self.turns
+        if before and before[-1].run == turn.run:  # once more: its old answers go
+            before = before[:-1]
+        ids = family.encode(self._messages(before, turn.prompt), self._raw)
+        if len(ids) > family.context:
+            raise InputError(
+                f"the conversation has {len(ids)} tokens, the model's context holds "
+                f"{family.context}: shorten the prompt or begin a new conversation"
+            )
+        running = [lane for lane in lanes if lane.available and wishes.enabled(lane.spec.name)]
+        if not running:
+            raise InputError("no lane is switched on: press Esc, then its number")
+        self.turns = [*before, turn]
+        wishes.emit(
+            RunStarted(
+                turn.run,
+                len(before),
+                turn.prompt,
+                len(ids),
+                wishes.seed,
+                tuple(lane.spec.name for lane in running),
+                tuple(ids),
+                wishes.schedule,
+                wishes.leader,
+            )
+        )
+        eos = frozenset() if self._ignore_eos else family.eos
+        stop = Stop(eos, self._stop_texts, family.decode)
+        runner = TurnRunner(
+            running, ids, wishes.seed, turn.run, stop, wishes.emit, lambda: wishes.stopping
+        )
+
+        def goes_on(name: str) -> bool:
+            return wishes.enabled(name) and name in lanes
+
+        while runner.due(wishes.schedule, goes_on) and not wishes.stopping:
+            go_on = wishes.may_go_on()
+            lanes.change(wishes, idle=False)
+            # what is due may have changed during a pause
+            if go_on and (due := runner.due(wishes.schedule, goes_on)):
+                name = due.lane.spec.name
+                due.lane.watch(name in wishes.watched)
+                if name in wishes.trees:
+                    due.lane.set_tree(wishes.trees[name])
+                runner.advance(due, wishes.params)
+        stopped = runner.end()
+        turn.answers = runner.answers()
+        wishes.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
+
+    def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:
+        """The conversation so far, as the leading lane answered it, and the new prompt."""
+        messages = [{"role": "system", "content": self._system}] if self._system else []
+        for turn in before:
+            leader = self._wishes.leader or ""
+            answer = turn.answers.get(leader) or next(iter(turn.answers.values()), "")
+            if not answer:  # stopped before anybody said a word
+                continue
+            messages.append({"role": "user", "content": turn.prompt})
+            messages.append({"role": "assistant", "content": answer})
+        return [*messages, {"role": "user", "content": prompt}]
