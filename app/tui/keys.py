@@ -10,7 +10,7 @@ LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
-    *("panel('tree')", "round(-1)", "round(1)"),
+    *("panel('tree')", "panel('figures')", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette", "conversations", "presets"),
 )
@@ -49,6 +49,8 @@ VIEW_KEYS = [
     key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
     key("v", "panel('tree')", "Tree", "view.inspect",
         "The draft tree of a round of the lane in focus"),
+    key("s", "panel('figures')", "Figures", "view.figures",
+        "Acceptance, times, speed and memory of the lane in focus"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
         "To the round before, when paused or done"),
     key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",

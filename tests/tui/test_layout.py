@@ -161,14 +161,14 @@ async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
 
 @pytest.mark.asyncio
 async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
-    async with play((100, 90)) as stage:
-        stage.app.set_keymap({"run.step": "s"})
+    async with play((100, 130)) as stage:
+        stage.app.set_keymap({"run.step": "j"})
         await stage.press("f1")
         for words in ("drafted, and the target agreed", "exactly one round", "accepted ÷ tested",
                       "Accepted per pass", "Batch size is 1", "Ten steps up"):  # fmt: skip
             assert words in stage.text
         line = next(line for line in stage.text.splitlines() if "exactly one round" in line)
-        assert line.strip("│ ").startswith("s ")
+        assert line.strip("│ ").startswith("j ")
         await stage.press("escape")
         assert "accepted ÷ tested" not in stage.text
 

@@ -14,6 +14,7 @@ from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
 from app.tui.state import AppState
 from app.tui.widgets.controls import Controls
+from app.tui.widgets.figures_panel import FiguresPanel
 from app.tui.widgets.inspector import Inspector
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.lane_grid import LaneGrid
@@ -49,6 +50,7 @@ class MainScreen(Screen[None]):
         yield Static(id="failure", markup=False)
         yield LaneGrid(tabs, dom_id="lanes")
         yield Inspector(dom_id="tree")
+        yield FiguresPanel(dom_id="figures")
         yield Controls(self.state.params, dom_id="controls")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):

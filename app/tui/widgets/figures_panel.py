@@ -1,0 +1,126 @@
+"""The figures panel: how the rounds of the lane in focus went, in numbers and small plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from statistics import mean
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+from textual.widgets import Sparkline, Static
+
+from app.tui.figure_lines import (
+    accepted_lines,
+    history,
+    memory_lines,
+    position_lines,
+    range_line,
+    time_lines,
+)
+from app.tui.labels import lane_figures, why_off
+from app.tui.state import AppState, LaneState
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.panel import Panel
+from app.tui.widgets.split_line import Part
+from decoding.stats import acceptance_by_position
+
+NOTHING_YET = "No round yet: the figures come with the answer."
+DRAFTS_NOTHING = "This lane drafts nothing: every round is one pass and one token."
+
+Drawing = Callable[[int], Content]  # in so many columns
+
+
+class Block(Widget):
+    """Rows that are made for the width that there is."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._draw: Drawing = lambda width: Content("")
+
+    def show(self, draw: Drawing) -> None:
+        self._draw = draw
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._draw(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        return self._draw(self.size.width)
+
+
+class FiguresPanel(Panel):
+    """Speaks of all rounds of the lane's last answer; of those up to a round that is looked at."""
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._scroll = VerticalScroll(classes="blocks")
+        self._note = Static(classes="note", markup=False)
+        self._accepted, self._positions = Block(), Block()
+        self._times, self._memory = Block(), Block()
+        self._tau_range, self._speed_range = Static(), Static()
+        self._tau, self._speed = Sparkline(summary_function=mean), Sparkline(summary_function=mean)
+        self._plots = Vertical(self._tau_range, self._tau, self._speed_range, self._speed)
+        self._shown: tuple[object, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.top
+        with self._scroll:
+            yield self._note
+            yield self._accepted
+            yield self._positions
+            yield self._times
+            yield self._plots
+            yield self._memory
+        yield self.bottom
+
+    def on_mount(self) -> None:
+        self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    @property
+    def inside(self) -> Widget:
+        return self._scroll
+
+    def show(self, state: AppState, name: str) -> None:
+        lane = state.lanes[name]
+        end = len(lane.rounds) if lane.place is None else lane.place + 1
+        title = [
+            Part("Figures ·", "bold $primary", 1),
+            Part(state.label(name), "bold $foreground"),
+        ]
+        if end:
+            title.append(Part(f"· rounds 1 to {end} of {len(lane.rounds)}", "$foreground"))
+        self.top.show(title)
+        self.bottom.show([] if lane.place is not None else lane_figures(lane))
+        shown = (name, lane.active, end, id(lane.rounds), id(state.memory))
+        if shown != self._shown:
+            self._shown = shown
+            self._draw(state, lane, end)
+
+    def _draw(self, state: AppState, lane: LaneState, end: int) -> None:
+        rounds = lane.rounds[:end]
+        drafts = bool(lane.info.default_gamma)
+        note = "" if drafts else DRAFTS_NOTHING
+        if not rounds:
+            note = NOTHING_YET if lane.active else why_off(lane, "o")
+        self._note.update(note)
+        self._note.display = bool(note)
+        self._times.display = self._plots.display = bool(rounds)
+        self._accepted.display = self._positions.display = bool(rounds) and drafts
+        self._tau.display = self._tau_range.display = drafts
+        if rounds:
+            self._times.show(partial(time_lines, rounds))
+            taus, speeds = history(rounds)
+            self._tau.data, self._speed.data = taus, speeds
+            self._tau_range.update(range_line("tokens a pass (τ)", taus, end, 1))
+            self._speed_range.update(range_line("tok/s", speeds, end, 0))
+        if rounds and drafts:
+            self._accepted.show(partial(accepted_lines, rounds))
+            self._positions.show(partial(position_lines, acceptance_by_position(rounds)))
+        weights = state.loaded.weights if state.loaded else {}
+        self._memory.show(partial(memory_lines, state.memory, weights, lane.info.name))
