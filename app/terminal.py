@@ -14,6 +14,8 @@ class OutputLost(Exception):
 
 def need_terminal(instead: str) -> None:
     """Raises InputError where there is none. What the screen draws goes to stderr."""
+    if os.environ.get("TERM") == "dumb":
+        raise InputError(f"this terminal can't draw a screen (TERM is dumb); use: {instead}")
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if not all(stream is not None and stream.isatty() for stream in streams):
         raise InputError(f"the screen needs a terminal; without one use: {instead}")

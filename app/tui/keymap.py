@@ -130,7 +130,7 @@ def spoken(key: str) -> str:
     """As people write it: Esc, F2, Ctrl+Q, [."""
     *modifiers, base = key.split("+")
     character = key_to_character(base)
-    if character is None or character.isspace():
+    if character is None or character.isspace() or not character.isprintable():
         name = "Esc" if base == "escape" else base.capitalize()
     else:
         name = character.upper() if modifiers else character

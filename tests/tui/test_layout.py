@@ -12,7 +12,7 @@ from stage import Play
 from textual.dom import DOMNode
 from textual.geometry import Size
 
-from app.tui.keymap import check, scopes
+from app.tui.keymap import check, scopes, spoken
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -245,6 +245,13 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         assert stage.app.is_running
         await stage.press("f12")
     assert stage.engine.asked("close")
+
+
+def test_keys_have_names_in_sentences() -> None:
+    keys = ("escape", "f2", "space", "ctrl+q", "left_square_bracket", "x", "delete", "shift+left")
+    assert [spoken(key) for key in keys] == [
+        "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+Left",
+    ]  # fmt: skip
 
 
 def test_the_users_keys_are_checked() -> None:

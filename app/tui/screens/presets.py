@@ -22,8 +22,8 @@ class PresetsScreen(KeptList[str, tuple[str, dict[str, Any]]]):
     """Gives the name of the chosen preset and its settings back. `params` are the present ones."""
 
     HEADING = "Presets"
-    ENTER = "uses it"
-    KEYS = {"save": "saves the present settings", "rename": "renames", "delete": "deletes"}
+    ENTER = "uses"
+    KEYS = {"save": "saves", "rename": "renames", "delete": "deletes"}
     BINDINGS = [
         Binding("escape,f4", "leave", "Close", id="presets.close",
                 tooltip="Back without a choice"),
