@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from asyncio import create_subprocess_exec
+from asyncio import create_subprocess_exec, sleep, to_thread
 from asyncio.subprocess import DEVNULL, PIPE
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,49 +80,56 @@ class Conversations:
         """Show a kept conversation, and go on with it."""
         app, recorder = self._app, self._app.recorder
         assert recorder is not None
-        if app.state.running or not app.state.loaded:
-            self._say(app.state.still_answering if app.state.running else "Still loading")
+        if app.state.busy or not app.state.loaded:
+            self._say(app.state.busy or "Still loading")
             return
+        app.state.opening = True
         try:
-            recording = recorder.store.open(path)
+            recording, happened = await to_thread(self._read, path)
             recorder.go_on(path)
         except (InputError, OSError) as error:
             self._say(str(error))
-            return
+        else:
+            await self._show(recording, happened)
+        finally:
+            app.state.opening = False
+
+    def _read(self, path: Path) -> tuple[Recording, list[Event]]:
+        recorder = self._app.recorder
+        assert recorder is not None
+        recording = recorder.store.open(path)
+        return recording, list(known(recording, set(self._app.state.lanes)))
+
+    async def _show(self, recording: Recording, happened: list[Event]) -> None:
+        """All of it. A lane's rounds reach its pane together, which takes half the time; in
+        between the screen draws and hears keys."""
+        app = self._app
+        assert recording.loaded is not None and app.state.loaded is not None
         app.engine.resume(recording.past(), recording.seed)
         app.forget_conversation()
-        await self._show(recording)
-        assert recording.loaded is not None
-        other = recording.loaded.target
-        told = "" if other == app.state.loaded.target else f", answered by {other}"
-        self._say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
-
-    async def _show(self, recording: Recording) -> None:
-        """All of it. A lane's rounds reach its pane together, which takes half the time."""
-        app = self._app
         rounds: Counter[str] = Counter()
-        for event in known(recording, set(app.state.lanes)):
+        for event in happened:
             if isinstance(event, Stepped):
                 app.state.apply(event)
                 rounds[event.lane] += 1
                 continue
             if isinstance(event, Finished):
                 app.main.grid.add_rounds(app.state.lanes[event.lane], rounds.pop(event.lane, 0))
+                await sleep(0)
             await app.take(event)
+        other = recording.loaded.target
+        told = "" if other == app.state.loaded.target else f", answered by {other}"
+        self._say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
 
     # Exports
 
-    def _recording(self) -> Recording | None:
-        recorder = self._app.recorder
-        assert recorder is not None
-        if recorder.path is None:
+    @property
+    def _kept(self) -> Path | None:
+        """The file of the present conversation; without one a line says so."""
+        path = self._app.recorder.path if self._app.recorder else None
+        if path is None:
             self._say("There is nothing to export yet")
-            return None
-        try:
-            return recorder.store.open(recorder.path)
-        except (InputError, OSError) as error:
-            self._say(str(error))
-            return None
+        return path
 
     def _save_json(self) -> None:
         self._save(".json", lambda made: json.dumps(conversation_document(made), allow_nan=False))
@@ -130,40 +138,55 @@ class Conversations:
         self._save(".md", markdown)
 
     def _save(self, suffix: str, write: Callable[[Recording], str]) -> None:
-        if recording := self._recording():
-            path = free_path(recording.title, suffix)
-            try:
-                path.write_text(write(recording), encoding="utf-8")
-            except OSError as error:
-                self._say(f"can't write {path}: {error.strerror or error}")
-            else:
-                self._say(f"Saved here as {path.name}")
+        recorder, kept = self._app.recorder, self._kept
+        if recorder is None or kept is None:
+            return
+
+        def save() -> Path:
+            recording = recorder.store.open(kept)
+            text = write(recording)
+            while True:
+                file = free_path(recording.title, suffix)
+                with suppress(FileExistsError), file.open("x", encoding="utf-8") as new:
+                    new.write(text)
+                    return file
+
+        self._app.run_worker(self._tell_of(to_thread(save)))
+
+    async def _tell_of(self, saving: Awaitable[Path]) -> None:
+        try:
+            path = await saving
+        except InputError as error:
+            self._app.notify(str(error), severity="error", markup=False)
+        except OSError as error:
+            told = f"can't write {error.filename}: {error.strerror or error}"
+            self._app.notify(told, severity="error", markup=False)
+        else:
+            self._app.notify(f"Saved here as {path.name}", markup=False)
 
     def _save_picture(self) -> None:
-        def save() -> None:
+        async def save() -> Path:
             path = free_path("specchat", ".svg")
-            try:
-                self._app.save_screenshot(path.name, str(path.parent))
-            except OSError as error:
-                self._say(f"can't write {path}: {error.strerror or error}")
-            else:
-                self._say(f"Saved here as {path.name}")
+            self._app.save_screenshot(path.name, str(path.parent))
+            return path
 
-        self._app.set_timer(PALETTE_SECONDS, save)
+        self._app.set_timer(PALETTE_SECONDS, lambda: self._tell_of(save()))
 
     def _save_film(self) -> None:
-        if recording := self._recording():
-            self._app.run_worker(self._film(recording), exclusive=True, exit_on_error=False)
+        if path := self._kept:
+            film = self._tell_of(self._film(path))
+            self._app.run_worker(film, group="film", exclusive=True, exit_on_error=False)
 
-    async def _film(self, recording: Recording) -> None:
+    async def _film(self, kept: Path) -> Path:
         """In a process of its own: the film is made of another app, and there is room for one."""
         recorder, size = self._app.recorder, self._app.size
-        assert recorder is not None and recorder.path is not None
+        assert recorder is not None
+        recording = await to_thread(recorder.store.open, kept)
         path = free_path(recording.title, ".cast")
-        self._say(f"Recording {path.name} …", None)
+        self._app.notify(f"Recording {path.name} …", markup=False)
         process = await create_subprocess_exec(
             # -P: an app.py in the user's folder is not ours
-            *(sys.executable, "-P", "-m", "app", "replay", str(recorder.path), "--cast", str(path)),
+            *(sys.executable, "-P", "-m", "app", "replay", str(kept), "--cast", str(path)),
             *("--size", f"{size.width}x{size.height}"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
         )  # fmt: skip
@@ -173,7 +196,9 @@ class Conversations:
             if process.returncode is None:  # another film was asked for, or the app is left
                 process.kill()
         lines = complaint.decode(errors="replace").strip().splitlines()
-        self._say(lines[-1] if process.returncode and lines else f"Saved here as {path.name}")
+        if process.returncode:
+            raise InputError(lines[-1] if lines else f"{path.name} could not be made")
+        return path
 
     def _say(self, text: str, seconds: float | None = 6.0) -> None:
         self._app.state.say(text, seconds)

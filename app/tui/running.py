@@ -34,8 +34,8 @@ class Running:
         state, prompt = self._state, self._main.prompt
         if state.failure or not text.strip():
             return
-        if state.running:
-            state.say(state.still_answering)
+        if state.busy:
+            state.say(state.busy)
         elif state.queued is not None:
             state.say(f"A prompt is waiting already; {state.keys['run.stop']} takes it back")
         else:
@@ -54,8 +54,8 @@ class Running:
         self._main.focus_pane()
 
     def again(self) -> None:
-        if self._state.running:
-            self._state.say(self._state.still_answering)
+        if self._state.busy:
+            self._state.say(self._state.busy)
         elif self._state.turns:
             self._state.running = True
             self._engine.again()
@@ -139,8 +139,8 @@ class Running:
         self._main.show_state()
 
     def new_conversation(self) -> None:
-        if self._state.running:
-            self._state.say(self._state.still_answering)
+        if self._state.busy:
+            self._state.say(self._state.busy)
         else:
             self._engine.new_conversation()
             if self._app.recorder:

@@ -130,6 +130,7 @@ class AppState:
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
     failure: str | None = None
     running: bool = False
+    opening: bool = False  # an earlier conversation is being shown
     paused: bool = False
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
@@ -199,8 +200,11 @@ class AppState:
         return None
 
     @property
-    def still_answering(self) -> str:
-        return f"Still answering: {self.keys['run.stop']} stops it"
+    def busy(self) -> str | None:
+        """Why nothing new can begin now."""
+        if self.opening:
+            return "Still opening a conversation"
+        return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
 
     def look_at(self, name: str, token: TokenEvent | None) -> None:
         """The lane's cursor is on `token`; unless rounds come in, its round is looked at as well.

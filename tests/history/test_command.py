@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.history.reading import read_recording
+from app.terminal import need_terminal
+from decoding.errors import InputError
 from tests.conftest import Specchat
 
 DEMO = Path(__file__).parents[2] / "assets" / "replay" / "demo.json"
@@ -71,3 +73,11 @@ def test_the_demo_is_small_and_tells_nothing_of_where_it_was_made() -> None:
     text = DEMO.read_text(encoding="utf-8")
     assert len(text) < 300_000 and str(Path.home()) + "/" not in text
     assert json.loads(text)["settings"]["target"] is None
+
+
+def test_a_terminal_that_cannot_draw_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    with pytest.raises(
+        InputError, match=r"can't draw a screen \(TERM is dumb\); use: specchat run"
+    ):
+        need_terminal("specchat run")

@@ -139,8 +139,11 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
         commands["Export as JSON"]()
         commands["Export as JSON"]()
         commands["Export as Markdown"]()
-        await stage.tell()
-        assert "Saved here as count.md" in stage.text
+        await stage.app.workers.wait_for_complete()
+        toasts = {toast.message for toast in stage.app._notifications}
+        assert toasts == {
+            f"Saved here as {name}" for name in ("count.json", "count-2.json", "count.md")
+        }
     assert "Four seven five" in (tmp_path / "count.md").read_text(encoding="utf-8")
     assert read_recording(tmp_path / "count-2.json").turns[0].answers == ANSWERS
     assert json.loads((tmp_path / "count.json").read_text())["runs"][0]["prompt"] == "Count!"

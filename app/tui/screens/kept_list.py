@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable
 from typing import ClassVar, Generic, TypeVar
 
@@ -37,6 +38,8 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
 
     # What is kept
 
+    problem = ""  # with what is kept, for a line below it
+
     def entries(self) -> list[Kept]:
         raise NotImplementedError
 
@@ -64,11 +67,10 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
             yield Static(classes="complaint", markup=False)
             yield Input(compact=True, placeholder="A name", max_length=200)
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         self.query_one(".kept").border_title = self.HEADING
         self._field.display = False
-        self.complain()
-        self.fill()
+        await self.fill()
 
     @property
     def _list(self) -> OptionList:
@@ -83,10 +85,15 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
         place = self._list.highlighted
         return None if place is None or not self._entries else self._entries[place]
 
-    def fill(self, name: str | None = None) -> None:
-        """Show what there is now; the highlight goes to `name`, or stays at its place."""
+    async def fill(self, name: str | None = None) -> None:
+        """Show what there is now; the highlight goes to `name`, or stays at its place. Keys that
+        are pressed while files are read act on what is shown then."""
         place = self._list.highlighted or 0
-        self.tried(lambda: setattr(self, "_entries", self.entries()))
+        try:
+            self._entries, problem = await to_thread(self.entries), ""
+        except OSError as error:
+            problem = str(error)
+        self.complain(problem or self.problem)
         self._list.clear_options()
         self._list.add_options([Option(self.line(entry)) for entry in self._entries])
         names = [self.name_of(entry) for entry in self._entries]
@@ -151,11 +158,11 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
         self.say(what)
 
     @on(Input.Submitted)
-    def take_name(self, event: Input.Submitted) -> None:
+    async def take_name(self, event: Input.Submitted) -> None:
         name, act = " ".join(event.value.split()), self._named
         self._close_name()
         if name and self.tried(lambda: act(name)):
-            self.fill(name)
+            await self.fill(name)
 
     def _close_name(self) -> None:
         self._field.display = False
@@ -170,7 +177,7 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
                 lambda name: self.rename(entry, name),
             )
 
-    def action_delete(self) -> None:
+    async def action_delete(self) -> None:
         if (entry := self.here) is None:
             return
         if self._doomed is not entry:
@@ -178,4 +185,4 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
             key = self._key("delete")
             self.say(f"{key} once more deletes “{shortened(self.name_of(entry), 30)}”")
         elif self.tried(lambda: self.delete(entry)):
-            self.fill()
+            await self.fill()

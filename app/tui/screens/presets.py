@@ -40,11 +40,10 @@ class PresetsScreen(KeptList[str, tuple[str, dict[str, Any]]]):
         self._all: dict[str, Any] = {}
 
     def entries(self) -> list[str]:
-        self._all = dict(BUILT_IN)
         try:
-            self._all = self._presets.all()
+            self._all, self.problem = self._presets.all(), ""
         except (InputError, OSError) as error:  # what comes along can be used all the same
-            self.call_after_refresh(self.complain, str(error))
+            self._all, self.problem = dict(BUILT_IN), str(error)
         return list(self._all)
 
     def line(self, entry: str) -> Content:
