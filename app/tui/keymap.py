@@ -121,8 +121,10 @@ def _is_key(key: str) -> bool:
 
 
 def names(keymap: Mapping[str, str]) -> dict[str, str]:
-    """How a sentence calls the first key of each action of the app, by the action's id."""
-    bindings = scopes()["app"]
+    """How a sentence calls the first key of each action of the app and of the token cursor, by the
+    action's id."""
+    known = scopes()
+    bindings = [*known["app"], *known["TokenView"]]
     return {str(each.id): spoken(each.key) for each in reversed(changed(bindings, keymap))}
 
 

@@ -10,7 +10,7 @@ LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
-    *("panel('tree')", "panel('figures')", "round(-1)", "round(1)"),
+    *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
     *("ghosts", "look", "zoom"),
     *("help", "examples", "command_palette", "conversations", "presets"),
 )
@@ -51,6 +51,8 @@ VIEW_KEYS = [
         "The draft tree of a round of the lane in focus"),
     key("s", "panel('figures')", "Figures", "view.figures",
         "Acceptance, times, speed and memory of the lane in focus"),
+    key("w", "panel('token')", "Why", "view.why",
+        "Why this token: who proposed it, what the target thought of it"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
         "To the round before, when paused or done"),
     key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
@@ -76,11 +78,11 @@ VIEW_KEYS = [
 ]  # fmt: skip
 
 CURSOR_KEYS = [
-    key("right", "cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
-    key("left", "cursor(-1)", "Token before", "cursor.before", "The token before"),
-    key("shift+left", "cursor_edge(False)", "First token", "cursor.first",
+    key("right", "screen.cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
+    key("left", "screen.cursor(-1)", "Token before", "cursor.before", "The token before"),
+    key("shift+left", "screen.cursor_edge(False)", "First token", "cursor.first",
         "The answer's first token"),
-    key("shift+right", "cursor_edge(True)", "Last token", "cursor.last",
+    key("shift+right", "screen.cursor_edge(True)", "Last token", "cursor.last",
         "The answer's last token; Esc takes the cursor away"),
 ]  # fmt: skip
 

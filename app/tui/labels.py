@@ -176,6 +176,13 @@ def legend(looks: Looks) -> list[Part]:
     return [*parts, Part("bonus", "bold", 2)]
 
 
+def unseen(state: AppState) -> str:
+    """About a round that was not watched."""
+    if state.replay is not None:
+        return "Drafted unseen: its probabilities were not recorded."
+    return f"Drafted unseen. {state.keys['run.again']} runs it again, with probabilities."
+
+
 def round_counts(record: Round | None) -> list[Part]:
     if record is None:
         return []

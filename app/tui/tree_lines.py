@@ -81,6 +81,11 @@ def tree_lines(
     return list(_Writer(record, texts, heads, tight).lines())
 
 
+def fate(record: Round, texts: Mapping[int, str], node: int) -> tuple[Life, str]:
+    """What became of a node of the round's tree, and why."""
+    return _Writer(record, texts, False, False).fate(node)
+
+
 class _Writer:
     def __init__(self, record: Round, texts: Mapping[int, str], heads: bool, tight: bool) -> None:
         self.record, self.texts, self.heads, self.tight = record, texts, heads, tight

@@ -13,6 +13,7 @@ from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
 from app.tui.state import AppState
+from app.tui.token_facts import facts_of
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.figures_panel import FiguresPanel
 from app.tui.widgets.inspector import Inspector
@@ -24,6 +25,7 @@ from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
 
 NARROW_COLUMNS = 80
@@ -51,6 +53,7 @@ class MainScreen(Screen[None]):
         yield LaneGrid(tabs, dom_id="lanes")
         yield Inspector(dom_id="tree")
         yield FiguresPanel(dom_id="figures")
+        yield TokenPanel(dom_id="token")
         yield Controls(self.state.params, dom_id="controls")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):
@@ -272,6 +275,21 @@ class MainScreen(Screen[None]):
         assert isinstance(pane, LanePane)
         self.state.look_at(pane.name_of_lane, event.token)
         self.show_state()
+
+    @on(TokenView.Hovered)
+    def explain(self, event: TokenView.Hovered) -> None:
+        pane = event.view.parent
+        assert isinstance(pane, LanePane)
+        if facts := facts_of(self.state.lanes[pane.name_of_lane], event.token):
+            event.view.explain(facts.summary)
+
+    def action_cursor(self, step: int) -> None:
+        if pane := self.pane_here:
+            pane.view.step_cursor(step)
+
+    def action_cursor_edge(self, last: bool) -> None:
+        if pane := self.pane_here:
+            pane.view.cursor_to_edge(last)
 
     def action_round(self, steps: int) -> None:
         self.looking.go_to_round(steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from app.tui.labels import BAR_CELLS, LOSSY, round_counts, round_times, round_total, why_off
+from app.tui.labels import BAR_CELLS, LOSSY, round_counts, round_times, round_total, unseen, why_off
 from app.tui.state import AppState, LaneState
 from app.tui.tree_lines import tree_lines
 from app.tui.widgets.panel import Panel
@@ -14,7 +14,6 @@ from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
 NOTHING_YET = "No round yet. n does one round, [ ] go back and forward."
-UNWATCHED = "Drafted unseen. F5 runs it again, with probabilities."
 TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 
 
@@ -58,9 +57,9 @@ class Inspector(Panel):
         self.top.show(title, right)
         self._facts.show(round_counts(record), round_total(record, BAR_CELLS))
         self.bottom.show(round_times(record))
-        self._draw(lane, record)
+        self._draw(state, lane, record)
 
-    def _draw(self, lane: LaneState, record: Round | None) -> None:
+    def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
         """The tree again, where anything of it has changed."""
         width = self.view.scrollable_content_region.width
         shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
@@ -77,7 +76,7 @@ class Inspector(Panel):
             heads=lane.info.strategy == "medusa",
             tight=2 * deepest > width // TIGHT_SHARE,
         )
-        self.view.show(lines, UNWATCHED if record.drafted and not record.p else "")
+        self.view.show(lines, unseen(state) if record.drafted and not record.p else "")
 
 
 def depths(parents: tuple[int, ...]) -> list[int]:

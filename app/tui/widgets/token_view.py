@@ -61,14 +61,14 @@ class TokenView(TextView):
 
     # The cursor
 
-    def action_cursor(self, step: int) -> None:
+    def step_cursor(self, step: int) -> None:
         """To the next token or the one before; from nowhere to the last one."""
         begin = len(self.body.pieces) if self.cursor is None else self.cursor
         found = self.body.next_token(begin, -1 if self.cursor is None else step)
         if found is not None:
             self.move_cursor(found)
 
-    def action_cursor_edge(self, last: bool) -> None:
+    def cursor_to_edge(self, last: bool) -> None:
         """To the first or the last token of the answer."""
         found = self.body.next_token(*(len(self.body.pieces), -1) if last else (-1, 1))
         if found is not None:

@@ -1,0 +1,160 @@
+"""The token panel: why the token under the cursor is there, or why it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.cells import cell_len, set_cell_size
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from app.tui.keys import CURSOR_KEYS
+from app.tui.labels import LOSSY, unseen, why_off
+from app.tui.state import AppState
+from app.tui.token_facts import TokenFacts, facts_here
+from app.tui.tree_lines import probability, token_name
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.panel import Panel
+from app.tui.widgets.split_line import Part
+
+ROWS = ("proposed by", "fate", "target p", "draft q", "chance", "entropy")
+NAME_CELLS, BAR_CELLS, P_CELLS = 14, 10, 5
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+class Words(Static):
+    """Laid out again only when what it says has changed."""
+
+    def show(self, words: Content) -> None:
+        if not (isinstance(self.content, Content) and words.is_same(self.content)):
+            self.update(words)
+
+
+class FactRow(Horizontal):
+    """What it is called, and what it says; the text keeps to its column when it is wrapped."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._title = name
+        self._text = Words()
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._title, classes="name")
+        yield self._text
+
+    def show(self, text: str | None) -> None:
+        self.display = bool(text)
+        self._text.show(Content(text or ""))
+
+
+class TokenScroll(VerticalScroll, can_focus=True):
+    """The cursor's keys work in here too: where it is narrow nothing else is seen."""
+
+    BINDINGS = [*CURSOR_KEYS]
+
+    def on_mount(self) -> None:
+        self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+
+class TokenPanel(Panel):
+    """Without a cursor it is about the last token of the round looked at."""
+
+    WATCHES = True
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._scroll = TokenScroll()
+        self._rows = [FactRow(name) for name in ROWS]
+        self._likely = Words(id="likely")
+
+    def compose(self) -> ComposeResult:
+        yield self.top
+        with self._scroll:
+            with Vertical(id="facts"):
+                yield from self._rows
+            yield self._likely
+        yield self.bottom
+
+    @property
+    def inside(self) -> Widget:
+        return self._scroll
+
+    def show(self, state: AppState, name: str) -> None:
+        lane = state.lanes[name]
+        facts = facts_here(lane) if lane.active else None
+        title = [Part("Token ·", "bold $primary", 1), Part(state.label(name), "bold $foreground")]
+        if facts is None:
+            self.top.show(title)
+            note = "No token yet." if lane.active else why_off(lane, state.keys["view.toggle_here"])
+            texts: list[str | None] = [None] * len(ROWS)
+            self._likely.show(Content(note))
+        else:
+            place = f"· round {facts.record.index + 1} of {len(lane.steps)}" if facts.record else ""
+            title += [Part(f"· {facts.name}", "bold $foreground"), Part(place, "$foreground", 1)]
+            self.top.show(title, [LOSSY] if facts.record and facts.record.lossy else [])
+            texts = [facts.who, facts.fate, p_text(facts), q_text(facts), facts.chance, bits(facts)]
+            likely = Content("\n").join(likely_lines(facts))
+            self._likely.show(likely if facts.measured else Content(unseen(state)))
+        for row, text in zip(self._rows, texts, strict=True):
+            row.show(text)
+        before, after, back, forth = (
+            state.keys[each]
+            for each in ("cursor.before", "cursor.next", "view.round_back", "view.round_forward")
+        )
+        self.bottom.show(
+            [Part(f"{before} {after} token by token", "$quiet")]
+            + [Part(f"{back} {forth} round by round", "$quiet", 1)]
+        )
+
+
+def p_text(facts: TokenFacts) -> str | None:
+    if facts.p is None:
+        return None
+    before, after = map(probability, facts.p)
+    return f"{after} · {before} before temperature and cuts"
+
+
+def q_text(facts: TokenFacts) -> str | None:
+    return None if facts.q is None else f"{probability(facts.q)} · the drafter's own probability"
+
+
+def bits(facts: TokenFacts) -> str | None:
+    if facts.entropy is None:
+        return None
+    return f"{facts.entropy:.2f} bits · how unsure the target was here"
+
+
+def likely_lines(facts: TokenFacts) -> Iterator[Content]:
+    """The target's likeliest tokens: ✓ is the one that came, ✗ the one looked at where that is
+    another. The bars are of what was drawn from; at temperature 0, where all of it lies on one
+    token, of the model's own probabilities."""
+    sampled = any(0.0 < p < 1.0 for _, _, p in facts.top)
+    head = f"  {'likeliest here':<{NAME_CELLS + BAR_CELLS}} {'p':>{P_CELLS}} {'before':>6}"
+    yield Content.styled(head, "$quiet")
+    for token, before, p in facts.top:
+        mark, style = "  ", "$foreground"
+        if token == facts.came:
+            mark, style = "✓ ", "bold $accepted"
+        elif token == facts.token.id:
+            mark, style = "✗ ", "$rejected"
+        yield Content.assemble(
+            (f"{mark}{name_cells(token_name(token, facts.lane.texts))} ", style),
+            (bar(p if sampled else before), style),
+            (f"{probability(p):>{P_CELLS}} {probability(before):>6}", style),
+        )
+
+
+def name_cells(name: str) -> str:
+    room = NAME_CELLS - 1
+    if cell_len(name) > room:
+        return set_cell_size(name, room - 1) + "…"
+    return set_cell_size(name, room)
+
+
+def bar(part: float) -> str:
+    eighths = round(part * BAR_CELLS * 8)
+    full, rest = divmod(eighths, 8)
+    return f"{'█' * full}{EIGHTHS[rest] if rest else ''}".ljust(BAR_CELLS)
