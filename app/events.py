@@ -196,6 +196,36 @@ class RunRefused(Timed):
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A continuation, and how often the lane and plain sampling came to it."""
+
+    text: str
+    lane: int
+    plain: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How far the comparison of a lane with plain sampling is: `done` of so many `repetitions`
+    of the next `tokens` tokens `behind` a text (its end). `outcomes` are the most frequent of all
+    `kinds`. `p_value`: how often two equal sources would differ as much by chance; None until all
+    are done, and where there are no two outcomes to compare. At temperature 0 (`greedy`) there is
+    one repetition. `lossy`: the lane's rule is not exact. `note`: why there is nothing to show."""
+
+    lane: str
+    tokens: int = 0
+    done: int = 0
+    repetitions: int = 0
+    outcomes: tuple[Outcome, ...] = ()
+    kinds: int = 0
+    p_value: float | None = None
+    behind: str = ""
+    greedy: bool = False
+    lossy: bool = False
+    note: str | None = None
+
+
 Event = (
     Loading
     | Loaded
@@ -207,6 +237,7 @@ Event = (
     | Finished
     | RunFinished
     | RunRefused
+    | Proof
 )
 
 
@@ -252,6 +283,13 @@ class Engine(Protocol):
 
     def set_tree(self, lane: str, tree: str) -> None:
         """Another of the lane's `trees`; acts at its next round."""
+
+    def prove(self, lane: str, repetitions: int) -> None:
+        """Compare a lane with plain sampling from where it is, as soon as no round is running:
+        `Proof`s say how far that is. Nothing else that the engine does is changed by it, and
+        anything else that is asked for ends it."""
+
+    def stop_proving(self) -> None: ...
 
     def set_leader(self, lane: str) -> None:
         """The lane whose answer the conversation goes on with."""

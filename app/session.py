@@ -9,7 +9,7 @@ from typing import Any
 from app.events import Event, PastTurn, RunRefused, Schedule
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
-from app.wishes import AddLane, Change, Models, Pin, RemoveLane, Turn, Wishes
+from app.wishes import AddLane, Change, Claim, Models, Pin, RemoveLane, Turn, Wishes
 from app.work import Work
 from decoding.params import Params
 
@@ -49,6 +49,7 @@ class Session:
     def run(self, prompt: str) -> None:
         with self._wake:
             self._wishes.turn = Turn(prompt, self._runs)
+            self._wishes.claim = None
             self._runs += 1
             self._wake.notify()
 
@@ -120,6 +121,15 @@ class Session:
 
     def set_leader(self, lane: str) -> None:
         self._wishes.leader = lane
+
+    def prove(self, lane: str, repetitions: int) -> None:
+        with self._wake:
+            self._wishes.claim = Claim(lane, repetitions)
+            self._wake.notify()
+
+    def stop_proving(self) -> None:
+        with self._wake:
+            self._wishes.claim = None
 
     # Lanes and models
 

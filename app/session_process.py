@@ -102,6 +102,12 @@ class SessionProcess:
     def set_tree(self, lane: str, tree: str) -> None:
         self._send("set_tree", lane, tree)
 
+    def prove(self, lane: str, repetitions: int) -> None:
+        self._send("prove", lane, repetitions)
+
+    def stop_proving(self) -> None:
+        self._send("stop_proving")
+
     def set_leader(self, lane: str) -> None:
         self._send("set_leader", lane)
 

@@ -86,6 +86,11 @@ class TurnRunner:
         """What each lane said in this turn. One that never began still has its previous answer."""
         return {turn.lane.spec.name: turn.lane.text for turn in self._turns if turn.started}
 
+    def unfinished(self) -> dict[str, list[int]]:
+        """The ids so far of the lanes that have begun and are not done, by name."""
+        going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
+        return {turn.lane.spec.name: list(turn.lane.ids) for turn in going}
+
     def _start(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
         seed = lane_seed(self._seed, self._run, lane.spec.name)

@@ -44,6 +44,14 @@ class Pin:
 Change = AddLane | RemoveLane | Pin
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """A lane draws as plain sampling does: to be tried so many times."""
+
+    lane: str
+    repetitions: int
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """What to load, and the lanes on it."""
@@ -67,6 +75,7 @@ class Wishes:
         self.changes: deque[Change] = deque()
         self.turn: Turn | None = None  # to be answered
         self.opening: list[Turn] | None = None  # another conversation is to begin with these
+        self.claim: Claim | None = None  # to be tested while no round is running
         self.stopping = False
         self.news = False  # something that counts during a pause as well
         self.paused = False
@@ -86,18 +95,25 @@ class Wishes:
         return lane not in self.switched_off
 
     def wait_for_work(self) -> None:
-        """Until there is anything to load, to change or to answer, or all is over."""
+        """Until there is anything to load, to change, to answer or to prove, or all is over."""
         with self.wake:
-            while not (self.closed or self.models or self.changes or self.turn):
+            while not (self.closed or self.models or self.changes or self.turn or self.claim):
                 self.wake.wait()
 
     def may_go_on(self) -> bool:
-        """Waits while paused, and wakes when lanes are changed meanwhile; whether a round may be
-        made now."""
+        """Waits while paused, and wakes when lanes are changed meanwhile or something is to be
+        proven; whether a round may be made now."""
         with self.wake:
-            while self.paused and not (self.stopping or self.steps or self.news):
+            while self.paused and not (self.stopping or self.steps or self.news or self.claim):
                 self.wake.wait()
             self.news = False
             allowed = not self.stopping and (not self.paused or self.steps > 0)
             self.steps = max(self.steps - 1, 0)
             return allowed
+
+    def only(self, claim: Claim, running: bool) -> bool:
+        """Whether nothing else is asked for since; `running`: a turn is, and pauses."""
+        if running and (not self.paused or self.steps or self.news):
+            return False
+        others = self.closed or self.stopping or self.models or self.changes or self.turn
+        return self.claim is claim and not others and self.opening is None

@@ -1,16 +1,27 @@
-"""What the session's thread does: load, change lanes, answer."""
+"""What the session's thread does: load, change lanes, answer, prove."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.events import LoadFailed, Loading, RunFinished, RunRefused, RunStarted
-from app.wishes import Models, Turn, Wishes
+from app.events import LoadFailed, Loading, Proof, RunFinished, RunRefused, RunStarted
+from app.wishes import Claim, Models, Turn, Wishes
 from decoding.errors import InputError
 
-if TYPE_CHECKING:  # torch comes with it; it is imported on the thread
+if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
     from app.lanes import Lanes
+    from decoding.stopping import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The last turn's prompt, where answers to it end, and those that did not yet, by lane."""
+
+    prompt_ids: Sequence[int]
+    stop: Stop
+    unfinished: Mapping[str, Sequence[int]]
 
 
 class Work:
@@ -31,6 +42,7 @@ class Work:
         self._prompts = prompts
         self._lanes: Lanes | None = None
         self.turns: list[Turn] = []
+        self._asked: Asked | None = None
 
     def go(self) -> None:
         wishes = self._wishes
@@ -39,6 +51,7 @@ class Work:
             with wishes.wake:
                 if wishes.opening is not None:
                     self.turns, wishes.opening = wishes.opening, None
+                    self._asked = None
                 models, wishes.models = wishes.models, None
             if models is not None:
                 self._load(models)
@@ -51,6 +64,8 @@ class Work:
                     self._answer(turn, self._lanes)
                 except Exception as error:  # the thread lives on; the prompt goes back to the user
                     wishes.emit(RunRefused(turn.prompt, str(error) or type(error).__name__))
+            elif wishes.claim:
+                self._prove(wishes.claim, self._lanes, running=False)
 
     def _next_turn(self) -> Turn | None:
         """What is to be answered now, unless something else is to be done first."""
@@ -67,6 +82,7 @@ class Work:
         with self._wishes.wake:
             self._wishes.changes.clear()
             turn, self._wishes.turn = self._wishes.turn, None
+            self._wishes.claim = None
         if turn:
             self._wishes.emit(RunRefused(turn.prompt, why))
 
@@ -133,6 +149,7 @@ class Work:
         )
         eos = frozenset() if self._ignore_eos else family.eos
         stop = Stop(eos, self._stop_texts, family.decode)
+        self._asked = Asked(ids, stop, {})
         runner = TurnRunner(
             running, ids, wishes.seed, turn.run, stop, wishes.emit, lambda: wishes.stopping
         )
@@ -143,6 +160,9 @@ class Work:
         while runner.due(wishes.schedule, goes_on) and not wishes.stopping:
             go_on = wishes.may_go_on()
             lanes.change(wishes, idle=False)
+            if not go_on and wishes.claim:
+                self._asked = Asked(ids, stop, runner.unfinished())
+                self._prove(wishes.claim, lanes, running=True)
             # what is due may have changed during a pause
             if go_on and (due := runner.due(wishes.schedule, goes_on)):
                 name = due.lane.spec.name
@@ -151,6 +171,7 @@ class Work:
                     due.lane.set_tree(wishes.trees[name])
                 runner.advance(due, wishes.params)
         stopped = runner.end()
+        self._asked = Asked(ids, stop, runner.unfinished())
         turn.answers = runner.answers()
         wishes.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
@@ -165,3 +186,31 @@ class Work:
             messages.append({"role": "user", "content": turn.prompt})
             messages.append({"role": "assistant", "content": answer})
         return [*messages, {"role": "user", "content": prompt}]
+
+    # Proving
+
+    def _prove(self, claim: Claim, lanes: Lanes, running: bool) -> None:
+        """Until that is done, or something else is asked for."""
+        from app.proof import Place, prove
+        from app.turn import describe
+
+        wishes, asked = self._wishes, self._asked
+        try:
+            lane = next((lane for lane in lanes if lane.spec.name == claim.lane), None)
+            if lane is None or not lane.available:
+                raise InputError((lane and lane.reason) or f"there is no lane {claim.lane}")
+            if asked is None:
+                raise InputError("nothing was asked yet that could go on")
+            ids = [*asked.prompt_ids, *asked.unfinished.get(claim.lane, ())]
+            tree = wishes.trees.get(claim.lane)
+            place = Place(ids, wishes.params, asked.stop, wishes.seed, tree)
+            for proof in prove(
+                lane, place, claim.repetitions, lambda: not wishes.only(claim, running)
+            ):
+                wishes.emit(proof)
+        except Exception as error:  # the screen says so, and the thread lives on
+            note = str(error) if isinstance(error, InputError) else describe(error)
+            wishes.emit(Proof(claim.lane, repetitions=claim.repetitions, note=note))
+        with wishes.wake:
+            if wishes.claim is claim:
+                wishes.claim = None

@@ -1,0 +1,208 @@
+"""A lane that draws what the target draws passes, one that does not is found out, and looking
+changes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from listening import Listener, ids_of, of
+from scipy.stats import chi2_contingency
+
+from app.events import Proof, RunFinished, Stepped
+from app.family import Family
+from app.lane import Lane
+from app.proof import ENOUGH, GREEDY_TOKENS, TOKENS, Place, prove, same_source
+from app.settings import parse_strategies
+from decoding import decoder as loop
+from decoding.acceptance import Verdict, accept
+from decoding.errors import InputError
+from decoding.params import Params, SamplingParams
+from decoding.stopping import Stop
+from decoding.tree import Draft
+
+EVERYTHING = range(5, 115)  # whatever is said, a copy can go on from it
+Open = Callable[..., Listener]
+COLD = Params(SamplingParams(0.4), gamma=3)
+PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
+
+
+def proofs(
+    family: Family, strategies: str, params: Params = COLD, count: int = 250, **place: Any
+) -> list[Proof]:
+    (spec,) = parse_strategies(strategies)
+    own = {"ids": family.encode(PROMPT), "stop": Stop(family.eos), "seed": 5, **place}
+    return list(prove(Lane(spec, family), Place(params=params, **own), count, lambda: False))
+
+
+def always(
+    draft: Draft, logits: torch.Tensor, sampling: SamplingParams, generator: torch.Generator
+) -> Verdict:
+    """Everything that is drafted stays."""
+    if len(draft.tree) == 1:
+        return accept(draft, logits, sampling, generator)
+    tokens = draft.tree.tokens.tolist()
+    path = tuple(range(1, len(tokens)))
+    return Verdict(tuple(tokens), path, int(logits[-1].argmax()), len(path))
+
+
+@pytest.mark.parametrize(
+    "strategies",
+    ["ar", "draft", "draft:gamma=1", "lookup", "draft:temperature=0.7:max_new_tokens=1"],
+)
+def test_an_exact_lane_passes(family: Family, strategies: str) -> None:
+    (*_, last) = proofs(family, strategies)
+    assert (last.done, last.repetitions, last.tokens) == (250, 250, TOKENS)
+    assert last.p_value is not None and last.p_value > 0.01
+    assert last.kinds > 5 and not last.lossy and not last.greedy and last.note is None
+    for side in ("lane", "plain"):
+        assert 0 < sum(getattr(outcome, side) for outcome in last.outcomes) <= 250
+    assert last.behind.endswith("quick")
+
+
+def test_a_broken_acceptance_is_found_out(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "accept", always)
+    (*_, last) = proofs(family, "lookup", ids=EVERYTHING)
+    assert last.p_value is not None and last.p_value < 1e-12
+
+
+def test_at_temperature_0_once_is_enough(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    (only,) = proofs(family, "draft", Params(gamma=3))
+    assert (only.done, only.repetitions, only.tokens) == (1, 1, GREEDY_TOKENS)
+    assert only.greedy and only.p_value is None
+    assert [(each.lane, each.plain) for each in only.outcomes] == [(1, 1)]
+    monkeypatch.setattr(loop, "accept", always)
+    (other,) = proofs(family, "lookup", Params(gamma=3), ids=EVERYTHING)
+    assert sorted((each.lane, each.plain) for each in other.outcomes) == [(0, 1), (1, 0)]
+
+
+def test_what_proves_nothing_is_refused(family: Family) -> None:
+    with pytest.raises(InputError, match="another model"):
+        proofs(family, "drafter")
+    with pytest.raises(InputError, match="context is full"):
+        proofs(family, "draft", ids=[3] * (family.context + 1))
+    (*_, last) = proofs(family, "draft", count=20, ids=[3] * family.context)
+    assert last.tokens == 1 and last.done == 20
+
+
+def test_answers_that_end_early_are_outcomes_as_well(family: Family) -> None:
+    some = frozenset(range(0, 280, 7))
+    (*_, last) = proofs(family, "draft", stop=Stop(some))
+    assert last.p_value is not None and last.p_value > 0.01
+    assert any(outcome.text.endswith(" (end)") for outcome in last.outcomes)
+    assert any(not outcome.text.endswith(" (end)") for outcome in last.outcomes)
+
+
+def test_the_test_is_scipys() -> None:
+    rng = random.Random(1)
+    a, b = (Counter((rng.choice("aab"),) * 2 for _ in range(300)) for _ in range(2))
+    table = [[a[ids], b[ids]] for ids in a]
+    expected = chi2_contingency(table, correction=False)
+    assert same_source(a, b) == pytest.approx(expected.pvalue)
+    flat = [Counter({(i,): n for i, n in enumerate(row)}) for row in ([50, 30, 20], [35, 30, 35])]
+    expected = chi2_contingency([[50, 30, 20], [35, 30, 35]])
+    assert same_source(*flat) == pytest.approx(expected.pvalue)
+
+
+def test_rare_outcomes_are_counted_by_their_beginning() -> None:
+    """(1, x) are rare each and frequent together, (2, x) rare even then, (3, 3) is alone."""
+    a = Counter({(1, x): 1 for x in range(ENOUGH)} | {(2, 5): 2, (3, 3): 40})
+    b = Counter({(1, x): 2 for x in range(ENOUGH)} | {(2, 6): 1, (3, 3): 31})
+    merged = chi2_contingency([[40, 12], [31, 21]], correction=False)
+    assert same_source(a, b) == pytest.approx(merged.pvalue)
+
+
+def test_nothing_to_compare() -> None:
+    assert same_source(Counter({(1,): 400}), Counter({(1,): 400})) is None
+    assert same_source(Counter({(1,): 3, (2,): 1}), Counter({(1,): 2, (3,): 2})) is None
+
+
+def test_the_p_value_is_uniform_among_equals() -> None:
+    """Rarely small, as rarely as it says: else verdicts would be wrong more often than told."""
+    rng = random.Random(0)
+
+    def drawn() -> Counter[tuple[int, ...]]:
+        return Counter(
+            tuple(min(int(rng.expovariate(0.7)), 9) for _ in range(3)) for _ in range(200)
+        )
+
+    values = [same_source(drawn(), drawn()) or 1.0 for _ in range(300)]
+    assert 0.05 <= sum(value < 0.1 for value in values) / 300 <= 0.16
+
+
+# In a session
+
+
+def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
+    def tokens(look: bool) -> list[int]:
+        params = Params(SamplingParams(0.9), gamma=3, max_new_tokens=12)
+        listener = open_session("draft,lookup", params=params)
+        listener.loaded()
+        listener.session.pause(True)
+        listener.session.run("the quick brown fox")
+        listener.session.step()
+        listener.wait(Stepped)
+        if look:
+            listener.session.prove("draft", 30)
+            last = listener.wait(Proof, such=lambda e: e.done == 30)
+            assert last.behind
+            assert not of(listener.heard, RunFinished)
+        listener.session.pause(False)
+        return ids_of(listener.rest(), "draft")
+
+    assert tokens(True) == tokens(False)
+
+
+def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
+    listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
+    listener.loaded()
+    listener.session.prove("draft", 10)
+    assert "nothing was asked" in (listener.wait(Proof).note or "")
+    listener.turn("the quick brown fox")
+    listener.session.prove("nobody", 10)
+    assert "no lane" in (listener.wait(Proof).note or "")
+    listener.forget()
+    listener.session.prove("draft", 10)
+    last = listener.wait(Proof, such=lambda e: e.done == 10)
+    assert last.behind.endswith("fox")
+    listener.session.new_conversation()
+    listener.forget()
+    listener.session.prove("draft", 10)
+    assert "nothing was asked" in (listener.wait(Proof).note or "")
+
+
+@pytest.mark.parametrize("how", ["stop_proving", "stop", "run", "close"])
+def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how: str) -> None:
+    listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
+    listener.loaded()
+    listener.turn("the quick brown fox")
+    listener.session.prove("draft", 10**9)
+    listener.wait(Proof)
+    getattr(listener.session, how)(*(["and on"] if how == "run" else []))
+    if how == "close":
+        return  # the fixture waits for the thread
+    if how != "run":
+        listener.session.run("and on")
+    listener.wait(RunFinished)
+    listener.forget()
+    listener.session.prove("draft", 5)
+    assert listener.wait(Proof).repetitions == 5
+
+
+def test_going_on_ends_it_and_leaving_it_does_not_stop_the_run(open_session: Open) -> None:
+    listener = open_session("draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the quick brown fox")
+    for leave in ("stop_proving", "step"):
+        listener.session.prove("draft", 10**9)
+        listener.wait(Proof)
+        getattr(listener.session, leave)()
+        listener.forget()
+    listener.session.pause(False)
+    finished = listener.wait(RunFinished)
+    assert not finished.stopped
