@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from statistics import median
 
 from decoding.curve import Curve, robust_line
@@ -51,7 +52,7 @@ class Forecast:
 
     @property
     def now(self) -> float:
-        return self.speeds[min(self.gamma, len(self.speeds) - 1)]
+        return self.speeds[self.gamma]
 
 
 def forecast(
@@ -61,8 +62,9 @@ def forecast(
     others: Sequence[Round] = (),
     pass_costs: Sequence[tuple[float, float]] = (),
     at_once: bool = False,
+    most: int = MOST,
 ) -> Forecast | None:
-    """From a lane's `rounds`; None while too few of them drafted.
+    """From a lane's `rounds`, for each gamma up to `most`; None while too few of them drafted.
 
     Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
     and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
@@ -73,13 +75,13 @@ def forecast(
     path = survival(asked)
     if path is None:
         return None
-    seconds = _seconds(asked, rounds, others, pass_costs, at_once)
-    tau, speeds = 1.0, [1 / seconds(0)]
-    for depth, alive in enumerate(path, 1):
+    seconds = _seconds(asked, rounds, others, pass_costs, at_once, most)
+    tau, speeds = 1.0, [1 / seconds[0]]
+    for depth, alive in enumerate(path[:most], 1):
         tau += alive
-        speeds.append(tau / seconds(depth))
-    limit = seconds(min(gamma, MOST)) / seconds(0)
-    return Forecast(tuple(speeds), gamma, break_even(limit, min(gamma, MOST)))
+        speeds.append(tau / seconds[depth])
+    now = min(gamma, most)
+    return Forecast(tuple(speeds), now, break_even(seconds[now] / seconds[0], now))
 
 
 def survival(asked: Sequence[Round]) -> list[float] | None:
@@ -126,37 +128,30 @@ def _seconds(
     others: Sequence[Round],
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
-) -> Cost:
-    """Expected seconds of a round by its gamma. Parts are medians; what happens besides now and
-    then is spread over all, so that together they take as long as the rounds did."""
+    most: int,
+) -> list[float]:
+    """[g]: expected seconds of a round with gamma g. Parts are medians; what happens besides now
+    and then is spread over all, so that together they take as long as the rounds did."""
     verify = _verify_cost([*rounds, *others], pass_costs)
-    drafts = [(len(r.level_sizes) - 1, r.draft_seconds) for r in asked if r.drafted]
-    draft = robust_line(drafts or [(1, 0.0)], proportional=not at_once)
+    made = [(len(r.level_sizes) - 1, r.draft_seconds) for r in asked if r.drafted]
+    line = robust_line(made or [(1, 0.0)], proportional=not at_once)
     rest = median(_rest(record) for record in asked)
-    plain = [_rest(record) for record in (*rounds, *others) if not record.drafted]
+    deepest = max([most, *(levels for levels, _ in made)])
+    draft = [0.0, *(line(levels) for levels in range(1, deepest + 1))]
+    modelled, totals = 0.0, [0.0] * (most + 1)
     shapes = Counter((record.level_sizes, record.gamma) for record in asked)
-
-    def of(sizes: tuple[int, ...], asked_for: int, gamma: int) -> float:
-        """A round like this one, had it been made with `gamma`."""
-        levels = len(sizes) - 1
-        nodes = sum(sizes[: gamma + 1])
-        if gamma > levels and levels == asked_for:  # only its gamma kept it from going deeper
-            nodes += sizes[-1] * (gamma - levels)
-            levels = gamma
-        levels = min(levels, gamma)
-        return (draft(levels) if levels else 0.0) + verify(nodes) + rest
-
-    modelled = sum(count * of(*shape, shape[1]) for shape, count in shapes.items())
+    for (sizes, gamma), count in shapes.items():
+        levels, nodes = len(sizes) - 1, list(accumulate(sizes))
+        modelled += count * (draft[levels] + verify(nodes[-1]) + rest)
+        if levels == gamma:  # only gamma kept it from going deeper
+            nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
+        last = len(nodes) - 1
+        for g in range(most + 1):
+            totals[g] += count * (draft[min(g, last)] + verify(nodes[min(g, last)]))
     scale = sum(record.total_seconds for record in asked) / modelled
-
-    @cache
-    def seconds(gamma: float) -> float:
-        if gamma == 0:
-            return scale * (verify(1) + (median(plain) if plain else rest))
-        whole = sum(count * of(*shape, int(gamma)) for shape, count in shapes.items())
-        return scale * whole / len(asked)
-
-    return seconds
+    plain = [_rest(record) for record in (*rounds, *others) if not record.drafted]
+    alone = verify(1) + (median(plain) if plain else rest)
+    return [scale * each for each in (alone, *(total / len(asked) + rest for total in totals[1:]))]
 
 
 def _rest(record: Round) -> float:

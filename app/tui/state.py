@@ -26,6 +26,8 @@ from app.events import (
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent
 
+NEWEST = 16  # rounds that speak for what is going on now
+
 
 class Phase(StrEnum):
     """Where a lane stands in the current run."""
@@ -84,6 +86,15 @@ class LaneState:
         if own.gamma is None:
             return str(self.info.trees.get(self.tree, self.info.default_gamma))
         return str(own.gamma)
+
+    def usual_gamma(self, params: Params) -> int:
+        """The gamma in force as a number: where it is chosen round by round, what it was in most of
+        the newest ones."""
+        gamma = self.gamma_in(self.own(params))
+        if gamma != "auto":
+            return int(gamma or 0)
+        newest = [step.round.gamma for step in self.steps[-NEWEST:]]
+        return max(newest, key=newest.count, default=self.info.default_gamma)
 
     @property
     def rounds(self) -> list[Round]:

@@ -91,6 +91,12 @@ def test_too_few_rounds_say_nothing() -> None:
     assert forecast([*rounds, *undrafted, machine.round(4)], 4) is not None
 
 
+def test_a_drafter_that_never_has_anything_to_propose() -> None:
+    rounds = [Machine((0.8,), proposes=0.0).round(4) for _ in range(20)]
+    found = forecast(rounds, 4, most=6)
+    assert found is not None and found.speeds == pytest.approx([1 / 1.02] * 7)
+
+
 def test_without_a_measurement_other_lanes_passes_say_what_theirs_cost() -> None:
     machine = Machine((0.85,), level=0.1, node=0.1)
     rounds = [machine.round(4) for _ in range(ROUNDS)]

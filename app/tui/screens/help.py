@@ -57,6 +57,9 @@ METRICS = [
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
           "most, γa4 when that was 4 last."),
+    ("what if", "the tok/s to expect at gamma 0, 1, 2, … from the rounds of the last answer: how "
+                "far their drafts were accepted, what drafts and passes took. Gamma now is the "
+                "reversed column. “pays from α”: were it the same at every position."),
     ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
               "tests its likeliest part. γ is the tree's depth."),
     ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "

@@ -27,6 +27,7 @@ from app.tui.widgets.slider import Slider
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
+from app.tui.widgets.whatif import WhatIf
 
 NARROW_COLUMNS = 80
 
@@ -55,6 +56,7 @@ class MainScreen(Screen[None]):
         yield FiguresPanel(dom_id="figures")
         yield TokenPanel(dom_id="token")
         yield Controls(self.state.params, dom_id="controls")
+        yield WhatIf(dom_id="whatif")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):
             yield Static("›", id="caret")
@@ -127,6 +129,9 @@ class MainScreen(Screen[None]):
         self.query_one(LaneTabs).display = self.tabbed and not failed
         self.query_one(Controls).show(state)
         self.query_one(Controls).display = not self.panel_alone
+        whatif = self.query_one(WhatIf)
+        whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
+        whatif.display = whatif.known and not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
         self.query_one("#status", SplitLine).show(status_left(state), legend(self.looking.looks))
         examples = f"Ask something, {state.keys['app.examples']} has examples"

@@ -88,16 +88,16 @@ class FiguresPanel(Panel):
 
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
-        end = len(lane.rounds) if lane.place is None else lane.place + 1
+        end = len(lane.steps) if lane.place is None else lane.place + 1
         title = [
             Part("Figures ·", "bold $primary", 1),
             Part(state.label(name), "bold $foreground"),
         ]
         if end:
-            title.append(Part(f"· rounds 1 to {end} of {len(lane.rounds)}", "$foreground"))
+            title.append(Part(f"· rounds 1 to {end} of {len(lane.steps)}", "$foreground"))
         self.top.show(title)
         self.bottom.show([] if lane.place is not None else lane_figures(lane))
-        shown = (name, lane.active, end, id(lane.rounds), id(state.memory))
+        shown = (name, lane.active, end, id(lane.steps), id(state.memory))
         if shown != self._shown:
             self._shown = shown
             self._draw(state, lane, end)

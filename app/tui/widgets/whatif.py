@@ -1,0 +1,112 @@
+"""What another gamma would give the lane in focus: one row, from the rounds of its last answer."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widget import Widget
+
+from app.events import DEFAULT_TREE
+from app.tui.labels import BLOCKS
+from app.tui.state import AppState, LaneState
+from decoding.forecast import MOST, Forecast, forecast
+
+WIDE = 80  # columns from which there is room for all of it
+TOO_EARLY = "what if γ: told after a few drafts of the lane in focus"
+DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
+MEANING = (
+    "Expected tokens a second at gamma 0, 1, 2, … from the rounds of the last answer and their "
+    "times. The marked column is gamma now. Drafting pays from that acceptance rate on."
+)
+
+
+class WhatIf(Widget):
+    """Comes with the first forecast and stays from then on, so that nothing jumps."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "WhatIf { height: 1; padding: 0 1; color: $quiet; }"
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self.tooltip = MEANING
+        self.known = False
+        self._asked: tuple[object, ...] | None = None
+        self._forecast: Forecast | None = None
+        self._alpha: float | None = None
+        self._else = TOO_EARLY
+
+    def show(self, state: AppState, name: str | None) -> None:
+        """Cheap where nothing has happened since the last time."""
+        lane = state.lanes.get(name or "")
+        if lane is None:
+            return
+        made = [(id(each.steps), len(each.steps)) for each in state.lanes.values()]
+        asked = (name, made, state.params, lane.tree)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self._forecast = foreseen(state, lane)
+        self._alpha = lane.figures.acceptance_rate if lane.figures else None
+        self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
+        self.known = self.known or self._forecast is not None
+        self.refresh()
+
+    def render(self) -> Content:
+        if self._forecast is None:
+            return Content(self._else)
+        return line(self._forecast, self._alpha, self.size.width >= WIDE)
+
+
+def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
+    """What is known of the lane's last answer, and of its target's passes in other lanes."""
+    if not lane.info.default_gamma:
+        return None
+    others = [each for each in state.lanes.values() if each.info.strategy != "drafter"]
+    medusa = lane.info.strategy == "medusa"
+    fixed = medusa or lane.tree not in (DEFAULT_TREE, "dynamic")  # a tree is as deep as it is
+    return forecast(
+        lane.rounds,
+        lane.usual_gamma(state.params),
+        others=[record for each in others if each is not lane for record in each.rounds],
+        pass_costs=state.loaded.pass_costs if state.loaded else (),
+        at_once=medusa,
+        most=lane.info.trees.get(lane.tree, MOST) if fixed else MOST,
+    )
+
+
+def line(found: Forecast, alpha: float | None, wide: bool) -> Content:
+    """`alpha`: the lane's acceptance rate."""
+    best, now = found.best, found.gamma
+    pieces: list[str | tuple[str, str]] = [("what if " if wide else "", "")]
+    for gamma, block in enumerate(curve(found.speeds)):
+        style = "$accepted" if gamma == best else "$foreground"
+        pieces.append((block, f"{style} reverse" if gamma == now else style))
+    here = f"now γ{now} {speed(found.now)}"
+    if best == 0:
+        told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
+    else:
+        told = f" best γ{best} ≈ {speed(found.speeds[best])} tok/s"
+    pieces += [(told, "bold $foreground"), f" · {here}"]
+    if wide and now:
+        pieces.append(f" · {pays(found.break_even)}")
+        if alpha is not None:
+            pieces.append(f" (here {alpha:.0%})")
+    return Content.assemble(*pieces)
+
+
+def speed(value: float) -> str:
+    return f"{value:.0f}" if value >= 20 else f"{value:.1f}"
+
+
+def pays(break_even: float | None) -> str:
+    if break_even is None:
+        return "would not pay at any α"
+    return f"pays from α {break_even:.0%}"
+
+
+def curve(speeds: tuple[float, ...]) -> str:
+    """A column for each gamma. It stands on half of the highest, so that what is nearly the same
+    looks so, or on the lowest where that is less."""
+    top = max(speeds)
+    floor = min(top / 2, *speeds)
+    steps = len(BLOCKS) - 1
+    return "".join(BLOCKS[round((speed - floor) / (top - floor) * steps)] for speed in speeds)
