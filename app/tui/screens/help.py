@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.keymap import live
@@ -24,7 +25,14 @@ LEGEND = [
     ("dropped", "strike $dropped", "~dropped~ drafted behind a rejected one, never tested"),
     ("bonus", "bold", "the target's own token that ends a round, or its correction"),
     ("plain", "", "the first token, and lanes that do not draft"),
+    ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
 ]
+LANE_MARKS = [
+    ("▶ ‖ …", "it runs; it is paused; it waits for its turn"),
+    ("✓ ■ ✗", "done; stopped; broken, with the reason in its pane"),
+    ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
+              "was in focus last."),
+]  # fmt: skip
 TREE = [
     ("✓ ┝━", "accepted: the path that lived"),
     ("✗", "looked at and rejected; the line says what the target wanted"),
@@ -43,7 +51,28 @@ TREE = [
         "every lane spends a little time on it then.",
     ),
 ]
+TOKEN = [
+    ("p", "the target's probability of the token, behind temperature, top-k, top-p and min-p; "
+          "“before”: without any of them."),
+    ("q", "the drafter's own probability of the token, where it drew it from a distribution."),
+    ("chance", "of being accepted: min(1, p/q). A draw between 0 and 1 below it accepts. A guess "
+               "that was not drawn is accepted when the target's own draw is the same token; at "
+               "temperature 0 when it is the target's likeliest."),
+    ("entropy", "how unsure the target was there, in bits: 0 is sure, 1 a coin, 3 eight equal "
+                "choices. Of its probabilities before temperature and cuts."),
+]  # fmt: skip
+FIGURES = [
+    ("α if reached", "conditional: of the drafts that were tested at this position, how many were "
+                     "accepted."),
+    ("α at all", "unconditional: of all rounds that drafted so far, in how many this position was "
+                 "accepted."),
+    ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals; "
+              "accept: choosing, and keeping what was chosen; other: what is left of the round."),
+    ("memory", "of the process, and of the GPU; of that the weights of each model and the keys "
+               "and values that lanes keep of their tokens."),
+]  # fmt: skip
 METRICS = [
+    ("tok", "tokens of the answer; the first comes from the prefill."),
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
           "was rejected; what stands behind it was never looked at."),
     ("τ", "tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
@@ -71,8 +100,6 @@ METRICS = [
                 "temperature 0 it is plain greedy and exact."),
     ("LOSSY", "rounds of this lane were accepted by the typical rule: its figures are not "
               "comparable with those of exact lanes."),
-    ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
-              "was in focus last."),
     ("fair", "one lane after the other, so that speeds can be compared; race: all at once, the "
              "same time for each, so speeds share one machine."),
 ]  # fmt: skip
@@ -97,6 +124,7 @@ class HelpScreen(ModalScreen[None]):
             yield Static("Tokens", classes="heading -first")
             for name, style, text in LEGEND:
                 yield row(Content.styled(name, style), text)
+            yield from section("Lanes", LANE_MARKS)
             yield Static("Keys", classes="heading")
             yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
@@ -109,12 +137,11 @@ class HelpScreen(ModalScreen[None]):
                     "Keys of a slider; the mouse clicks, drags and wheels", classes="heading"
                 )
                 yield from self._keys(Slider.BINDINGS)
-            yield Static("The tree (v)", classes="heading")
-            for name, text in TREE:
-                yield row(name, text)
-            yield Static("Figures", classes="heading")
-            for name, text in METRICS:
-                yield row(name, text)
+            keys = self._state.keys
+            yield from section(f"The tree ({keys['view.inspect']})", TREE)
+            yield from section("A token", TOKEN)
+            yield from section(f"The figures of a lane ({keys['view.figures']})", FIGURES)
+            yield from section("Figures and words", METRICS)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
@@ -129,6 +156,12 @@ class HelpScreen(ModalScreen[None]):
                 texts[binding.action] = binding.tooltip
         for action, text in texts.items():
             yield row(" ".join(keys[action]), text)
+
+
+def section(heading: str, terms: Iterable[tuple[str, str]]) -> Iterator[Widget]:
+    yield Static(heading, classes="heading", markup=False)
+    for name, text in terms:
+        yield row(name, text)
 
 
 def row(term: Content | str, text: str) -> Horizontal:
