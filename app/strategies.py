@@ -15,6 +15,15 @@ STRATEGIES = {
     "eagle1": "EAGLE-1",
     "lookup": "Prompt lookup",
 }
+WHAT = {
+    "ar": "The target alone, token by token: what the others are compared with",
+    "draft": "A smaller model drafts a chain",
+    "drafter": "The draft model alone answers: another text, its own speed",
+    "medusa": "Heads on the target guess the next tokens, a tree of guesses",
+    "eagle": "A layer on the target's own states drafts a tree",
+    "eagle1": "An EAGLE-1 or 2 draft, beside EAGLE-3",
+    "lookup": "Drafts what followed the same words before: no model at all",
+}
 DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
 MEDUSA = ("medusa",)
 EAGLE = ("eagle", "eagle1")

@@ -24,6 +24,7 @@ from app.events import (
 )
 from app.history.recorder import Recorder
 from app.presets import Presets
+from app.tui.changing import Changing
 from app.tui.commands import commands
 from app.tui.conversations import Conversations
 from app.tui.keymap import names
@@ -80,6 +81,7 @@ class SpecchatApp(App[None]):
         self.set_keymap(keys or {})
         self.main = MainScreen(engine, self.state)
         self.running = Running(self)
+        self.changing = Changing(self)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
@@ -178,6 +180,25 @@ class SpecchatApp(App[None]):
 
     def action_conversations(self) -> None:
         Conversations(self).choose()
+
+    # Lanes
+
+    def action_duplicate(self) -> None:
+        self.changing.duplicate()
+
+    def action_remove(self) -> None:
+        self.changing.remove()
+
+    def action_pin(self) -> None:
+        self.changing.pin()
+
+    def action_add_lane(self, strategy: str) -> None:
+        self.changing.add(strategy)
+
+    @on(Controls.Pinned)
+    def change_pins(self, event: Controls.Pinned) -> None:
+        self.engine.pin(event.lane, event.pins)
+        self.main.show_state()
 
     @on(Controls.Changed)
     def change_params(self, event: Controls.Changed) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from textual.app import App, SystemCommand
 
 from app.events import DEFAULT_TREE
+from app.strategies import STRATEGIES, WHAT
 from app.tui.keymap import live, spoken
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.knobs import KNOBS, shown
@@ -43,6 +44,9 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
         what = TREES.get(tree, "These ranks of guesses in every round")
         run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
         yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
+    for strategy, title in STRATEGIES.items() if allowed(screen.state, "add_lane") else ():
+        run = partial(app.run_action, f"add_lane({strategy!r})")
+        yield SystemCommand(f"Add lane: {title}", WHAT[strategy], run)
     for number, lane in enumerate(screen.state.lanes.values(), 1):
         if number <= LANE_KEYS:
             name = f"Lane {number}: {lane.info.title}"

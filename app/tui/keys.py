@@ -18,7 +18,7 @@ BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "For
 # What needs a model that answers.
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
-    + ("new_conversation", "conversations", "presets")
+    + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
 )
 
 
@@ -40,6 +40,11 @@ RUN_KEYS = [
         "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
+    key("u", "duplicate", "Duplicate lane", "lane.duplicate",
+        "The lane in focus once more, right behind it"),
+    key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
+    key("f", "pin", "Own settings", "lane.pin",
+        "The lane in focus keeps these settings; again: it follows the sliders"),
 ]  # fmt: skip
 
 VIEW_KEYS = [

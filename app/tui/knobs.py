@@ -66,24 +66,30 @@ KNOBS = (
 )  # fmt: skip
 
 
-def shown(knob: Knob, state: AppState) -> bool:
-    """EAGLE's have room while its lane leads, those of the typical rule while it is chosen."""
+def shown(knob: Knob, state: AppState, here: LaneState | None = None) -> bool:
+    """EAGLE's have room while its lane leads, those of the typical rule while it is chosen; a
+    lane's own while it is in focus (`here`)."""
+    if here and knob.name in here.info.pins:
+        return knob.strategies is not MEDUSA or here.own(state.params).acceptance == "typical"
     if knob.strategies is EAGLE:
         lead = state.lanes.get(state.leader or "")
         return lead is not None and lead.info.strategy in EAGLE
     return state.typical if knob.strategies is MEDUSA else True
 
 
-def why_idle(knob: Knob, state: AppState) -> str | None:
-    """Why it acts on nothing at the moment; None when it does."""
+def why_idle(knob: Knob, state: AppState, own: LaneState | None = None) -> str | None:
+    """Why it acts on nothing at the moment; None when it does. `own`: the only lane that it acts
+    on."""
 
     def uses(lane: LaneState) -> bool:
         return lane.active and lane.info.strategy in knob.strategies
 
     lanes = [lane for lane in state.lanes.values() if uses(lane)]
+    if own is not None:
+        lanes = [own] if own.active else []
     if not lanes:
         return "no lane that is on has a use for it"
-    free = [lane for lane in lanes if knob.name not in lane.info.pins]
+    free = [lane for lane in lanes if own or knob.name not in lane.info.pins]
     if not free:
         return "each lane that could use it has a value of its own"
     if knob.greedy and all(lane.own(state.params).sampling.greedy for lane in free):

@@ -45,10 +45,8 @@ def small(value: float) -> str:
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
-    gamma = lane.gamma(state.params)
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
-    if gamma is not None:
-        left.append(Part(f"γ{gamma}", "$quiet", 3))
+    left += [Part(fact, "$quiet", 3) for fact in own_settings(state, lane)]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:
@@ -62,6 +60,19 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         if figures.speedup is not None:
             right.append(Part(f"{figures.speedup:.2f}×", "bold $foreground"))
     return left, right
+
+
+def own_settings(state: AppState, lane: LaneState) -> list[str]:
+    """Its gamma, and a star behind what is the lane's own: γ4, γ2* T0.8*, or * alone."""
+    pins = lane.info.pins
+    facts = []
+    if (gamma := lane.gamma(state.params)) is not None:
+        facts.append(f"γ{gamma}{'*' * ('gamma' in pins)}")
+    if "temperature" in pins:
+        facts.append(f"T{pins['temperature']:g}*")
+    if pins and not any(fact.endswith("*") for fact in facts):
+        facts.append("*")
+    return facts
 
 
 def lane_figures(lane: LaneState) -> list[Part]:
@@ -146,7 +157,7 @@ def status_left(state: AppState) -> list[Part]:
     if state.queued is not None:
         what = state.loading.what if state.loading else "the models are there"
         return [Part(f"Runs when loading is done ({what})", "$primary")]
-    if not state.loaded and not state.failure:
+    if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
     if state.turns and state.leader:
         return [Part(f"The next turn goes on from {state.label(state.leader)}", "$quiet", 1)]

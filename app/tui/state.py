@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from app.events import (
     DEFAULT_TREE,
@@ -12,6 +13,7 @@ from app.events import (
     Figures,
     Finished,
     LaneInfo,
+    LanesChanged,
     Loaded,
     LoadFailed,
     Loading,
@@ -68,6 +70,9 @@ class LaneState:
     def active(self) -> bool:
         """It takes part in the next run."""
         return self.enabled and self.info.available
+
+    def set_pins(self, pins: Mapping[str, Any]) -> None:
+        self.info = replace(self.info, pins=pins)
 
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
@@ -173,6 +178,15 @@ class AppState:
         }
         self.choose_leader()
 
+    def change_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
+        """Lanes that stay keep all that is known of them, and what the user has chosen since."""
+        known = self.lanes
+        self.lanes = {
+            info.name: known.get(info.name) or LaneState(info, info.enabled) for info in infos
+        }
+        self.busy_lane = self.busy_lane if self.busy_lane in self.lanes else None
+        self.choose_leader()
+
     def choose_leader(self) -> None:
         """The leader stays while it takes part; else the first lane that does."""
         if self.leader is None or self.leader not in self.lanes or not self.lead.active:
@@ -233,13 +247,24 @@ class AppState:
 
     def apply(self, event: Event) -> None:
         match event:
+            case Prefilled(lane=name) | Stepped(lane=name) | Finished(lane=name) if (
+                name not in self.lanes
+            ):
+                pass  # the last words of a lane that was removed
             case Loading():
                 self.loading = event
             case Loaded():
                 self.loading, self.loaded, self.memory = None, event, event.memory
+                self.failure = None
                 self.set_lanes(event.lanes)
+            case LoadFailed(kept=True):
+                there = self.loaded.target if self.loaded else "what was there"
+                self.say(f"{event.message}; {there} is back", None)
             case LoadFailed():
                 self.loading, self.failure = None, event.message
+            case LanesChanged():
+                self.loading = None
+                self.change_lanes(event.lanes)
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
                 self.turns, self.seed = event.turn + 1, event.seed

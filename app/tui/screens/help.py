@@ -89,6 +89,8 @@ METRICS = [
     ("what if", "the tok/s to expect at gamma 0, 1, 2, … from the rounds of the last answer: how "
                 "far their drafts were accepted, what drafts and passes took. Gamma now is the "
                 "reversed column. “pays from α”: were it the same at every position."),
+    ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider that is marked "
+          "so stands for the lane in focus alone."),
     ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
               "tests its likeliest part. γ is the tree's depth."),
     ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "

@@ -8,7 +8,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from app.events import Engine, Event, Loaded, LoadFailed
+from app.events import Engine, Event, LanesChanged, Loaded, LoadFailed
 from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
@@ -18,7 +18,7 @@ from app.tui.widgets.controls import Controls
 from app.tui.widgets.figures_panel import FiguresPanel
 from app.tui.widgets.inspector import Inspector
 from app.tui.widgets.key_bar import KeyBar
-from app.tui.widgets.lane_grid import LaneGrid
+from app.tui.widgets.lane_grid import GONE, LaneGrid
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
@@ -105,11 +105,14 @@ class MainScreen(Screen[None]):
     async def take(self, event: Event) -> None:
         """Bring one event, already in the state, into the panes' text."""
         match event:
-            case Loaded():
+            case Loaded() | LanesChanged():
+                in_pane = isinstance(self.focused, TokenView)
                 await self.rebuild()
+                if in_pane and not isinstance(self.focused, TokenView):
+                    self.focus_pane()
                 if self.state.leader:
                     self.engine.set_leader(self.state.leader)
-            case LoadFailed():
+            case LoadFailed(kept=False):
                 leave = self.state.keys["app.quit"]
                 self.query_one("#failure", Static).update(
                     f"Nothing could be loaded:\n\n{event.message}\n\n{leave} leaves."
@@ -127,7 +130,7 @@ class MainScreen(Screen[None]):
         self.grid.show(state)
         self._show_panels()
         self.query_one(LaneTabs).display = self.tabbed and not failed
-        self.query_one(Controls).show(state)
+        self.query_one(Controls).show(state, self.pane_here.name_of_lane if self.pane_here else "")
         self.query_one(Controls).display = not self.panel_alone
         whatif = self.query_one(WhatIf)
         whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
@@ -190,8 +193,9 @@ class MainScreen(Screen[None]):
         if isinstance(event.widget, TokenView):
             pane = event.widget.parent
             assert isinstance(pane, LanePane)
-            self.grid.current = pane.number
-            self._lead(pane.name_of_lane)
+            if pane.number != GONE:
+                self.grid.current = pane.number
+                self._lead(pane.name_of_lane)
         self.show_state()
 
     def _lead(self, lane: str) -> None:

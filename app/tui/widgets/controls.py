@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 
 from app.tui.knobs import KNOBS, shown, token_places, why_idle
-from app.tui.state import AppState
+from app.tui.state import AppState, LaneState
 from app.tui.widgets.slider import Scale, Slider
 from decoding.params import Params, flat, with_settings
 
@@ -24,9 +24,17 @@ class Controls(VerticalScroll, can_focus=False):
     class Changed(Message):
         params: Params
 
+    @dataclass
+    class Pinned(Message):
+        """A slider that stood for a lane's own value was moved: all of its own values."""
+
+        lane: str
+        pins: Mapping[str, Any]
+
     def __init__(self, params: Params, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
         self.params = params
+        self._lane: LaneState | None = None  # the one in focus: what it pins is its own here
 
     def compose(self) -> ComposeResult:
         values, defaults = flat(self.params), flat(Params())
@@ -42,17 +50,23 @@ class Controls(VerticalScroll, can_focus=False):
     def slider(self, name: str) -> Slider:
         return self.query_one(f"#{name}", Slider)
 
-    def show(self, state: AppState) -> None:
+    def show(self, state: AppState, name: str) -> None:
+        """The run's settings, but the own ones of the lane `name` where it has any."""
+        self._lane = lane = state.lanes.get(name)
+        values = flat(lane.own(self.params) if lane else self.params)
         if state.loaded:
             places = token_places(state.loaded.context)
             self.slider("max_new_tokens").set_scale(Scale(places))
         for knob in KNOBS:
             slider = self.slider(knob.name)
-            slider.display = shown(knob, state)
-            why = why_idle(knob, state)
-            slider.set_idle(
-                why is not None, f"{knob.what}\n\nNo effect now: {why}" if why else knob.what
-            )
+            slider.display = shown(knob, state, lane)
+            own = lane is not None and knob.name in lane.info.pins
+            slider.set_own(own)
+            slider.show(values[knob.name])
+            why = why_idle(knob, state, lane if own else None)
+            whose = f"\n\n* {state.label(name)}'s own value" if own else ""
+            effect = f"\n\nNo effect now: {why}" if why else ""
+            slider.set_idle(why is not None, f"{knob.what}{whose}{effect}")
 
     def take(self, params: Params) -> None:
         """Show other settings; nobody is told."""
@@ -69,5 +83,10 @@ class Controls(VerticalScroll, can_focus=False):
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:
         event.stop()
-        self.params = with_settings(self.params, {str(event.slider.id): event.value})
-        self.post_message(self.Changed(self.params))
+        moved = {str(event.slider.id): event.value}
+        if self._lane and moved.keys() <= self._lane.info.pins.keys():
+            self._lane.set_pins({**self._lane.info.pins, **moved})
+            self.post_message(self.Pinned(self._lane.info.name, self._lane.info.pins))
+        else:
+            self.params = with_settings(self.params, moved)
+            self.post_message(self.Changed(self.params))

@@ -16,6 +16,7 @@ from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 
 COMFORTABLE_COLUMNS = 46
+GONE = 0  # the number of a pane whose lane is no more; it leaves a moment later
 
 
 def grid_regions(count: int, size: Size) -> list[Region]:
@@ -70,7 +71,7 @@ class LaneGrid(Container):
 
     @property
     def panes(self) -> Iterator[LanePane]:
-        return iter(self.query_children(LanePane))
+        return (pane for pane in self.query_children(LanePane) if pane.number != GONE)
 
     def pane(self, number: int) -> LanePane | None:
         return next((pane for pane in self.panes if pane.number == number), None)
@@ -79,12 +80,24 @@ class LaneGrid(Container):
         return next(pane for pane in self.panes if pane.name_of_lane == lane)
 
     async def rebuild(self, state: AppState) -> None:
-        """New panes, when the lanes are others than those that were painted first."""
-        if [pane.name_of_lane for pane in self.panes] != list(state.lanes):
-            await self.remove_children()
-            await self.mount_all(
-                LanePane(number, lane) for number, lane in enumerate(state.lanes.values(), 1)
-            )
+        """A pane for each lane, in their order. Those of lanes that stay keep their text; the
+        current one stays the current one."""
+        here = self.pane(self.current)
+        panes = {pane.name_of_lane: pane for pane in self.panes}
+        stay = [name for name in panes if name in state.lanes]
+        if stay != [name for name in state.lanes if name in panes]:  # in another order
+            stay = []
+        names = list(state.lanes)
+        for name, pane in panes.items():
+            pane.number = names.index(name) + 1 if name in stay else GONE
+        if here and here.number != GONE:
+            self.current = here.number
+        self.current = min(self.current, max(len(names), 1))
+        await self.remove_children([pane for pane in panes.values() if pane.number == GONE])
+        for place, (name, lane) in enumerate(state.lanes.items()):
+            if name not in stay:
+                before = place if place < len(self.children) else None
+                await self.mount(LanePane(place + 1, lane), before=before)
         for pane in self.panes:
             info = state.lanes[pane.name_of_lane].info
             pane.view.set_hint((info.note if info.available else info.reason) or "")
@@ -92,6 +105,10 @@ class LaneGrid(Container):
     def take(self, event: Event, state: AppState) -> None:
         """Bring what happened in a run, already in the state, into the panes' text."""
         match event:
+            case Prefilled(lane=name) | Stepped(lane=name) | Finished(lane=name) if (
+                name not in state.lanes
+            ):
+                pass  # the last words of a lane that was removed
             case RunStarted():
                 leader = event.leader if event.leader in state.lanes else state.leader
                 for pane in self.panes:

@@ -26,13 +26,13 @@ class LanePane(Vertical):
         pane: LanePane
 
     def __init__(self, number: int, lane: LaneState) -> None:
-        super().__init__(id=f"lane{number}")
+        super().__init__()
         self.number = number
         self.name_of_lane = lane.info.name
         self.folded = not lane.active
         self._top = SplitLine(ends=("╭", "╮"), fill="─")
         self._row = SplitLine()
-        self.view = TokenView(lane.info.note or "", dom_id=f"view{number}")
+        self.view = TokenView(lane.info.note or "")
         self._bottom = SplitLine(ends=("╰", "╯"), fill="─")
         self._top.add_class("edge")
         self._bottom.add_class("edge")

@@ -115,6 +115,7 @@ class Slider(Widget, can_focus=True):
         self.scale = scale
         self.value = value
         self.default = default
+        self.own = False
 
     def show(self, value: Value) -> None:
         if value != self.value:
@@ -124,6 +125,12 @@ class Slider(Widget, can_focus=True):
     def set_scale(self, scale: Scale) -> None:
         if scale != self.scale:
             self.scale = scale
+            self.refresh()
+
+    def set_own(self, own: bool) -> None:
+        """A mark: it stands for one lane's own value."""
+        if own != self.own:
+            self.own = own
             self.refresh()
 
     def set_idle(self, idle: bool, why: str) -> None:
@@ -180,7 +187,7 @@ class Slider(Widget, can_focus=True):
         knob = round(self.scale.position(self.value) / self.scale.last * (cells - 1))
         style = self.get_visual_style
         return Content.assemble(
-            (f"{self.label:<{LABEL_CELLS}} ", style("slider--label")),
+            (f"{self.label:<{LABEL_CELLS}}{'*' if self.own else ' '}", style("slider--label")),
             ("━" * knob + "●", style("slider--filled")),
             ("─" * (cells - 1 - knob), style("slider--empty")),
             (f" {self.scale.text(self.value):>{VALUE_CELLS}}", style("slider--value")),

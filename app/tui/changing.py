@@ -1,0 +1,79 @@
+"""What changes the lanes themselves: another one, one less, settings of a lane's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.strategies import STRATEGIES, LaneSpec, settings_of
+from app.tui.state import LaneState
+from decoding.params import flat
+
+if TYPE_CHECKING:
+    from app.tui.app import SpecchatApp
+
+MOST_LANES = 6  # more have no room to be read
+
+
+class Changing:
+    """Asks the engine; the screen changes when the engine says that it is done."""
+
+    def __init__(self, app: SpecchatApp) -> None:
+        self._app = app
+        self._engine, self._state, self._main = app.engine, app.state, app.main
+
+    @property
+    def _here(self) -> LaneState | None:
+        pane = self._main.pane_here
+        return self._state.lanes[pane.name_of_lane] if pane else None
+
+    def duplicate(self) -> None:
+        """The lane in focus once more, right behind it."""
+        if lane := self._here:
+            self._add(LaneSpec(lane.info.strategy, lane.info.strategy, lane.info.pins), lane)
+
+    def add(self, strategy: str) -> None:
+        """A lane of any strategy, behind all others."""
+        self._add(LaneSpec(strategy, strategy), None)
+
+    def _add(self, spec: LaneSpec, behind: LaneState | None) -> None:
+        state = self._state
+        if not state.loaded:
+            state.say("Still loading")
+        elif len(state.lanes) >= MOST_LANES:
+            key = state.keys["lane.remove"]
+            state.say(f"There are {MOST_LANES} lanes, more have no room: {key} removes one")
+        else:
+            self._engine.add_lane(spec, behind.info.name if behind else None)
+            later = "; it takes part from the next run on" if state.running else ""
+            state.say(f"Another lane: {STRATEGIES[spec.strategy]}{later}")
+        self._main.show_state()
+
+    def remove(self) -> None:
+        state, lane = self._state, self._here
+        if lane is None or not state.loaded:
+            return
+        if len(state.lanes) == 1:
+            state.say("The last lane stays")
+        else:
+            state.say(f"{state.label(lane.info.name)} is gone")
+            self._engine.remove_lane(lane.info.name)
+        self._main.show_state()
+
+    def pin(self) -> None:
+        """The present settings become the lane's own; if it has some, they are the run's again."""
+        state, lane = self._state, self._here
+        if lane is None or not state.loaded:
+            return
+        label, key = state.label(lane.info.name), state.keys["lane.pin"]
+        if lane.info.pins:
+            state.say(f"{label} follows the sliders again")
+            self.set_pins(lane, {})
+        else:
+            own = flat(lane.own(state.params))
+            self.set_pins(lane, {name: own[name] for name in settings_of(lane.info.strategy)})
+            state.say(f"{label} keeps these settings; the sliders marked * are its own, {key} ends")
+        self._main.show_state()
+
+    def set_pins(self, lane: LaneState, pins: dict[str, Any]) -> None:
+        lane.set_pins(pins)
+        self._engine.pin(lane.info.name, pins)
