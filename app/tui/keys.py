@@ -11,7 +11,7 @@ LANE_KEYS = 9
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
     *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
-    *("ghosts", "look", "zoom"),
+    *("ghosts", "look", "lens", "zoom"),
     *("help", "examples", "command_palette", "conversations", "presets"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
@@ -73,6 +73,8 @@ VIEW_KEYS = [
         "To the slider of the longest answer"),
     key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
     key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text"),
+    key("l", "lens", "Lens", "view.lens",
+        "What colours mean: fate, the target's probability, its entropy, the round"),
     key("y", "copy_answer", "Copy answer", "view.copy",
         "Copy the answer of the pane in focus"),
     *(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from app.events import DEFAULT_TREE, Loading
+from app.tui.lens import SCALES, STEPS
 from app.tui.state import AppState, LaneState, Phase
-from app.tui.token_text import Looks
+from app.tui.token_text import GLYPHS, Looks
 from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part
 from decoding.round import Round
@@ -173,10 +174,12 @@ def progress(loading: Loading | None, cells: int = 20) -> str:
     return f"{'━' * done}{'─' * (cells - done)} {loading.fraction:4.0%} {loading.what}"
 
 
-def legend(looks: Looks) -> list[Part]:
+def legend(looks: Looks, state: AppState) -> list[Part]:
     look = looks.look
     if look == "plain":
         return [Part("plain text", "$quiet", 2)]
+    if looks.lens != "fate":
+        return lens_legend(looks, state)
     accepted, rejected = (
         ("‹accepted›", "~rejected~") if look == "glyphs" else ("accepted", "rejected")
     )
@@ -185,6 +188,22 @@ def legend(looks: Looks) -> list[Part]:
     if looks.ghosts:
         parts.append(Part(rejected, f"strike {colours[1]}", 2))
     return [*parts, Part("bonus", "bold", 2)]
+
+
+def lens_legend(looks: Looks, state: AppState) -> list[Part]:
+    """The lens and its scale, and what measures tokens that are drawn without."""
+    glyphs = looks.look == "glyphs"
+    if looks.lens == "round":
+        every = "every second round"
+        return [Part(f"‹{every}›") if glyphs else Part(every, "on $tint")]
+    parts = [Part(looks.lens, "$quiet", 2)]
+    for ink, words in zip(STEPS, SCALES[looks.lens], strict=True):
+        pair = GLYPHS.get(ink, "")
+        parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${ink}"))
+    if any(lane.unmeasured for lane in state.lanes.values()):
+        again = f"{state.keys['run.again']} measures"
+        parts.append(Part(again if state.replay is None else "not recorded", "$warning"))
+    return parts
 
 
 def unseen(state: AppState) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from app.tui.lens import MEASURED, NEXT_LENS
+from app.tui.token_facts import facts_of
 from app.tui.token_text import Look, Looks
 
 if TYPE_CHECKING:
     from app.tui.screens.main import MainScreen
+    from app.tui.widgets.token_view import TokenView
+    from decoding.round import TokenEvent
 
 NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 
@@ -17,6 +21,7 @@ class Looking:
     def __init__(self, main: MainScreen) -> None:
         self._main, self._state = main, main.state
         self.looks = Looks()
+        self._watched: frozenset[str] = frozenset()
 
     def begin(self) -> None:
         if self._main.app.no_color:
@@ -30,10 +35,38 @@ class Looking:
         self.looks = replace(self.looks, ghosts=not self.looks.ghosts)
         self.show()
 
+    def change_lens(self) -> None:
+        """A lens is nothing without its colours, or the glyphs in their place."""
+        look = self.looks.look
+        if look == "plain":
+            look = "glyphs" if self._main.app.no_color else "colour"
+        self.looks = replace(self.looks, look=look, lens=NEXT_LENS[self.looks.lens])
+        self.show()
+
+    def watch(self) -> None:
+        """One goes from lane to lane, so all of them are watched while the panel or the lens wants
+        to know probabilities."""
+        panel = self._main.panel
+        wanted = (panel and panel.WATCHES) or self.looks.lens in MEASURED
+        lanes = self._state.lanes.items() if wanted else ()
+        watched = frozenset(name for name, lane in lanes if lane.active)
+        if watched != self._watched:
+            self._watched = watched
+            self._main.engine.watch(watched)
+
     def show(self) -> None:
         for pane in self._main.grid.panes:
             pane.view.set_looks(self.looks)
         self._main.show_state()
+
+    def cursor_moved(self, view: TokenView, token: TokenEvent | None) -> None:
+        self._state.look_at(self._main.grid.lane_of(view), token)
+        self._main.show_state()
+
+    def explain(self, view: TokenView, token: TokenEvent) -> None:
+        """In the tooltip."""
+        if facts := facts_of(self._state.lanes[self._main.grid.lane_of(view)], token):
+            view.explain(facts.summary)
 
     def go_to_round(self, steps: int) -> None:
         """Back or forward; the cursor, where there is one, goes along."""

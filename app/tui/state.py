@@ -106,6 +106,13 @@ class LaneState:
         return [step.round for step in self.steps]
 
     @property
+    def unmeasured(self) -> bool:
+        """There are tokens whose probabilities are not known, as nobody watched."""
+        if self.first and not self.first.belief:
+            return True
+        return any(not step.round.entropies for step in self.steps)
+
+    @property
     def step_here(self) -> Stepped | None:
         """The round looked at."""
         if not self.steps:

@@ -1,5 +1,6 @@
 """A dark and a light theme. Blue and orange are told apart by colour-blind eyes as well; the
-contrast of every ink on the backgrounds here is 4.5 or more."""
+contrast of every ink on the backgrounds here is 4.5 or more. The steps of a scale go from dark to
+bright on a dark background, and the other way on a light one."""
 
 from __future__ import annotations
 
@@ -22,6 +23,12 @@ DARK = Theme(
         "accepted": "#56B4E9",
         "rejected": "#E69F00",
         "dropped": "#A87A1E",
+        "step0": "#7479BC",
+        "step1": "#5CA0CC",
+        "step2": "#4CC0B2",
+        "step3": "#98DD62",
+        "step4": "#FDE725",
+        "tint": "#26323F",
         "quiet": "#8B98A8",
         "edge": "#3A4653",
         "footer-background": "#1A222C",
@@ -46,6 +53,12 @@ LIGHT = Theme(
         "accepted": "#0072B2",
         "rejected": "#A34700",
         "dropped": "#956535",
+        "step0": "#5E7A1F",
+        "step1": "#17685C",
+        "step2": "#25527A",
+        "step3": "#362B75",
+        "step4": "#440154",
+        "tint": "#DCE6EE",
         "quiet": "#5C6670",
         "edge": "#B9C0C6",
         "footer-background": "#EDEEEA",

@@ -8,8 +8,9 @@ from functools import cached_property
 
 from app.events import Prefilled, Stepped
 from app.strategies import EAGLE
+from app.tui.evidence import Source, entropy, parent, target_p
+from app.tui.lens import GHOSTS
 from app.tui.state import LaneState
-from app.tui.token_text import GHOSTS
 from app.tui.tree_lines import Life, fate, ordinal, probability, token_name
 from decoding.round import Fate, Likely, Round, TokenEvent
 
@@ -28,7 +29,7 @@ class TokenFacts:
 
     lane: LaneState
     token: TokenEvent
-    event: Prefilled | Stepped
+    event: Source
 
     @property
     def record(self) -> Round | None:
@@ -45,12 +46,7 @@ class TokenFacts:
     @cached_property
     def where(self) -> int:
         """The node that it stands behind, or would have."""
-        record = self.record
-        if record is None:
-            return 0
-        if self.drafted:
-            return record.parents[self.token.node]
-        return record.accepted[-1] if record.accepted else 0
+        return parent(self.token, self.event) if isinstance(self.event, Stepped) else 0
 
     @cached_property
     def came(self) -> int | None:
@@ -75,20 +71,12 @@ class TokenFacts:
     @property
     def entropy(self) -> float | None:
         """In bits, of the target before temperature and cuts."""
-        if isinstance(self.event, Prefilled):
-            return self.event.belief.entropy if self.event.belief else None
-        entropies = self.event.round.entropies
-        return entropies[self.where] if entropies else None
+        return entropy(self.token, self.event)
 
     @property
     def p(self) -> tuple[float, float] | None:
         """The target's probability before temperature and cuts, and after them."""
-        if isinstance(self.event, Prefilled):
-            return self.event.belief.own_p if self.event.belief else None
-        record, node = self.event.round, self.token.node
-        if not self.drafted:
-            return record.own_p
-        return (record.model_p[node], record.p[node]) if record.model_p else None
+        return target_p(self.token, self.event)
 
     @property
     def q(self) -> float | None:

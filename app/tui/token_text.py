@@ -9,23 +9,25 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from app.events import Prefilled, Stepped
+from app.tui.evidence import Source
+from app.tui.lens import GHOSTS, Lens
+from app.tui.lens import ink as lens_ink
 from app.tui.safe_text import one_line, shortened, visible
 from app.tui.wrapping import Ink, Wrapper
-from decoding.round import Fate, TokenEvent
+from decoding.round import TokenEvent
 
 Look = Literal["colour", "glyphs", "plain"]
 
-INKS = {
-    Fate.FIRST: Ink.TEXT,
-    Fate.PLAIN: Ink.TEXT,
-    Fate.ACCEPTED: Ink.ACCEPTED,
-    Fate.REJECTED: Ink.REJECTED,
-    Fate.DROPPED: Ink.DROPPED,
-    Fate.BONUS: Ink.BONUS,
-    Fate.CORRECTION: Ink.BONUS,
+GLYPHS = {  # what opens a group, and all that closes it
+    Ink.ACCEPTED: "‹›",
+    Ink.REJECTED: "~~",
+    Ink.DROPPED: "~~",
+    Ink.STEP1: "‹›¹",
+    Ink.STEP2: "‹›²",
+    Ink.STEP3: "‹›³",
+    Ink.STEP4: "‹›⁴",
+    Ink.TINT: "‹›",
 }
-GHOSTS = (Fate.REJECTED, Fate.DROPPED)
-GLYPHS = {Ink.ACCEPTED: "‹›", Ink.REJECTED: "~~", Ink.DROPPED: "~~"}
 NO_BREAK_SPACE = "\u00a0"
 
 
@@ -35,15 +37,17 @@ class Looks:
 
     look: Look = "colour"
     ghosts: bool = True
+    lens: Lens = "fate"
 
 
 class Piece(NamedTuple):
-    """Some text in one ink; `token` where it is one of the model's."""
+    """Some text in one ink; `token` where it is one of the model's, and what brought it: then the
+    ink is the lens's."""
 
     text: str
-    ink: Ink
+    ink: Ink = Ink.TEXT
     token: TokenEvent | None = None
-    source: Prefilled | Stepped | None = None  # what brought the token
+    source: Source | None = None
 
     @property
     def ghost(self) -> bool:
@@ -88,9 +92,9 @@ class TokenText:
         for token in event.tokens:
             self._add_token(token, event)
 
-    def _add_token(self, token: TokenEvent, source: Prefilled | Stepped) -> None:
+    def _add_token(self, token: TokenEvent, source: Source) -> None:
         if token.text:
-            self._add(Piece(token.text, INKS[token.fate], token, source))
+            self._add(Piece(token.text, token=token, source=source))
 
     def add_note(self, text: str, error: bool) -> None:
         mark, ink = ("✗ ", Ink.ERROR) if error else ("· ", Ink.NOTE)
@@ -173,6 +177,8 @@ class TokenText:
 
     def _flow(self, piece: Piece) -> None:
         text, ink = piece.text, piece.ink
+        if piece.token is not None and piece.source is not None:
+            ink = lens_ink(self.looks.lens, piece.token, piece.source)
         if self._hides(piece):
             text = ""
         elif piece.ghost:

@@ -29,6 +29,12 @@ class Ink(StrEnum):
     NOTE = "note"
     ERROR = "error"
     MARK = "mark"  # a setting changed here
+    STEP0 = "step0"  # the steps of a scale
+    STEP1 = "step1"
+    STEP2 = "step2"
+    STEP3 = "step3"
+    STEP4 = "step4"
+    TINT = "tint"  # of every second round
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
 from app.tui.state import AppState
-from app.tui.token_facts import facts_of
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.figures_panel import FiguresPanel
 from app.tui.widgets.inspector import Inspector
@@ -43,7 +42,6 @@ class MainScreen(Screen[None]):
         self.state = state
         self.zoomed = False
         self.open: str | None = None  # the panel that is shown, by its id
-        self._watched: frozenset[str] = frozenset()
         self.looking = Looking(self)
 
     def compose(self) -> ComposeResult:
@@ -136,7 +134,8 @@ class MainScreen(Screen[None]):
         whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
         whatif.display = whatif.known and not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
-        self.query_one("#status", SplitLine).show(status_left(state), legend(self.looking.looks))
+        looks = self.looking.looks
+        self.query_one("#status", SplitLine).show(status_left(state), legend(looks, state))
         examples = f"Ask something, {state.keys['app.examples']} has examples"
         self.prompt.placeholder = "Go on" if state.turns else examples
         self._show_keys()
@@ -151,17 +150,12 @@ class MainScreen(Screen[None]):
         return self.open is not None and self.size.width < NARROW_COLUMNS
 
     def _show_panels(self) -> None:
-        """One goes from lane to lane, so all of them are watched while a panel wants that."""
         for each in self.query(Panel):
             each.display = each.id == self.open
         panel, pane = self.panel, self.pane_here
         if panel and pane:
             panel.show(self.state, pane.name_of_lane)
-        lanes = self.state.lanes.items() if panel and panel.WATCHES else ()
-        watched = frozenset(name for name, lane in lanes if lane.active)
-        if watched != self._watched:
-            self._watched = watched
-            self.engine.watch(watched)
+        self.looking.watch()
 
     def _show_keys(self) -> None:
         names, hidden = bar(
@@ -280,17 +274,11 @@ class MainScreen(Screen[None]):
 
     @on(TokenView.CursorMoved)
     def look_at(self, event: TokenView.CursorMoved) -> None:
-        pane = event.view.parent
-        assert isinstance(pane, LanePane)
-        self.state.look_at(pane.name_of_lane, event.token)
-        self.show_state()
+        self.looking.cursor_moved(event.view, event.token)
 
     @on(TokenView.Hovered)
     def explain(self, event: TokenView.Hovered) -> None:
-        pane = event.view.parent
-        assert isinstance(pane, LanePane)
-        if facts := facts_of(self.state.lanes[pane.name_of_lane], event.token):
-            event.view.explain(facts.summary)
+        self.looking.explain(event.view, event.token)
 
     def action_cursor(self, step: int) -> None:
         if pane := self.pane_here:
@@ -308,6 +296,9 @@ class MainScreen(Screen[None]):
 
     def action_look(self) -> None:
         self.looking.change_look()
+
+    def action_lens(self) -> None:
+        self.looking.change_lens()
 
     def action_copy_answer(self) -> None:
         self.looking.copy_answer()

@@ -14,6 +14,7 @@ from app.tui.marks import changed
 from app.tui.state import AppState, LaneState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.token_view import TokenView
 
 COMFORTABLE_COLUMNS = 46
 GONE = 0  # the number of a pane whose lane is no more; it leaves a moment later
@@ -75,6 +76,9 @@ class LaneGrid(Container):
 
     def pane(self, number: int) -> LanePane | None:
         return next((pane for pane in self.panes if pane.number == number), None)
+
+    def lane_of(self, view: TokenView) -> str:
+        return next(pane.name_of_lane for pane in self.panes if pane.view is view)
 
     def pane_of(self, lane: str) -> LanePane:
         return next(pane for pane in self.panes if pane.name_of_lane == lane)
