@@ -17,6 +17,7 @@ from app.events import (
     LaneInfo,
     Loaded,
     LoadFailed,
+    Proof,
     RunFinished,
     RunRefused,
     Schedule,
@@ -35,6 +36,7 @@ from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
 from app.tui.screens.presets import PresetsScreen
+from app.tui.screens.proof import ProofScreen
 from app.tui.state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.controls import Controls
@@ -138,6 +140,8 @@ class SpecchatApp(App[None]):
             self.engine.pause(False)  # or the next run would begin paused
         self.state.apply(event)
         await self.main.take(event)
+        if isinstance(event, Proof) and isinstance(self.screen, ProofScreen):
+            self.screen.take(event)
 
     # Running
 
@@ -169,6 +173,9 @@ class SpecchatApp(App[None]):
 
     def action_tree(self, strategy: str, tree: str) -> None:
         self.running.choose_tree(strategy, tree)
+
+    def action_prove(self) -> None:
+        self.running.prove()
 
     def action_new_conversation(self) -> None:
         self.running.new_conversation()

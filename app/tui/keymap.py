@@ -23,6 +23,7 @@ def scopes() -> dict[str, list[BindingType]]:
     from app.tui.screens.examples import ExamplesScreen
     from app.tui.screens.help import HelpScreen
     from app.tui.screens.presets import PresetsScreen
+    from app.tui.screens.proof import ProofScreen
     from app.tui.widgets.prompt import Prompt
     from app.tui.widgets.slider import Slider
     from app.tui.widgets.token_view import TokenView
@@ -35,6 +36,7 @@ def scopes() -> dict[str, list[BindingType]]:
         ExamplesScreen,
         ConversationsScreen,
         PresetsScreen,
+        ProofScreen,
     )
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],

@@ -19,6 +19,7 @@ BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "For
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
+    + ("prove",)
 )
 
 
@@ -38,6 +39,9 @@ RUN_KEYS = [
         "Fair: one lane at a time, comparable speed; or race: all at once, same time each"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
         "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
+    key("e", "prove", "Prove it", "run.prove",
+        "Draw the next tokens many times, by the lane in focus and by plain sampling: are they the "
+        "same?"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
     key("u", "duplicate", "Duplicate lane", "lane.duplicate",

@@ -170,8 +170,12 @@ def progress(loading: Loading | None, cells: int = 20) -> str:
         return "Starting"
     if loading.fraction is None:
         return f"Loading {loading.what}"
-    done = round(min(max(loading.fraction, 0.0), 1.0) * cells)
-    return f"{'━' * done}{'─' * (cells - done)} {loading.fraction:4.0%} {loading.what}"
+    return f"{share_bar(loading.fraction, cells)} {loading.what}"
+
+
+def share_bar(share: float, cells: int = 20) -> str:
+    done = round(min(max(share, 0.0), 1.0) * cells)
+    return f"{'━' * done}{'─' * (cells - done)} {share:4.0%}"
 
 
 def legend(looks: Looks, state: AppState) -> list[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.events import Loaded, LoadFailed, RunRefused, Schedule
+from app.tui.screens.proof import ProofScreen
 from app.tui.widgets.controls import Controls
 from decoding.params import Acceptance
 
@@ -98,6 +99,22 @@ class Running:
         if not self._state.paused:
             self.pause()
         self._engine.step()
+
+    def prove(self) -> None:
+        """Compare the lane in focus with plain sampling, while no round is running."""
+        state, pane = self._state, self._main.pane_here
+        if pane is None:
+            return
+        name = pane.name_of_lane
+        if reason := state.lanes[name].info.reason:
+            state.say(f"{state.label(name)}: {reason}")
+        elif state.running and not state.paused:
+            state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")
+        elif not state.turns:
+            state.say("Ask something first: it is proven from there on")
+        else:
+            self._app.push_screen(ProofScreen(self._engine, name, state.label(name)))
+        self._main.show_state()
 
     def change_schedule(self) -> None:
         schedule: Schedule = "race" if self._state.schedule == "fair" else "fair"

@@ -102,6 +102,9 @@ METRICS = [
                 "temperature 0 it is plain greedy and exact."),
     ("LOSSY", "rounds of this lane were accepted by the typical rule: its figures are not "
               "comparable with those of exact lanes."),
+    ("Prove it", "the next tokens from one place, many times over with other seeds: by the lane "
+                 "and by plain sampling. p is how often two equal sources would differ as much "
+                 "by chance."),
     ("fair", "one lane after the other, so that speeds can be compared; race: all at once, the "
              "same time for each, so speeds share one machine."),
 ]  # fmt: skip
