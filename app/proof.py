@@ -133,7 +133,8 @@ def _text(side: _Side, ids: Ids) -> str:
 def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
     """The p-value of the chi-square test that as many draws `a` and `b` have one distribution; None
     where there are no two cells to compare. Outcomes that are too rare for a cell of their own are
-    counted with those of the same beginning, by ever shorter ones."""
+    counted with others that are the same without their last tokens, and those that are still too
+    rare by their second token: the first is the prefill's, no strategy has a part in it."""
     cells: list[tuple[int, int]] = []
     counts = {ids: (a[ids], b[ids]) for ids in a.keys() | b.keys()}
     for length in reversed(range(max(map(len, counts)))):
@@ -142,11 +143,12 @@ def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
             if x + y >= ENOUGH:
                 cells.append((x, y))
             else:
-                known = rare.get(ids[:length], (0, 0))
-                rare[ids[:length]] = known[0] + x, known[1] + y
+                part = ids[1:2] if length == 1 else ids[:length]
+                known = rare.get(part, (0, 0))
+                rare[part] = known[0] + x, known[1] + y
         counts = rare
     cells.sort(key=sum, reverse=True)
-    for x, y in counts.values():  # the rest, whatever it begins with
+    for x, y in counts.values():  # the rest, whatever it is
         if x + y < ENOUGH and cells:
             last = cells.pop()
             x, y = x + last[0], y + last[1]

@@ -16,7 +16,7 @@ from scipy.stats import chi2_contingency
 from app.events import Proof, RunFinished, Stepped
 from app.family import Family
 from app.lane import Lane
-from app.proof import ENOUGH, GREEDY_TOKENS, TOKENS, Place, prove, same_source
+from app.proof import GREEDY_TOKENS, TOKENS, Place, prove, same_source
 from app.settings import parse_strategies
 from decoding import decoder as loop
 from decoding.acceptance import Verdict, accept
@@ -108,12 +108,19 @@ def test_the_test_is_scipys() -> None:
     assert same_source(*flat) == pytest.approx(expected.pvalue)
 
 
-def test_rare_outcomes_are_counted_by_their_beginning() -> None:
-    """(1, x) are rare each and frequent together, (2, x) rare even then, (3, 3) is alone."""
-    a = Counter({(1, x): 1 for x in range(ENOUGH)} | {(2, 5): 2, (3, 3): 40})
-    b = Counter({(1, x): 2 for x in range(ENOUGH)} | {(2, 6): 1, (3, 3): 31})
-    merged = chi2_contingency([[40, 12], [31, 21]], correction=False)
-    assert same_source(a, b) == pytest.approx(merged.pvalue)
+def test_rare_outcomes_are_counted_together() -> None:
+    alone = ({(3, 3, 3): 40}, {(3, 3, 3): 43})
+    by_beginning = ({(1, 2, x): 1 for x in range(10)}, {(1, 2, x): 2 for x in range(10)})
+    by_second = ({(y, 7, y): 2 for y in range(9)}, {(y, 7): 1 for y in range(9)})
+    rest = ({(5, x): 1 for x in range(20, 32)}, {(x,): 1 for x in range(20, 28)})
+    a, b = (
+        Counter[tuple[int, ...]](
+            {**alone[side], **by_beginning[side], **by_second[side], **rest[side]}
+        )
+        for side in (0, 1)
+    )
+    cells = [[40, 10, 18, 12], [43, 20, 9, 8]]
+    assert same_source(a, b) == pytest.approx(chi2_contingency(cells, correction=False).pvalue)
 
 
 def test_nothing_to_compare() -> None:
