@@ -6,13 +6,16 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from scripted import prefilled
+from rich.cells import cell_len
+from scripted import prefilled, stepped
 from stage import Play
 from textual.dom import DOMNode
 from textual.geometry import Size
 
+from app.presets import Presets
 from app.tui.keymap import check, scopes, spoken
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
@@ -296,3 +299,16 @@ async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
 def test_importing_the_app_does_not_import_torch() -> None:
     code = "import sys, app.tui.app; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("keys", ["", "v", "w", "s", "f1", "f4", "ctrl+p", "z"])
+async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
+    async with play(presets=Presets(tmp_path / "presets.json")) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        await stage.press("escape", *filter(None, [keys]))
+        for columns, rows in ((60, 24), (40, 12), (20, 6), (5, 2), (200, 50), (79, 9), (100, 30)):
+            await stage.resize(columns, rows)
+            lines = stage.text.splitlines()
+            assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
