@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from scripted import prefilled, stepped
-from stage import Play
+from scripted import figures, prefilled, stepped
+from stage import LANES, Play
 from textual.dom import DOMNode
 from textual.geometry import Size
 
+from app.events import Finished
 from app.presets import Presets
+from app.tui.glossary import _FIGURES, LANE_MARKS, METRICS, explain
 from app.tui.keymap import check, scopes, spoken
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
@@ -299,6 +301,36 @@ async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
 def test_importing_the_app_does_not_import_torch() -> None:
     code = "import sys, app.tui.app; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.asyncio
+async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
+    async with play(lanes=LANES[1:2], load=False) as stage:
+        await stage.load(LANES[1:2])
+        await stage.begin("Hello", 0, "draft")
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        end = Finished("draft", "length", None, figures(), False, 17, divergence_gap=0.5)
+        await stage.tell(end)
+        lines = stage.text.splitlines()
+        for figure, words in (
+            ("19.8 tok/s", "decoded tokens ÷"), ("1.77×", "speedup"), ("α 72%", "acceptance rate"),
+            ("τ 2.9", "tokens per target pass"), ("TTFT 210ms", "the prefill"),
+            ("64 tok", "tokens of the answer"), ("≠AR@17", "differs from token 17"),
+            ("γ4", "the longest draft"), ("█", "how many rounds"), ("· fair", "one lane after"),
+        ):  # fmt: skip
+            y = next(y for y, line in enumerate(lines) if figure in line)
+            x = lines[y].index(figure)
+            await stage.pilot.hover(offset=(x, y))
+            line, _ = stage.app.screen.get_widget_at(x, y)
+            assert words in str(line.tooltip), figure
+            await stage.pilot.hover(offset=(x - 1, y))  # between two of them
+            assert line.tooltip is None
+
+
+def test_everything_that_an_edge_explains_is_in_help() -> None:
+    assert explain("demo") is None
+    terms = {*dict(LANE_MARKS), *dict(METRICS)}
+    assert {term for _, term in _FIGURES} <= terms
 
 
 @pytest.mark.asyncio

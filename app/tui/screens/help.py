@@ -12,102 +12,13 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from app.tui.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
 from app.tui.keymap import live
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
-
-LEGEND = [
-    ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
-    ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
-    ("dropped", "strike $dropped", "~dropped~ drafted behind a rejected one, never tested"),
-    ("bonus", "bold", "the target's own token that ends a round, or its correction"),
-    ("plain", "", "the first token, and lanes that do not draft"),
-    ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
-]
-LANE_MARKS = [
-    ("▶ ‖ …", "it runs; it is paused; it waits for its turn"),
-    ("✓ ■ ✗", "done; stopped; broken, with the reason in its pane"),
-    ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
-              "was in focus last."),
-]  # fmt: skip
-TREE = [
-    ("✓ ┝━", "accepted: the path that lived"),
-    ("✗", "looked at and rejected; the line says what the target wanted"),
-    ("·", "never looked at: behind a rejected token, or behind the end of the answer"),
-    ("◆", "the target's own token, which ends the round"),
-    ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
-    (
-        "draft",
-        "EAGLE: the draft's own probability of the whole path down to the token. The likeliest are "
-        "verified, the others pruned (○).",
-    ),
-    (
-        "p",
-        "what the target gives the token behind its parent, after temperature and top-p; at "
-        "temperature 0 all of it lies on one token. Only for rounds drafted while this is open; "
-        "every lane spends a little time on it then.",
-    ),
-]
-TOKEN = [
-    ("p", "the target's probability of the token, behind temperature, top-k, top-p and min-p; "
-          "“before”: without any of them."),
-    ("q", "the drafter's own probability of the token, where it drew it from a distribution."),
-    ("chance", "of being accepted: min(1, p/q). A draw between 0 and 1 below it accepts. A guess "
-               "that was not drawn is accepted when the target's own draw is the same token; at "
-               "temperature 0 when it is the target's likeliest."),
-    ("entropy", "how unsure the target was there, in bits: 0 is sure, 1 a coin, 3 eight equal "
-                "choices. Of its probabilities before temperature and cuts."),
-]  # fmt: skip
-FIGURES = [
-    ("α if reached", "conditional: of the drafts that were tested at this position, how many were "
-                     "accepted."),
-    ("α at all", "unconditional: of all rounds that drafted so far, in how many this position was "
-                 "accepted."),
-    ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals; "
-              "accept: choosing, and keeping what was chosen; other: what is left of the round."),
-    ("memory", "of the process, and of the GPU; of that the weights of each model and the keys "
-               "and values that lanes keep of their tokens."),
-]  # fmt: skip
-METRICS = [
-    ("tok", "tokens of the answer; the first comes from the prefill."),
-    ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
-          "was rejected; what stands behind it was never looked at."),
-    ("τ", "tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
-    ("TTFT", "time to the first token: the prefill. It is not in tok/s."),
-    ("tok/s", "decoded tokens ÷ decoding time, without the first token. Batch size is 1."),
-    ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run."),
-    ("≡AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on, and Δ is "
-            "how far apart the target's logits of both tokens are there: next to nothing is a "
-            "tie that rounding decided. Only at temperature 0."),
-    ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
-    ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
-          "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
-          "most, γa4 when that was 4 last."),
-    ("what if", "the tok/s to expect at gamma 0, 1, 2, … from the rounds of the last answer: how "
-                "far their drafts were accepted, what drafts and passes took. Gamma now is the "
-                "reversed column. “pays from α”: were it the same at every position."),
-    ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider that is marked "
-          "so stands for the lane in focus alone."),
-    ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
-              "tests its likeliest part. γ is the tree's depth."),
-    ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "
-               "guesses form a tree that one target pass tests."),
-    ("exact", "a draft stays only where the target says the same; sampled, every lane has the "
-              "target's distribution."),
-    ("typical", "Medusa's other rule: a draft stays when the target gives it more than "
-                "min(ε, δ·exp(−entropy)). Faster, but no longer the target's distribution. At "
-                "temperature 0 it is plain greedy and exact."),
-    ("LOSSY", "rounds of this lane were accepted by the typical rule: its figures are not "
-              "comparable with those of exact lanes."),
-    ("Prove it", "the next tokens from one place, many times over with other seeds: by the lane "
-                 "and by plain sampling. p is how often two equal sources would differ as much "
-                 "by chance."),
-    ("fair", "one lane after the other, so that speeds can be compared; race: all at once, the "
-             "same time for each, so speeds share one machine."),
-]  # fmt: skip
 
 
 class HelpScreen(ModalScreen[None]):
@@ -129,6 +40,7 @@ class HelpScreen(ModalScreen[None]):
             yield Static("Tokens", classes="heading -first")
             for name, style, text in LEGEND:
                 yield row(Content.styled(name, style), text)
+            yield from section(f"What colours mean ({self._state.keys['view.lens']})", LENSES)
             yield from section("Lanes", LANE_MARKS)
             yield Static("Keys", classes="heading")
             yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])

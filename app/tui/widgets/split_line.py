@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
+from textual import events
 from textual.content import Content
 from textual.widget import Widget
+
+from app.tui.glossary import explain
 
 
 class Part(NamedTuple):
@@ -38,8 +42,30 @@ class SplitLine(Widget):
             self._left, self._right = sides
             self.refresh()
 
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What the figure below the mouse means."""
+        part = self.part_at(event.x)
+        text = explain(part.text) if part else None
+        self.tooltip = None if text is None else Content(text)
+
+    def part_at(self, x: int) -> Part | None:
+        room = self._room
+        left, right = fitting(self._left, self._right, room)
+        start = len(self._ends[0])
+        for parts, place in ((left, start), (right, start + room - joined(right).cell_length)):
+            for part in parts:
+                place += 1  # the space before it
+                if place <= x < place + cell_len(part.text):
+                    return part
+                place += cell_len(part.text)
+        return None
+
+    @property
+    def _room(self) -> int:
+        return self.size.width - sum(map(len, self._ends))
+
     def render(self) -> Content:
-        room = self.size.width - sum(map(len, self._ends))
+        room = self._room
         left, right = fitting(self._left, self._right, room)
         head, tail = joined(left), joined(right)
         head = head.truncate(max(0, room - tail.cell_length), ellipsis=True)
