@@ -81,7 +81,7 @@ class Loaded:
     memory: Memory | None = None
     # (nodes, seconds) of target passes, as measured behind a short prompt; () where that would
     # have taken long
-    pass_costs: tuple[tuple[int, float], ...] = ()
+    pass_costs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,13 +70,13 @@ class Family:
         return verify_cost(self.target)
 
     @property
-    def pass_costs(self) -> tuple[tuple[int, float], ...]:
-        """The points of `verify_cost`, if they were measured or that takes no second; else ()."""
+    def quick_cost(self) -> Curve | None:
+        """`verify_cost`, if it was measured or that takes no second; else None."""
         if "verify_cost" not in self.__dict__:
             too_short = self.context < PROMPT + SIZES[-1]
             if too_short or pass_seconds(self.target, 1) > QUICK_PASS:
-                return ()
-        return tuple((int(nodes), seconds) for nodes, seconds in self.verify_cost.points)
+                return None
+        return self.verify_cost
 
     @property
     def device(self) -> str:

@@ -273,7 +273,7 @@ class Lane:
             drafter = Eagle(head, family.target, verify_cost=cost)
         elif self.spec.strategy == "lookup":
             drafter = Lookup(family.target.device)
-        return Decoder(family.target, drafter)
+        return Decoder(family.target, drafter, lambda: family.quick_cost)
 
 
 def _on_gpu(family: Family) -> bool:

@@ -34,7 +34,7 @@ class Lanes:
         self._progress("warming up", 0.95)
         for lane in self._lanes:
             self._warm_up(lane)
-        family = self.family
+        family, cost = self.family, self.family.quick_cost
         wishes.emit(
             Loaded(
                 target=family.title,
@@ -47,7 +47,7 @@ class Lanes:
                 ignored=family.ignored,
                 weights=weights(family),
                 memory=memory(family, self._lanes),
-                pass_costs=family.pass_costs,
+                pass_costs=() if cost is None else cost.points,
             )
         )
 

@@ -53,16 +53,25 @@ class Decoder:
 
     `start` prefills and gives the first token, each `step` is one round; `finished` says why there
     are no more. Between two rounds everything in `Params` may change.
+
+    `verify_cost` is asked when gamma "auto" begins: seconds of a target pass over n nodes, None
+    where they are not known and it has to find out.
     """
 
-    def __init__(self, target: Target, drafter: Drafter | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        drafter: Drafter | None = None,
+        verify_cost: Callable[[], Callable[[float], float] | None] = lambda: None,
+    ) -> None:
         self.target = target
         self.drafter = drafter
         self.generated: list[int] = []
         self.finished: FinishReason | None = None
         self.prompt: Prompt | None = None
         self.draft_prefill_seconds = 0.0
-        self._auto = AutoGamma(drafter.default_gamma) if drafter is not None else None
+        default_gamma = 0 if drafter is None else drafter.default_gamma
+        self._auto = AutoGamma(default_gamma, verify_cost)
         self.watched = False  # somebody looks at the trees: rounds carry evidence
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
@@ -161,7 +170,7 @@ class Decoder:
             ranks=draft.ranks,
             gamma=gamma,
         )
-        if self._auto is not None and params.gamma == "auto":
+        if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)
         if self.watched:  # not a part of decoding, nor of its time
             record = with_evidence(record, draft, result.logits, verdict.draws, params.sampling)
@@ -186,7 +195,7 @@ class Decoder:
 
     def _gamma(self, params: Params) -> int:
         """The longest path to ask the drafter for."""
-        if self.drafter is None or self._auto is None:
+        if self.drafter is None:
             return 0
         gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
         # A round emits one token more than it accepts, and no more than may still be emitted.

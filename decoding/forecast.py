@@ -5,7 +5,9 @@ been accepted up to min(a, g): for these g the rounds answer exactly. Beyond, a 
 ended while everything was accepted says only that a is at least gamma; it is censored. So the
 chance h(i) that a path goes on at position i is counted over the rounds that came so far and were
 allowed to go on (Kaplan and Meier 1958), and behind the last position with enough of them it stays
-as it was there. Then, with S(j) = h(1) ... h(j), the probability that a path reaches j,
+as it was there. A path that ended with the answer, or because the drafter had no more to propose,
+would not have gone on with any gamma. Then, with S(j) = h(1) ... h(j), the probability that a path
+reaches j,
 
     tau(g) = 1 + S(1) + ... + S(g)                        tokens in a round, bonus included
     seconds(g) = d(levels) + v(nodes) + r                 as the rounds' own times have it
@@ -87,9 +89,9 @@ def forecast(
 def survival(asked: Sequence[Round]) -> list[float] | None:
     """S(j), j from 1 to `MOST`, of rounds that were asked for a draft; None where too few were."""
     reached, went_on = [0] * (MOST + 1), [0] * (MOST + 1)
-    ends = Counter((len(record.accepted), record.gamma, record.cut) for record in asked)
-    for (accepted, gamma, cut), count in ends.items():
-        for position in range(1, min(accepted + (not cut), gamma, MOST) + 1):
+    ends = Counter((len(record.accepted), record.gamma) for record in asked)
+    for (accepted, gamma), count in ends.items():
+        for position in range(1, min(accepted + 1, gamma, MOST) + 1):
             reached[position] += count
             went_on[position] += count * (position <= accepted)
     if reached[1] < ENOUGH:

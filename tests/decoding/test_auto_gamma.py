@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from decoding.auto_gamma import MOST, AutoGamma, RunningLine
+from decoding.auto_gamma import AHEAD, MOST, OPENING, AutoGamma, Cost
 from tests.decoding.simulated import Machine
 
 MACHINES = {
@@ -67,7 +69,7 @@ def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
 def test_it_goes_deeper_only_behind_what_was_tested() -> None:
     auto, machine = AutoGamma(2), Machine((1.0,), level=0.0)
     _, gammas = play(auto, machine, 60)
-    assert all(gamma <= max(4, *gammas[:i]) + 2 for i, gamma in enumerate(gammas) if i > 3)
+    assert all(gamma <= max(gammas[:i]) + AHEAD for i, gamma in enumerate(gammas) if i)
     assert gammas[-1] == MOST
 
 
@@ -82,14 +84,27 @@ def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
     assert auto.speeds()[2] > 0.98 * before[2]
 
 
-def test_a_line_that_fades() -> None:
-    flat, steep = RunningLine(share=0.0), RunningLine(share=1.0)
-    for line in (flat, steep):
-        line.add(4, 8.0)
-    assert flat.at(1) == 8.0  # one point says nothing about others: as its share has it
-    assert steep.at(1) == pytest.approx(2.0)
-    for line in (flat, steep):
-        for x in range(1, 200):
-            line.add(x % 9, 3.0 + 0.5 * (x % 9))
-        assert line.at(0) == pytest.approx(3.0, abs=0.05)
-        assert line.at(16) == pytest.approx(11.0, abs=0.1)
+def test_slow_rounds_at_the_start_do_not_mislead_it() -> None:
+    machine = MACHINES["the demo's"]
+    auto = AutoGamma(4)
+    for _ in range(3):
+        auto.observe(replace(machine, level=4.0, rest=3.0).round(auto.choose()))
+    _, gammas = play(auto, machine, 40)
+    assert 0 not in gammas
+
+
+def test_what_passes_cost_is_asked_once_and_believed() -> None:
+    machine = Machine((0.8,), level=0.0, node=0.5)
+    asked = []
+
+    def measured() -> Cost:
+        asked.append(1)
+        return lambda nodes: 0.1 * (1.0 + machine.node * (nodes - 1))  # on a faster machine
+
+    auto = AutoGamma(4, measured)
+    assert not asked
+    play(auto, machine, OPENING)
+    assert asked == [1]
+    without = AutoGamma(4)
+    play(without, machine, OPENING)
+    assert without.speeds()[0] < 0.5 * machine.speed(0) < auto.speeds()[0]

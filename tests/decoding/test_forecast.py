@@ -62,11 +62,11 @@ def test_where_a_drafter_ends_its_draft_itself_more_gamma_gives_nothing() -> Non
     assert path is not None and path[2] > 0.5 and path[3:8] == [0.0] * 5
 
 
-def test_a_round_that_the_answers_end_cut_says_nothing_of_what_came_behind() -> None:
-    machine = Machine((1.0,))
-    whole = [machine.round(4) for _ in range(20)]
-    cut = replace(whole[0], accepted=(1,), emitted=(0,), tested=1)
-    assert survival([*whole, *[cut] * 20]) == survival(whole)
+def test_a_path_that_ended_with_the_answer_would_not_have_gone_on() -> None:
+    whole = [Machine((1.0,)).round(4) for _ in range(20)]
+    ended = replace(whole[0], accepted=(1,), emitted=(0,), tested=1)
+    path = survival([*whole, *[ended] * 20])
+    assert path is not None and path[:4] == [1.0, 0.5, 0.5, 0.5]
 
 
 def test_behind_what_was_tested_often_enough_the_last_rate_stays() -> None:

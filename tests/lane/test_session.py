@@ -104,11 +104,11 @@ def test_what_would_take_long_to_measure_is_not(
 ) -> None:
     family = replace(family)
     monkeypatch.setattr("app.family.QUICK_PASS", 0.0)
-    assert family.pass_costs == ()
+    assert family.quick_cost is None
     monkeypatch.setattr("app.family.QUICK_PASS", 9.0)
-    assert [nodes for nodes, _ in family.pass_costs] == list(SIZES)
+    assert family.quick_cost is family.verify_cost
     monkeypatch.setattr("app.family.QUICK_PASS", 0.0)
-    assert family.pass_costs  # they are known by now
+    assert family.quick_cost  # it is known by now
 
 
 def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Any) -> None:
