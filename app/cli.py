@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 
 from app.heads import heads
 from app.history.command import replay
+from app.models_command import models
 from app.terminal import OutputLost, need_terminal, put
 from decoding.errors import InputError
 
@@ -32,13 +33,14 @@ cli = typer.Typer(
 
 cli.add_typer(heads, name="heads")
 cli.command()(replay)
+cli.command()(models)
 
 Flags = dict[str, Any]
 
 # (panel, name, type, help): what the screen and the headless run have in common. Values are checked
 # in app.settings, where those of the environment and of config.toml arrive too.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
-    ("Models", "preset", str, "Named family of models (default: demo)."),
+    ("Models", "preset", str, "Named family of models: demo (default), or of config.toml."),
     ("Models", "target", str, "Folder or hub id of the target."),
     ("Models", "draft", str, "Folder or hub id of a draft model."),
     ("Models", "medusa", str, "Folder of Medusa heads; a merged model is the target as well."),
@@ -219,6 +221,7 @@ def open_screen(flags: Flags) -> NoReturn:
     from app.assets import example_prompts
     from app.document import settings_report
     from app.events import LaneInfo
+    from app.families import library
     from app.history.recorder import Recorder
     from app.history.store import Store
     from app.session import Session
@@ -263,6 +266,7 @@ def open_screen(flags: Flags) -> NoReturn:
         recorder,
         settings.theme,
         settings.keys,
+        library(settings),
     )
     raise typer.Exit(code)
 

@@ -50,7 +50,9 @@ class Answer(Protocol):
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:
-    return settings.model_dump(mode="json", exclude={"schedule", "keep", "theme", "keys"})
+    return settings.model_dump(
+        mode="json", exclude={"schedule", "keep", "theme", "keys", "families"}
+    )
 
 
 def envelope(**facts: Any) -> dict[str, Any]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from app.assets import assets
-from app.settings import ModelOptions
+from app.settings import PLACES, ModelOptions, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What may be chosen by name, and how anything else would be loaded."""
+
+    families: Mapping[str, ModelOptions]
+    bare: ModelOptions
 
 
 def demo() -> ModelOptions:
@@ -28,12 +37,10 @@ def with_demo(options: ModelOptions) -> ModelOptions:
     """`options` with the demo's models where no target is named."""
     if options.target is not None:
         return options
-    family = demo()
-    return replace(
-        options,
-        target=family.target,
-        draft=options.draft or family.draft,
-        medusa=options.medusa or family.medusa,
-        eagle=options.eagle or family.eagle,
-        eagle1=options.eagle1 or family.eagle1,
-    )
+    family, named = demo(), {name: getattr(options, name) for name in PLACES}
+    places = {name: place or getattr(family, name) for name, place in named.items()}
+    return replace(options, **places)
+
+
+def library(settings: Settings) -> Library:
+    return Library({"demo": with_demo(settings.bare), **settings.own_families}, settings.bare)

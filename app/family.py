@@ -12,12 +12,12 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from app.families import demo, with_demo
+from app.hub import shown_as
 from app.loading import (
     device_of,
     generation_settings,
     load_model,
     load_tokenizer,
-    short,
 )
 from app.settings import ModelOptions
 from app.strategies import STRATEGIES
@@ -62,7 +62,7 @@ class Family:
     @property
     def title(self) -> str:
         """A short name: the demo, a folder's last part, a hub id."""
-        return "demo" if self.name == demo().target else short(self.name)
+        return "demo" if self.name == demo().target else shown_as(self.name)
 
     @cached_property
     def verify_cost(self) -> Curve:
@@ -138,9 +138,9 @@ def load_family(
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     if options.quantize != "none" and device_of(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
-    progress(f"tokenizer of {short(place)}", 0.0)
+    progress(f"tokenizer of {shown_as(place)}", 0.0)
     tokenizer = load_tokenizer(place, options)
-    progress(f"target {short(place)}", 0.1)
+    progress(f"target {shown_as(place)}", 0.1)
     target = Target(load_model(place, options))
     progress("choosing the number of threads", 0.7)
     threads = choose_threads(target, options.threads)
@@ -172,20 +172,20 @@ def load_part(family: Family, strategy: str, progress: Progress) -> None:
         if options.draft is None:
             family.missing[strategy] = "no draft model: give one with --draft"
             return
-        progress(f"draft model {short(options.draft)}", 0.8)
+        progress(f"draft model {shown_as(options.draft)}", 0.8)
         family.draft = _load_draft(options.draft, options, family.tokenizer, family.target)
     elif strategy == "medusa":
         if options.medusa is None:
             family.missing[strategy] = "no Medusa heads: give them with --medusa"
             return
-        progress(f"Medusa heads {short(options.medusa)}", 0.85)
+        progress(f"Medusa heads {shown_as(options.medusa)}", 0.85)
         _load_medusa(family, Path(options.medusa).expanduser())
     else:
         place = options.eagle if strategy == "eagle" else options.eagle1
         if place is None:
             family.missing[strategy] = f"no EAGLE draft: give one with --{strategy}"
             return
-        progress(f"EAGLE draft {short(place)}", 0.9)
+        progress(f"EAGLE draft {shown_as(place)}", 0.9)
         _load_eagle(family, strategy, Path(place).expanduser())
 
 

@@ -16,6 +16,7 @@ from transformers import (
 )
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
+from app.hub import shown_as
 from app.settings import ModelOptions
 from decoding.errors import InputError
 from decoding.target import Target
@@ -42,7 +43,7 @@ def load_model(place: str, options: ModelOptions) -> Any:
         )
     except torch.cuda.OutOfMemoryError as error:
         raise InputError(
-            f"{short(place)} does not fit into the memory of {device}: try --quantize nf4"
+            f"{shown_as(place)} does not fit into the memory of {device}: try --quantize nf4"
         ) from error
     except Exception as error:  # a hub, a file system and a pickle raise a hundred kinds
         raise InputError(f"can't load the model {place}: {_first_line(error)}") from error
@@ -116,11 +117,6 @@ def generation_settings(
         name for name, off in neutral.items() if getattr(wanted, name, off) not in (off, None)
     )
     return ignored, frozenset(int(i) for i in ids)
-
-
-def short(place: str) -> str:
-    """A folder's last part, or a hub id."""
-    return Path(place).name if Path(place).is_dir() else place
 
 
 def _first_line(error: Exception) -> str:

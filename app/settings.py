@@ -7,12 +7,13 @@ folder (top_p = 0.9), that over the defaults below.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -49,6 +50,25 @@ def config_file() -> Path:
     return platformdirs.user_config_path("specchat") / "config.toml"
 
 
+PLACES = ("target", "draft", "medusa", "eagle", "eagle1")
+
+
+class FamilyPlaces(BaseModel):
+    """A family of the user's own: [families.NAME] in config.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str = Field(min_length=1)
+    draft: str | None = Field(None, min_length=1)
+    medusa: str | None = Field(None, min_length=1)
+    eagle: str | None = Field(None, min_length=1)
+    eagle1: str | None = Field(None, min_length=1)
+
+    @property
+    def places(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+
+
 class Settings(LaneSettings, BaseSettings):
     """Every setting, checked. Build it with `load_settings`."""
 
@@ -56,7 +76,8 @@ class Settings(LaneSettings, BaseSettings):
         env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
     )
 
-    preset: Literal["demo"] = "demo"
+    families: dict[str, FamilyPlaces] = Field(default_factory=dict)  # the user's own, by name
+    preset: str = "demo"  # the name of a family
     target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
     medusa: str | None = Field(None, min_length=1)
@@ -86,6 +107,21 @@ class Settings(LaneSettings, BaseSettings):
     def _known(cls, text: str) -> str:
         parse_strategies(text)
         return text
+
+    @field_validator("families")
+    @classmethod
+    def _the_demo_is_ours(cls, families: dict[str, FamilyPlaces]) -> dict[str, FamilyPlaces]:
+        if "demo" in families:
+            raise ValueError("demo is the family that comes along: take another name")
+        return families
+
+    @field_validator("preset")
+    @classmethod
+    def _a_family(cls, name: str, info: ValidationInfo) -> str:
+        known = ["demo", *info.data.get("families", ())]
+        if name not in known:
+            raise ValueError(f"there is no family '{name}'; there are {', '.join(known)}")
+        return name
 
     @field_validator("threads", mode="before")
     @classmethod
@@ -145,23 +181,33 @@ class Settings(LaneSettings, BaseSettings):
 
     @property
     def models(self) -> ModelOptions:
+        """What is named, and where no target is, the rest of the preset's family."""
+        named = {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+        family = self.families.get(self.preset) if self.target is None else None
+        return self._options({**(family.places if family else {}), **named})
+
+    def _options(self, places: Mapping[str, str]) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
-        places = (self.target, self.draft, self.medusa, self.eagle, self.eagle1)
-        target, draft, medusa, eagle, eagle1 = (p and os.path.expanduser(p) for p in places)
         return ModelOptions(
-            target,
-            draft,
-            medusa,
-            eagle,
-            eagle1,
-            self.medusa_choices,
-            self.eagle_choices,
-            self.device,
-            self.dtype,
-            self.quantize,
-            threads,
-            self.trust_remote_code,
+            **{name: os.path.expanduser(place) for name, place in places.items()},
+            medusa_choices=self.medusa_choices,
+            eagle_choices=self.eagle_choices,
+            device=self.device,
+            dtype=self.dtype,
+            quantize=self.quantize,
+            threads=threads,
+            trust_remote_code=self.trust_remote_code,
         )
+
+    @property
+    def bare(self) -> ModelOptions:
+        """How to load, and nothing named to load."""
+        return self._options({})
+
+    @property
+    def own_families(self) -> dict[str, ModelOptions]:
+        """Those of config.toml, by name."""
+        return {name: self._options(each.places) for name, each in self.families.items()}
 
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -58,9 +58,10 @@ class Recorder:
                 self._in_turn = False
         return lines
 
-    def begin(self) -> None:
-        """The next turn begins another conversation."""
+    def begin(self, changed: Mapping[str, Any] | None = None) -> None:
+        """The next turn begins another conversation; some settings may have `changed`."""
         self.close()
+        self._settings = {**self._settings, **(changed or {})}
         self.path, self.problem, self._in_turn = None, None, False
 
     def go_on(self, path: Path) -> None:

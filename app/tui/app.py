@@ -23,6 +23,7 @@ from app.events import (
     Schedule,
     Stepped,
 )
+from app.families import Library
 from app.history.recorder import Recorder
 from app.presets import Presets
 from app.tui.changing import Changing
@@ -67,8 +68,10 @@ class SpecchatApp(App[None]):
         theme: str = DARK.name,
         keys: Mapping[str, str] | None = None,
         presets: Presets | None = None,
+        library: Library | None = None,
     ) -> None:
         super().__init__()
+        self.library = library  # of models; None: there is no choice
         self.engine = engine
         self.recorder = recorder
         self.presets = presets or Presets()
@@ -180,6 +183,12 @@ class SpecchatApp(App[None]):
     def action_new_conversation(self) -> None:
         self.running.new_conversation()
 
+    def begin_conversation(self, changed: Mapping[str, Any] | None = None) -> None:
+        """The next turn is the first of another one; settings may have `changed`."""
+        if self.recorder:
+            self.recorder.begin(changed)
+        self.forget_conversation()
+
     def forget_conversation(self) -> None:
         """No turn in the panes any more."""
         self.state.forget_conversation()
@@ -198,6 +207,9 @@ class SpecchatApp(App[None]):
 
     def action_pin(self) -> None:
         self.changing.pin()
+
+    def action_models(self) -> None:
+        self.changing.choose_models()
 
     def action_add_lane(self, strategy: str) -> None:
         self.changing.add(strategy)
@@ -273,10 +285,19 @@ def run_tui(
     recorder: Recorder | None = None,
     theme: str = DARK.name,
     keys: Mapping[str, str] | None = None,
+    library: Library | None = None,
 ) -> int:
     """Run the app until the user leaves; the exit code: 0, or 1 when nothing could be loaded."""
     app = SpecchatApp(
-        engine, params, lanes, schedule, seed, recorder=recorder, theme=theme, keys=keys
+        engine,
+        params,
+        lanes,
+        schedule,
+        seed,
+        recorder=recorder,
+        theme=theme,
+        keys=keys,
+        library=library,
     )
     try:
         app.run()

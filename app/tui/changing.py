@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from app.hub import shown_as
+from app.settings import PLACES, ModelOptions
 from app.strategies import STRATEGIES, LaneSpec, settings_of
+from app.tui.screens.models import ModelsScreen
 from app.tui.state import LaneState
 from decoding.params import flat
 
@@ -57,6 +60,28 @@ class Changing:
         else:
             state.say(f"{state.label(lane.info.name)} is gone")
             self._engine.remove_lane(lane.info.name)
+        self._main.show_state()
+
+    def choose_models(self) -> None:
+        """Other models; the lanes stay, as far as there is something to draft with."""
+        library = self._app.library
+        if library is not None:
+            self._app.push_screen(ModelsScreen(library), self._open)
+
+    def _open(self, options: ModelOptions | None) -> None:
+        state = self._state
+        if options is None:
+            return
+        if state.busy:
+            state.say(state.busy)
+        else:
+            infos = [lane.info for lane in state.lanes.values()]
+            specs = tuple(LaneSpec(info.strategy, info.name, info.pins) for info in infos)
+            self._engine.open_models(options, specs)
+            self._app.begin_conversation({name: getattr(options, name) for name in PLACES})
+            state.loaded = state.failure = None
+            name = shown_as(str(options.target))
+            state.say(f"The conversation begins anew with {name}", 3.0)
         self._main.show_state()
 
     def pin(self) -> None:

@@ -22,6 +22,7 @@ def scopes() -> dict[str, list[BindingType]]:
     from app.tui.screens.conversations import ConversationsScreen
     from app.tui.screens.examples import ExamplesScreen
     from app.tui.screens.help import HelpScreen
+    from app.tui.screens.models import ModelsScreen
     from app.tui.screens.presets import PresetsScreen
     from app.tui.screens.proof import ProofScreen
     from app.tui.widgets.prompt import Prompt
@@ -34,6 +35,7 @@ def scopes() -> dict[str, list[BindingType]]:
         Slider,
         HelpScreen,
         ExamplesScreen,
+        ModelsScreen,
         ConversationsScreen,
         PresetsScreen,
         ProofScreen,

@@ -19,7 +19,7 @@ BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "For
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("prove",)
+    + ("prove", "models")
 )
 
 
@@ -104,6 +104,7 @@ APP_KEYS = [
         "Reopen, rename or delete what was asked before"),
     key("f4", "presets", "Presets", "app.presets",
         "Named settings: use, save, rename or delete them"),
+    key("f6", "models", "Models", "app.models", "Other models, and what drafts for them"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
     Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
             id="app.palette", tooltip="All commands by name"),

@@ -160,7 +160,5 @@ class Running:
             self._state.say(self._state.busy)
         else:
             self._engine.new_conversation()
-            if self._app.recorder:
-                self._app.recorder.begin()
-            self._app.forget_conversation()
+            self._app.begin_conversation()
         self._main.show_state()

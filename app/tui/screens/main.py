@@ -111,9 +111,10 @@ class MainScreen(Screen[None]):
                 if self.state.leader:
                     self.engine.set_leader(self.state.leader)
             case LoadFailed(kept=False):
-                leave = self.state.keys["app.quit"]
+                leave, others = self.state.keys["app.quit"], self.state.keys["app.models"]
                 self.query_one("#failure", Static).update(
-                    f"Nothing could be loaded:\n\n{event.message}\n\n{leave} leaves."
+                    f"Nothing could be loaded:\n\n{event.message}\n\n"
+                    f"{others} has other models, {leave} leaves."
                 )
             case _:
                 self.grid.take(event, self.state)

@@ -38,6 +38,10 @@ class Prompt(TextArea):
         self._place = 0  # in the history; its length is the line being written
         self._draft = ""
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """TextArea has an F6 of its own, which is the app's here."""
+        return action != "select_line" and super().check_action(action, parameters)
+
     async def _on_key(self, event: events.Key) -> None:
         """Our bindings act here, in turn with the letters before them. As priority bindings they
         would overtake letters that still wait in this widget's queue when keys come in a burst;

@@ -1,0 +1,189 @@
+"""Other models: families by name, those in the Hugging Face cache, and any folder."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import Suggester
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from app.catalog import Found, cached, complete, folder_of, in_words, parts
+from app.families import Library
+from app.hub import shown_as
+from app.settings import ModelOptions
+from app.tui.safe_text import shortened
+from decoding.errors import InputError
+
+T = TypeVar("T")
+NAME_CHARACTERS = 60
+
+
+class Folders(Suggester):
+    """Goes on with the first folder whose name begins so."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        before, _, begun = value.rpartition(os.sep)
+        try:
+            inside = os.scandir(os.path.expanduser(before + os.sep) if os.sep in value else ".")
+            names = sorted(each.name for each in inside if each.is_dir())
+        except OSError:
+            return None
+        name = next((each for each in names if begun and each.startswith(begun)), None)
+        return None if name is None else value + name[len(begun) :] + os.sep
+
+
+class ModelsScreen(ModalScreen[ModelOptions | None]):
+    """Gives the chosen target back, with what drafts for it; None when it was left."""
+
+    BINDINGS = [
+        Binding("escape,f6", "leave", "Close", id="models.close",
+                tooltip="Back without a choice"),
+    ]  # fmt: skip
+
+    def __init__(self, library: Library) -> None:
+        super().__init__()
+        self._library = library
+        self._entries: list[Found | str] = [*library.families]  # a name, or what was found
+        self._elsewhere: list[Found] = []  # in the cache
+        self._known: dict[str, ModelOptions] = {}  # by target: with what drafts for it
+        self._chosen: Found | None = None  # waits for that
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="kept"):
+            yield Input(compact=True, placeholder="A folder; → completes", suggester=Folders())
+            yield Static(classes="complaint", markup=False)
+            yield OptionList()
+            yield Static(classes="details", markup=False)
+
+    def on_mount(self) -> None:
+        box = self.query_one(".kept")
+        box.border_title = "Models"
+        box.border_subtitle = "Enter loads · Tab: a folder, or the list · Esc closes"
+        self._complain()
+        self._fill(0)
+        self._list.focus()
+        self._in_background(cached, self._take_cached)
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def _here(self) -> Found | str | None:
+        place = self._list.highlighted
+        return None if place is None else self._entries[place]
+
+    def _in_background(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Disks may be slow. On a thread that nobody waits for when the app is left."""
+
+        def take(result: T) -> None:
+            if self.is_attached:
+                then(result)
+
+        def work() -> None:
+            result = act()
+            with suppress(RuntimeError):  # the app has been left
+                self.app.call_from_thread(take, result)
+
+        threading.Thread(target=work, daemon=True).start()
+
+    def _take_cached(self, found: list[Found]) -> None:
+        self._elsewhere = found
+        self._known.clear()
+        models = [each for each in found if each.kind == "model"]
+        self._entries += [each for each in models if each not in self._entries]
+        self._fill(self._list.highlighted or 0)
+
+    def _fill(self, place: int) -> None:
+        self._list.clear_options()
+        self._list.add_options([Option(described(entry)) for entry in self._entries])
+        self._list.highlighted = place
+
+    def _complain(self, text: str = "") -> None:
+        line = self.query_one(".complaint", Static)
+        line.update(text)
+        line.display = bool(text)
+
+    @on(Input.Submitted)
+    def take_folder(self, event: Input.Submitted) -> None:
+        try:
+            found = folder_of(event.value.strip())
+        except InputError as error:
+            self._complain(str(error))
+            return
+        self._complain()
+        if found not in self._entries:
+            self._entries.insert(0, found)
+        self._fill(self._entries.index(found))
+        self._list.focus()
+
+    @on(OptionList.OptionHighlighted)
+    def look(self) -> None:
+        """What drafts for the one that is highlighted."""
+        self._chosen = None
+        entry = self._here
+        details = self.query_one(".details", Static)
+        if isinstance(entry, str):
+            details.update(part_lines(self._library.families[entry]))
+        elif entry is not None and entry.place in self._known:
+            details.update(part_lines(self._known[entry.place]))
+        elif entry is not None:
+            details.update("Looking for what drafts for it …")
+            bare = replace(self._library.bare, target=entry.place)
+            there = self._elsewhere
+            self._in_background(lambda: complete(bare, there), self._take_parts)
+
+    def _take_parts(self, options: ModelOptions) -> None:
+        self._known[str(options.target)] = options
+        if self._chosen and self._chosen.place == options.target:
+            self.dismiss(options)
+        elif isinstance(self._here, Found) and self._here.place == options.target:
+            self.query_one(".details", Static).update(part_lines(options))
+
+    @on(OptionList.OptionSelected)
+    def choose(self) -> None:
+        entry = self._here
+        if isinstance(entry, str):
+            self.dismiss(self._library.families[entry])
+        elif entry is not None and entry.place in self._known:
+            self.dismiss(self._known[entry.place])
+        else:
+            self._chosen = entry
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+def described(entry: Found | str) -> Content:
+    """Content, not str: a name may hold what looks like markup."""
+    if isinstance(entry, str):
+        return Content.assemble((entry, "bold"), "  a family by name")
+    name = shortened(entry.name, NAME_CHARACTERS)
+    return Content.assemble((name, "bold"), f"  {in_words(entry.size)}")
+
+
+def part_lines(options: ModelOptions) -> Content:
+    """A line for each lane that needs more than the target."""
+    lines: list[Content] = []
+    for part in parts(options):
+        name = f"{part.strategy:<7}"
+        if part.place:
+            lines.append(Content(f"✓ {name} {shown_as(part.place)}"))
+        else:
+            lines.append(Content.styled(f"· {name} {part.advice}", "$quiet"))
+    return Content("\n").join(lines)

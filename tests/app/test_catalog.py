@@ -1,0 +1,132 @@
+"""What is on the machine: told from headers and configs alone, and never from the network."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.assets import assets
+from app.catalog import cached, complete, folder_of, in_words, look_at, near, parts
+from app.settings import ModelOptions
+from decoding.errors import InputError
+from tests.conftest import Specchat
+
+DEMO = assets() / "demo"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty Hugging Face cache."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
+    return folder
+
+
+def keep(hub: Path, name: str, source: Path) -> Path:
+    """A model as the hub's client keeps it."""
+    repo = hub / f"models--{name.replace('/', '--')}"
+    (repo / "refs").mkdir(parents=True)
+    (repo / "refs" / "main").write_text("abc")
+    (repo / "blobs").mkdir()
+    shutil.copytree(source, repo / "snapshots" / "abc")
+    return repo / "snapshots" / "abc"
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [("target", "model"), ("draft", "model"), ("medusa", "medusa"), ("eagle3", "eagle"),
+     ("eagle1", "eagle1")],
+)  # fmt: skip
+def test_what_a_folder_holds(folder: str, kind: str) -> None:
+    found = look_at(DEMO / folder)
+    assert found and (found.kind, found.hidden) == (kind, 256)
+
+
+def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None:
+    assert look_at(tmp_path) is None
+    (tmp_path / "config.json").write_text("[]")
+    assert look_at(tmp_path) is None
+    (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
+    assert look_at(tmp_path) is None
+    (tmp_path / "model.safetensors").write_bytes(b"\xff" * 9)
+    assert look_at(tmp_path) is None
+    for text, what in (("/no/such", "no folder"), (str(DEMO / "medusa"), "holds heads")):
+        with pytest.raises(InputError, match=what):
+            folder_of(text)
+
+
+def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: Path) -> None:
+    for name in ("target", "draft", "medusa", "eagle3"):
+        shutil.copytree(DEMO / name, tmp_path / name)
+    config = json.loads((tmp_path / "eagle3" / "config.json").read_text())
+    (tmp_path / "eagle3" / "config.json").write_text(json.dumps({**config, "vocab_size": 9}))
+    target = str(tmp_path / "target")
+    found = complete(ModelOptions(target, medusa="mine"))
+    assert found.draft == str(tmp_path / "draft") and found.medusa == "mine"
+    assert found.eagle is None  # it was made for another vocabulary
+    assert len(near(tmp_path / "target")) == 3
+    lines = {part.strategy: part for part in parts(found)}
+    assert lines["draft"].place and not lines["draft"].advice
+    assert lines["eagle"].advice.startswith(f"specchat heads convert eagle3 --target {target} ")
+
+
+def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None:
+    for name in ("target", "draft"):
+        shutil.copytree(DEMO / name, tmp_path / name)
+    assert complete(ModelOptions(str(tmp_path / "draft"))).draft is None  # the other is larger
+    tokenizer = tmp_path / "draft" / "tokenizer.json"
+    words = json.loads(tokenizer.read_text())
+    words["model"]["vocab"].popitem()
+    tokenizer.write_text(json.dumps(words))
+    assert complete(ModelOptions(str(tmp_path / "target"))).draft is None
+
+
+def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
+    assert cached() == []
+    keep(hub, "acme/heads", DEMO / "medusa")
+    place = keep(hub, "acme/big", DEMO / "target")
+    found = cached()
+    assert [(each.name, each.kind) for each in found] == [
+        ("acme/big", "model"),
+        ("acme/heads", "medusa"),
+    ]
+    options = complete(ModelOptions(str(place)), found)
+    assert options.medusa and "acme--heads" in options.medusa
+    assert "--target acme/big --out" in parts(options)[2].advice
+
+
+def test_the_command_and_families_of_ones_own(
+    hub: Path, specchat: Specchat, tmp_path: Path
+) -> None:
+    keep(hub, "acme/big", DEMO / "target")
+    (tmp_path / "config.toml").write_text(
+        f'[families.mine]\ntarget = "{DEMO / "target"}"\ndraft = "{DEMO / "draft"}"\n'
+    )
+    document = json.loads(specchat("models", "--json").stdout)
+    assert [each["name"] for each in document["families"]] == ["demo", "mine"]
+    assert [each["name"] for each in document["models"]] == ["acme/big"]
+    text = specchat("models", str(DEMO / "draft")).stdout
+    assert "mine: --preset mine" in text and "· medusa  specchat heads convert medusa" in text
+    assert "acme/big (26.0 MB): --target " in text
+    run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
+    done = json.loads(specchat(*run, "--preset", "mine", "--strategies", "draft,medusa").stdout)
+    assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]
+    assert [lane["available"] for lane in done["runs"][0]["lanes"]] == [True, False]
+    wrong = specchat(*run, "--preset", "huge")
+    assert (
+        wrong.returncode == 2 and "there is no family 'huge'; there are demo, mine" in wrong.stderr
+    )
+    (tmp_path / "config.toml").write_text("[families.mine]\ndraft = 'x'\n")
+    assert "families in" in specchat("models").stderr
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(7, "7 B"), (25_700_000, "25.7 MB"), (260e9, "260 GB"), (999_999, "1.0 MB")],
+)
+def test_sizes(size: float, words: str) -> None:
+    assert in_words(int(size)) == words

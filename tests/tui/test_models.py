@@ -1,0 +1,124 @@
+"""Other models are chosen, and opened by the engine."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from scripted import lane, prefilled
+from stage import LANES, Play, Stage
+
+from app.assets import assets
+from app.catalog import Found
+from app.events import Loaded, LoadFailed, Loading, RunFinished
+from app.families import Library
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
+from app.tui.screens import models
+from app.tui.screens.models import ModelsScreen
+
+MINE = ModelOptions("/models/mine", draft="/models/small", dtype="bfloat16")
+LIBRARY = Library({"demo": ModelOptions("/demo"), "mine": MINE}, ModelOptions(dtype="bfloat16"))
+SPECS = tuple(LaneSpec(each.strategy, each.name, each.pins) for each in LANES)
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "cached", lambda: [])
+
+
+async def until(stage: Stage, text: str) -> None:
+    """What is looked up beside the screen comes in its own time."""
+    deadline = time.monotonic() + 5
+    while text not in stage.text and time.monotonic() < deadline:
+        await stage.pilot.pause(0.02)
+    assert text in stage.text
+
+
+@pytest.mark.asyncio
+async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False))
+        await stage.press("f6", "down")
+        assert "✓ draft   /models/small" in stage.text
+        assert "specchat heads convert medusa --target /models/mine" in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert "The conversation begins anew with /models/mine" in stage.text
+        assert "… loading" in stage.text and "Paris" not in stage.text
+        await stage.tell(Loading("target mine", 0.1))
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert not stage.engine.asked("run")
+        await stage.tell(Loaded("mine", "cpu", "bfloat16", 1, 99, LANES))
+        assert stage.engine.asked("run") == [("Hi",)] and "mine · cpu" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "enter")
+        await stage.load()
+        await stage.tell(LoadFailed("no folder /demo", kept=True))
+        assert "no folder /demo; demo is back" in stage.text and "○ ready" in stage.text
+        assert stage.app.main.grid.display
+        # and where nothing is left others can still be chosen
+        await stage.press("f6", "down", "enter")
+        await stage.tell(LoadFailed("it broke"))
+        assert "Nothing could be loaded" in stage.text and "F6 has other models" in stage.text
+        await stage.press("f6", "enter")
+        assert "Nothing could be loaded" not in stage.text
+        await stage.load((lane("ar"),))
+        assert "○ ready" in stage.text and stage.app.state.failure is None
+
+
+@pytest.mark.asyncio
+async def test_not_while_lanes_answer(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.press("f6", "enter")
+        assert not stage.engine.asked("open_models") and "Still answering" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
+    play: Play, tmp_path: Path
+) -> None:
+    for name in ("target", "medusa"):
+        shutil.copytree(assets() / "demo" / name, tmp_path / name)
+    async with play((60, 24), library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        await stage.type(f"{tmp_path}/nope")
+        await stage.press("enter")
+        assert "no folder" in stage.text
+        await stage.press(*["backspace"] * 4, "t")
+        await stage.pilot.pause(0.1)
+        await stage.press("right", "enter")
+        await until(stage, "✓ medusa  medusa")
+        await stage.press("enter")
+        [(options, _)] = stage.engine.asked("open_models")
+        assert options == replace(
+            LIBRARY.bare, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
+        )
+
+
+@pytest.mark.asyncio
+async def test_the_cache_is_read_beside_the_screen(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow() -> list[Found]:
+        time.sleep(0.3)
+        return [Found("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
+
+    monkeypatch.setattr(models, "cached", slow)
+    async with play(library=LIBRARY) as stage:
+        begun = time.monotonic()
+        await stage.press("f6")
+        assert time.monotonic() - begun < 0.3 and "acme" not in stage.text
+        await until(stage, "acme/[b]x[/b]  26.0 MB")
+        await stage.press("escape")
+        assert not isinstance(stage.app.screen, ModelsScreen)
