@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 NAMED = frozenset(key.value for key in Keys if not key.value.startswith("<"))
+WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
 MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
 
 
@@ -135,9 +136,9 @@ def names(keymap: Mapping[str, str]) -> dict[str, str]:
 def spoken(key: str) -> str:
     """As people write it: Esc, F2, Ctrl+Q, [."""
     *modifiers, base = key.split("+")
-    character = key_to_character(base)
-    if character is None or character.isspace() or not character.isprintable():
-        name = "Esc" if base == "escape" else base.capitalize()
-    else:
-        name = character.upper() if modifiers else character
+    name = format_key(base)
+    if base in WORDS or len(name) > 1:
+        name = WORDS.get(base, base.capitalize())
+    elif modifiers:
+        name = name.upper()
     return "+".join([*(each.capitalize() for each in modifiers), name])

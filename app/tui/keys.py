@@ -11,8 +11,8 @@ LANE_KEYS = 9
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
     *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
-    *("ghosts", "look", "lens", "zoom"),
-    *("help", "examples", "command_palette", "conversations", "presets"),
+    *("help", "ghosts", "look", "lens", "zoom"),
+    *("examples", "command_palette", "conversations", "presets"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
 # What needs a model that answers.

@@ -255,7 +255,7 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
 def test_keys_have_names_in_sentences() -> None:
     keys = ("escape", "f2", "space", "ctrl+q", "left_square_bracket", "x", "delete", "shift+left")
     assert [spoken(key) for key in keys] == [
-        "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+Left",
+        "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+←",
     ]  # fmt: skip
 
 
@@ -344,3 +344,15 @@ async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
+
+
+@pytest.mark.asyncio
+async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
+    async with play(keys={"view.ghosts": "f7"}) as stage:
+        found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
+        for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
+            if binding.id != "app.palette" and not binding.id.startswith("view.lane"):
+                assert binding.tooltip in found[binding.description]
+        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, /, Enter)")
+        assert found["Lane 1: Autoregressive"].endswith("(1)")
+        assert "Slider: min-p" in found and "Theme" in found
