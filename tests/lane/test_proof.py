@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,9 @@ from app.proof import GREEDY_TOKENS, TOKENS, Place, prove, same_source
 from app.settings import parse_strategies
 from decoding import decoder as loop
 from decoding.acceptance import Verdict, accept
+from decoding.checkpoints.medusa import MedusaWeights
+from decoding.drafters.medusa import MedusaHeads
+from decoding.drafters.medusa_tree import NAMED
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
@@ -78,6 +82,21 @@ def test_at_temperature_0_once_is_enough(family: Family, monkeypatch: pytest.Mon
     monkeypatch.setattr(loop, "accept", always)
     (other,) = proofs(family, "lookup", Params(gamma=3), ids=EVERYTHING)
     assert sorted((each.lane, each.plain) for each in other.outcomes) == [(0, 1), (1, 0)]
+
+
+def test_the_lossy_rule_is_named_and_seen(family: Family) -> None:
+    """Heads that guess what the target has just said, and a rule that takes nearly anything."""
+    zeros = torch.zeros(3, 1, 32, 32)
+    heads = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), family.target)
+    known = {name: why for name, why in family.missing.items() if name != "medusa"}
+    with_heads = replace(family, medusa=heads, choices=NAMED["chain"], missing=known)
+    loose = replace(COLD, acceptance="typical", epsilon=1e-9)
+    (*_, last) = proofs(with_heads, "medusa", loose)
+    assert last.lossy and last.p_value is not None and last.p_value < 1e-12
+    (*_, exact) = proofs(with_heads, "medusa", COLD)
+    assert not exact.lossy and exact.p_value is not None and exact.p_value > 0.01
+    (*_, other) = proofs(with_heads, "draft", loose, count=3)
+    assert not other.lossy  # the rule is Medusa's
 
 
 def test_what_proves_nothing_is_refused(family: Family) -> None:
