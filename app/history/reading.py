@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,9 @@ def _recording(document: Json, replay: Json) -> Recording:
         names = [lane["lane"] for lane in lanes]
         count = len(run["prompt_ids"])
         recording.take(reader.event(RunStarted, run | {"prompt_tokens": count, "lanes": names}))
+        for name, record in recording.turns[-1].lanes.items():  # they may change between turns
+            pins = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
+            record.info = record.info if pins is None else replace(record.info, pins=pins)
         for lane in lanes:
             for kind, value in _lane_events(lane, run, pieces):
                 recording.take(reader.event(kind, {**value, "lane": lane["lane"]}))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE, Popen
 
 import pytest
-from conversation import LOADED, SETTINGS, bare, events, turn
+from conversation import LANES, LOADED, SETTINGS, bare, events, turn
 
-from app.events import Loading, RunFinished, RunRefused, RunStarted, Stepped
+from app.events import LanesChanged, Loading, RunFinished, RunRefused, RunStarted, Stepped
+from app.history.document import conversation_document
+from app.history.reading import read_document
 from app.history.recorder import Recorder
 from app.history.recording import Turn
 from app.history.store import Store
@@ -33,6 +37,27 @@ def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
     ]
     times = [event.at for event in found.turns[0].events()]  # type: ignore[union-attr]
     assert times[0] == 200.0 and times == sorted(times)
+
+
+def test_lanes_that_change_in_the_middle_of_a_conversation(
+    store: Store, recorder: Recorder
+) -> None:
+    first, second = turn(0, "Count!", 1.0, 0), turn(1, "And on?", 5.0, 1)
+    ar, draft, medusa = LANES
+    third = replace(ar, name="ar#2")
+    recorder.take(
+        [LOADED, *first[:3], LanesChanged((ar, replace(draft, pins={"gamma": 3}), third))]
+    )
+    recorder.take([*first[3:], *second])
+    assert recorder.path
+    found = store.open(recorder.path)
+    assert [told(each) for each in found.turns] == [first, second]
+    exported = read_document(json.loads(json.dumps(conversation_document(found))), Path("x"))
+    for recording in (found, exported):
+        assert [lane.name for lane in recording.lanes] == ["ar", "draft:gamma=2", "ar#2"]
+        pins = [each.lanes["draft:gamma=2"].info.pins for each in recording.turns]
+        assert pins == [{"gamma": 2}, {"gamma": 3}]
+        assert recording.turns[1].answers == found.turns[1].answers
 
 
 def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:
@@ -143,6 +168,7 @@ def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
 
 HOLDER = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from app.history.store import Store
 held = Store(Path(sys.argv[1]).parent).claim(Path(sys.argv[1]))
