@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from filelock import BaseFileLock
 
-from app.events import Event, LanesChanged, Loaded, RunRefused, RunStarted, Timed
+from app.events import Event, LanesChanged, Loaded, LoadFailed, RunRefused, RunStarted, Timed
 from app.history.log import complete, event_line, header
 from app.history.store import Store
 
@@ -28,7 +28,7 @@ class Recorder:
         self.store = store
         self.path: Path | None = None
         self.problem: str | None = None
-        self._settings = settings
+        self._settings = self._before = settings
         self._loaded: Loaded | None = None
         self._told = False  # the file knows of the models
         self._in_turn = False
@@ -49,6 +49,8 @@ class Recorder:
                 self._loaded, self._told = replace(event, prompts=()), False
             elif isinstance(event, LanesChanged) and self._loaded:
                 self._loaded, self._told = replace(self._loaded, lanes=event.lanes), False
+            elif isinstance(event, LoadFailed) and event.kept:
+                self._settings = self._before  # so are the models
             elif isinstance(event, RunStarted):
                 self._in_turn = True
                 lines += [] if self.problem else self._heading()
@@ -61,6 +63,7 @@ class Recorder:
     def begin(self, changed: Mapping[str, Any] | None = None) -> None:
         """The next turn begins another conversation; some settings may have `changed`."""
         self.close()
+        self._before = self._settings
         self._settings = {**self._settings, **(changed or {})}
         self.path, self.problem, self._in_turn = None, None, False
 

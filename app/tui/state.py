@@ -266,7 +266,7 @@ class AppState:
                 self.set_lanes(event.lanes)
             case LoadFailed(kept=True):
                 there = self.loaded.target if self.loaded else "what was there"
-                self.say(f"{event.message}; {there} is back", None)
+                self.say(f"{there} is back: {event.message}", None)
             case LoadFailed():
                 self.loading, self.failure = None, event.message
             case LanesChanged():

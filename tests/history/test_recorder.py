@@ -12,7 +12,15 @@ from subprocess import PIPE, Popen
 import pytest
 from conversation import LANES, LOADED, SETTINGS, bare, events, turn
 
-from app.events import LanesChanged, Loading, RunFinished, RunRefused, RunStarted, Stepped
+from app.events import (
+    LanesChanged,
+    LoadFailed,
+    Loading,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Stepped,
+)
 from app.history.document import conversation_document
 from app.history.reading import read_document
 from app.history.recorder import Recorder
@@ -58,6 +66,18 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
         pins = [each.lanes["draft:gamma=2"].info.pins for each in recording.turns]
         assert pins == [{"gamma": 2}, {"gamma": 3}]
         assert recording.turns[1].answers == found.turns[1].answers
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_other_models_are_in_the_heading_of_what_follows(
+    store: Store, recorder: Recorder, failed: bool
+) -> None:
+    recorder.take([LOADED])
+    recorder.begin({"target": "/other"})
+    recorder.take([LOADED, *([LoadFailed("no folder /other", kept=True)] if failed else [])])
+    recorder.take(turn(0, "One", 1.0, 0))
+    assert recorder.path
+    assert store.open(recorder.path).settings["target"] == (None if failed else "/other")
 
 
 def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:

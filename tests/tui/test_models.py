@@ -64,7 +64,7 @@ async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play)
         await stage.press("f6", "enter")
         await stage.load()
         await stage.tell(LoadFailed("no folder /demo", kept=True))
-        assert "no folder /demo; demo is back" in stage.text and "○ ready" in stage.text
+        assert "demo is back: no folder /demo" in stage.text and "○ ready" in stage.text
         assert stage.app.main.grid.display
         # and where nothing is left others can still be chosen
         await stage.press("f6", "down", "enter")
