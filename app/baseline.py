@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from app.document import Answer
-from app.lane import Lane, first_divergence
+from app.lane import Lane
 from decoding.params import Params, with_settings
 
 
@@ -44,3 +44,14 @@ def compare(
         with suppress(InterruptedError):
             gap = base.family.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
     return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
+
+
+def first_divergence(lane: Answer, reference: Answer) -> int | None:
+    """Index of the first token that differs (or stands on one side only), None when there is none.
+    An answer that its longest length cut says nothing about what would have followed."""
+    for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
+        if a != b:
+            return i
+    shorter, longer = sorted((lane, reference), key=lambda each: len(each.ids))
+    cut = shorter.finished == "length" or len(shorter.ids) == len(longer.ids)
+    return None if cut else len(shorter.ids)

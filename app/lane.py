@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from app.document import Answer
 from app.events import DEFAULT_TREE, LaneInfo
 from app.family import Family
 from app.strategies import STRATEGIES, LaneSpec
@@ -298,14 +297,3 @@ def lane_seed(seed: int, run: int, lane: str) -> int:
     """A lane's own seed: its draws don't depend on which other lanes run, or in what order."""
     digest = hashlib.sha256(f"{seed}/{run}/{lane}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
-
-
-def first_divergence(lane: Answer, reference: Answer) -> int | None:
-    """Index of the first token that differs (or stands on one side only), None when there is none.
-    An answer that its longest length cut says nothing about what would have followed."""
-    for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
-        if a != b:
-            return i
-    shorter, longer = sorted((lane, reference), key=lambda each: len(each.ids))
-    cut = shorter.finished == "length" or len(shorter.ids) == len(longer.ids)
-    return None if cut else len(shorter.ids)

@@ -15,7 +15,7 @@ from decoding.params import Params
 
 
 class Session:
-    """Implements `app.events.Engine`. Nothing here blocks the caller: commands leave a wish for the
+    """Implements `app.engine.Engine`. Nothing here blocks the caller: commands leave a wish for the
     thread, and everything that happens is read with `drain`."""
 
     def __init__(

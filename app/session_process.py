@@ -16,7 +16,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from app.events import Engine, Event, Loaded, LoadFailed, PastTurn, RunRefused, Schedule
+from app.engine import Engine
+from app.events import Event, Loaded, LoadFailed, PastTurn, RunRefused, Schedule
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
 from decoding.params import Params
@@ -25,7 +26,7 @@ POLL_SECONDS = 0.02  # how long an event or a command may wait in the other proc
 
 
 class SessionProcess:
-    """Implements `app.events.Engine` by the engine that `make` (which must be picklable) makes in
+    """Implements `app.engine.Engine` by the engine that `make` (which must be picklable) makes in
     another process. It dies with this one, and `close` waits for nothing.
 
     Make it before the screen takes over the terminal: a process can't be started without a real

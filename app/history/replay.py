@@ -26,7 +26,7 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class ReplayEngine:
-    """Implements `app.events.Engine` without a model. It begins to play when it is opened.
+    """Implements `app.engine.Engine` without a model. It begins to play when it is opened.
 
     Its time is the recording's, idle time cut short. `step` plays exactly one round, `stop` plays
     the rest of the turn at once, `again` begins from the start; nothing else changes anything.

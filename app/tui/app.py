@@ -11,8 +11,8 @@ from textual import on
 from textual.app import App, SystemCommand
 from textual.screen import Screen
 
+from app.engine import Engine
 from app.events import (
-    Engine,
     Event,
     LaneInfo,
     Loaded,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from app.baseline import first_divergence
 from app.family import Family
-from app.lane import Lane, first_divergence, lane_seed
+from app.lane import Lane, lane_seed
 from app.lane_settings import parse_strategies
 from app.strategies import LaneSpec
 from decoding.params import Params, SamplingParams

@@ -10,6 +10,8 @@ import pytest
 
 from app.events import Event, Loaded, LoadFailed, Loading, PastTurn, RunRefused
 from app.session_process import SessionProcess
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.params import Params, SamplingParams
 from tests.lane.echo_engine import EchoEngine
 
@@ -47,7 +49,12 @@ def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
     engine.watch(frozenset({"ar"}))
     engine.set_tree("medusa", "chain")
     engine.set_leader("ar")
-    events = wait_for(engine, lambda seen: len(seen) >= 11)
+    spec = LaneSpec("draft", "draft", {"gamma": 2})
+    engine.add_lane(spec, "ar")
+    engine.remove_lane("ar")
+    engine.pin("draft", {"gamma": None})
+    engine.open_models(ModelOptions("x"), (spec,))
+    events = wait_for(engine, lambda seen: len(seen) >= 15)
     assert [event.what for event in events if isinstance(event, Loading)] == [
         "open()",
         "pause(True,)",
@@ -60,6 +67,10 @@ def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
         "watch(frozenset({'ar'}),)",
         "set_tree('medusa', 'chain')",
         "set_leader('ar',)",
+        f"add_lane({spec}, 'ar')",
+        "remove_lane('ar',)",
+        "pin('draft', {'gamma': None})",
+        f"open_models({ModelOptions('x')}, ({spec},))",
     ]
 
 

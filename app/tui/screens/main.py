@@ -8,7 +8,8 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from app.events import Engine, Event, LanesChanged, Loaded, LoadFailed
+from app.engine import Engine
+from app.events import Event, LanesChanged, Loaded, LoadFailed
 from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking

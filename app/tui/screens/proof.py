@@ -10,7 +10,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.events import Engine, Proof
+from app.engine import Engine
+from app.events import Proof
 from app.tui.labels import share_bar
 from app.tui.proof_lines import intro, table, verdict
 
