@@ -8,7 +8,6 @@ import secrets
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -144,7 +143,7 @@ def chat_by_default(
 
         typer.echo(VERSION)
     elif context.invoked_subcommand is None:
-        open_screen(flags)
+        _open_screen(flags)
     elif flags:
         name = next(iter(flags)).replace("_", "-")
         raise InputError(f"put --{name} behind '{context.invoked_subcommand}', not before it")
@@ -154,7 +153,7 @@ def chat_by_default(
 @with_settings
 def chat(flags: Flags) -> None:
     """The screen: what `specchat` alone opens."""
-    open_screen(flags)
+    _open_screen(flags)
 
 
 @cli.command()
@@ -213,62 +212,14 @@ def bench(
     put(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
 
 
-def open_screen(flags: Flags) -> NoReturn:
+def _open_screen(flags: Flags) -> NoReturn:
     from app.settings import load_settings
 
     settings = load_settings(flags)
     need_terminal("specchat run --prompt TEXT")
-    from app.assets import example_prompts
-    from app.document import settings_report
-    from app.events import LaneInfo
-    from app.families import library
-    from app.history.recorder import Recorder
-    from app.history.store import Store
-    from app.session import Session
-    from app.session_process import SessionProcess
-    from app.strategies import STRATEGIES
-    from app.tui.app import run_tui
+    from app.screen import open_screen
 
-    seed = _seed(settings.seed)
-    make = partial(
-        Session,
-        settings.models,
-        settings.lanes,
-        settings.params,
-        seed=seed,
-        schedule=settings.schedule,
-        system=settings.system,
-        raw=settings.raw,
-        stop_texts=settings.stop,
-        ignore_eos=settings.ignore_eos,
-        prompts=example_prompts,
-    )
-    lanes = tuple(
-        LaneInfo(
-            name=spec.name,
-            strategy=spec.strategy,
-            title=STRATEGIES[spec.strategy],
-            available=True,
-            reason=None,
-            enabled=True,
-            default_gamma=0,
-            pins=spec.pins,
-        )
-        for spec in settings.lanes
-    )
-    recorder = Recorder(Store(), settings_report(settings)) if settings.keep else None
-    code = run_tui(
-        SessionProcess(make),
-        settings.params,
-        lanes,
-        settings.schedule,
-        seed,
-        recorder,
-        settings.theme,
-        settings.keys,
-        library(settings),
-    )
-    raise typer.Exit(code)
+    raise typer.Exit(open_screen(settings, _seed(settings.seed)))
 
 
 def _requests(prompt: str | None, prompts: str | None) -> list[Request]:

@@ -276,31 +276,10 @@ class SpecchatApp(App[None]):
         yield from Conversations(self).commands()
 
 
-def run_tui(
-    engine: Engine,
-    params: Params,
-    lanes: tuple[LaneInfo, ...] | None = None,
-    schedule: Schedule = "fair",
-    seed: int | None = None,
-    recorder: Recorder | None = None,
-    theme: str = DARK.name,
-    keys: Mapping[str, str] | None = None,
-    library: Library | None = None,
-) -> int:
+def run_tui(app: SpecchatApp) -> int:
     """Run the app until the user leaves; the exit code: 0, or 1 when nothing could be loaded."""
-    app = SpecchatApp(
-        engine,
-        params,
-        lanes,
-        schedule,
-        seed,
-        recorder=recorder,
-        theme=theme,
-        keys=keys,
-        library=library,
-    )
     try:
         app.run()
     finally:
-        engine.close()
+        app.engine.close()
     return app.return_code or int(app.state.failure is not None)
