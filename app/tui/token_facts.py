@@ -166,8 +166,8 @@ class TokenFacts:
         """In a few lines, for a tooltip."""
         numbers = []
         if self.p is not None:
-            numbers.append(f"p {probability(self.p[1])} (before temperature and cuts "
-                           f"{probability(self.p[0])})")  # fmt: skip
+            raw, p = map(probability, self.p)
+            numbers.append(f"p {p} (raw {raw})")
         if self.q is not None:
             numbers.append(f"q {probability(self.q)}")
         lines = (f"{self.name}  {self.who}", self.fate, "  ".join(numbers))

@@ -200,7 +200,7 @@ async def test_hovering_tells_of_a_token(play: Play) -> None:
         await stage.pilot.pause()
         assert str(view.tooltip) == (
             "·Paris  the draft model, token 1 of 3 in its draft\naccepted\n"
-            "p .810 (before temperature and cuts .600)  q .900"
+            "p .810 (raw .600)  q .900"
         )
         await stage.pilot.hover(view, offset=(5, 0))
         await stage.pilot.pause()
