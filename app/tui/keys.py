@@ -30,7 +30,7 @@ def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding
 RUN_KEYS = [
     key("f5", "again", "Run again", "run.again", "Once more with the same seed"),
     key("escape", "leave", "Stop", "run.stop",
-        "Leave the prompt; else undo maximize; else stop the run"),
+        "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run"),
     key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
@@ -118,7 +118,7 @@ REPLAY_KEYS = [
     key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Play faster"),
     key("f5", "again", "From the start", "run.again", "Play it from the start"),
     key("escape", "leave", "To the turn's end", "run.stop",
-        "Undo maximize; else play the rest of the turn at once"),
+        "Leave the cursor; else undo maximize; else play the rest of the turn at once"),
     key("space", "pause", "Pause", "run.pause", "Pause or go on"),
     key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
 ]  # fmt: skip
@@ -138,23 +138,23 @@ def lane_key(binding: Binding) -> bool:
 
 
 def bar(
-    state: AppState, *, typing: bool, looking: bool, alone: bool, zoomed: bool
+    state: AppState, *, typing: bool, looking: bool, alone: bool, cursor: bool, zoomed: bool
 ) -> tuple[dict[str, str], set[str]]:
     """What some actions are called now, and those that would do nothing. `looking`: a panel is
-    open, `alone`: it has taken the place of the lanes."""
+    open, `alone`: it has taken the place of the lanes, `cursor`: there is one in the pane here."""
     names = dict(BAR_NAMES)
     hidden = set() if state.running else {"pause", "step"}
     if state.running or not state.turns:
         hidden.add("again")
-    if not looking:
+    if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
     if typing:
         names["leave"] = "Leave"
-    elif alone or zoomed:
-        names["leave"] = "Lanes" if alone else "All panes"
+    elif alone or cursor or zoomed:
+        names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
     elif state.replay is not None:
         names["leave"] = "Turn's end"
-    if not (typing or alone or zoomed or state.running):
+    if not (typing or alone or cursor or zoomed or state.running):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Go on"

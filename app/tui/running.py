@@ -91,6 +91,8 @@ class Running:
         if self._state.running:
             self._state.paused = not self._state.paused
             self._engine.pause(self._state.paused)
+            for name, lane in self._state.lanes.items():
+                self._state.look_at(name, lane.cursor)
             self._main.show_state()
 
     def step(self) -> None:

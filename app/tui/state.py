@@ -292,6 +292,7 @@ class AppState:
                 lane.phase, lane.finished = ENDS[event.reason], event
                 lane.figures = event.figures or lane.figures
                 lane.texts = {**event.pieces, **lane.texts}  # those of watched rounds are better
+                self.look_at(event.lane, lane.cursor)
             case RunFinished():
                 self.running = self.paused = False
                 self.memory = event.memory or self.memory

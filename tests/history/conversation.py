@@ -61,6 +61,8 @@ def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> Steppe
         *(index, (root, 7, 8, 9), (-1, 0, 1, 0), (1,), (7, 5), 2, 0.002, 0.006, 0.001, SECONDS),
         chosen=(7, 5, 6, 5), ranks=(0, 0, 0, 1), p=(1.0, 0.75, 0.125, 0.0625),
         scores=(1.0, 0.5, 0.25, 0.125), pruned=(Pruned(1, 3, 2, 0.03),),
+        model_p=(1.0, 0.3, 0.25, 0.1), q=(1.0, 0.5, 0.5, 0.25), entropies=(0.25, 4.5, 1.0, 0.5),
+        top=(((7, 0.3, 0.75), (9, 0.1, 0.0625)),) * 4, own_p=(0.02, 0.03),
     )  # fmt: skip
     shown = (
         TokenEvent(7, " seven", Fate.ACCEPTED, index, 1),
@@ -68,14 +70,17 @@ def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> Steppe
         TokenEvent(5, " five", Fate.CORRECTION, index),
     )
     pieces = {root: "root", 3: "three", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
-    return Stepped("draft:gamma=2", record, shown, EMPTY, pieces, params, at=at)
+    return Stepped("draft:gamma=2", record, shown, EMPTY, pieces, params, "wide", at=at)
 
 
 def unseen(step: Stepped) -> Stepped:
     """The round as it would be unwatched; its last node is another token."""
     record = step.round
     tokens = (*record.tokens[:3], 10)
-    record = replace(record, index=2, tokens=tokens, p=(), scores=(), pruned=())
+    record = replace(
+        record, index=1, tokens=tokens, p=(), scores=(), pruned=(), model_p=(), q=(),
+        entropies=(), top=(), own_p=None,
+    )  # fmt: skip
     return replace(step, round=record, pieces={})
 
 
@@ -86,12 +91,12 @@ def turn(number: int, prompt: str, begun: float, run: int) -> list[Event]:
     return [
         RunStarted(run, number, prompt, 2, 42, names, (1, 2), "fair", leader, at=begun),
         Prefilled("ar", 0.02, first, 0.02, 0.0, at=begun + 0.02),
-        plain(1, 4, 7, " seven", begun + 0.03),
-        plain(2, 7, 5, " five", begun + 0.05),
+        plain(0, 4, 7, " seven", begun + 0.03),
+        plain(1, 7, 5, " five", begun + 0.05),
         Finished("ar", "stop", at=begun + 0.05),
         Prefilled("draft:gamma=2", 0.03, first, 0.02, 0.01, at=begun + 0.06),
-        drafted(1, 4, begun + 0.08),
-        unseen(drafted(2, 5, begun + 0.1, replace(PARAMS, gamma=2))),
+        drafted(0, 4, begun + 0.08),
+        unseen(drafted(1, 5, begun + 0.1, replace(PARAMS, gamma=2))),
         Finished(
             "draft:gamma=2", "length", "draft at its context limit", None, False, 3, {10: "ten"},
             0.03125, at=begun + 0.1,

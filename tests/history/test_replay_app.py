@@ -56,7 +56,7 @@ async def test_it_plays() -> None:
         assert "Four seven five" in text and "draft at its context limit" in text
         text = await screen.after(2.0)
         assert "› And on? Please.  (after 2 Draft model)" in text
-        assert "2 Draft model γ2 ✓ leads" in text and "200.0 tok/s 2.00×" in text
+        assert "2 Draft model γ2* ✓ leads" in text and "200.0 tok/s 2.00×" in text
         assert "no heads: give --medusa DIR" in text and "■ ━━" in text
 
 
@@ -88,6 +88,20 @@ async def test_the_tree_has_its_probabilities_and_texts() -> None:
         text = await screen.press("tab", "v")
         assert "Tree · 2 Draft model · round 1 of 1" in text
         assert "eight" in text and "nine" in text and ".125" in text and "three" in text
+
+
+async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
+    async with opened() as screen:
+        await screen.after(0.105)
+        text = await screen.press("space", "l")
+        assert "probability ≥.9 ≥.5 ≥.2 ≥.05 <.05" in text and "not recorded" in text
+        pane = screen.app.main.grid.pane_of("draft:gamma=2")
+        wrapper = pane.view.body.wrapper
+        runs = [(text, str(ink)) for line in wrapper.closed for text, ink in line.runs]
+        assert (" seven", "step2") in runs and (" five", "step4") in runs
+        pane.view.focus()
+        text = await screen.press("shift+right", "w")
+        assert "correction: it stands" in text and "✓ " in text
 
 
 async def test_nobody_can_be_asked() -> None:

@@ -141,6 +141,22 @@ async def test_its_round_is_the_one_looked_at(play: Play) -> None:
         assert under(stage) == "is" and "round 3 of 3" in stage.text
 
 
+async def test_its_round_is_looked_at_from_when_the_lane_rests(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage, done=False)
+        await stage.press("left", "left", "left")
+        await stage.tell(stepped("draft", [], [], "!", index=3))
+        await stage.press("v")
+        assert under(stage) == " France" and "round 4 of 4" in stage.text
+        await stage.press("space")
+        assert "round 2 of 4" in stage.text
+        await stage.press("space")
+        await stage.tell(stepped("draft", [], [], "!", index=4))
+        assert "round 5 of 5" in stage.text
+        await stage.tell(Finished("draft", "stop"))
+        assert under(stage) == " France" and "round 2 of 5" in stage.text
+
+
 async def test_without_a_panel_the_cursor_goes_from_round_to_round(play: Play) -> None:
     async with play() as stage:
         await answered(stage)

@@ -56,7 +56,7 @@ class HelpScreen(ModalScreen[None]):
                 yield from self._keys(Slider.BINDINGS)
             keys = self._state.keys
             yield from section(f"The tree ({keys['view.inspect']})", TREE)
-            yield from section("A token", TOKEN)
+            yield from section(f"A token ({keys['view.why']})", TOKEN)
             yield from section(f"The figures of a lane ({keys['view.figures']})", FIGURES)
             yield from section("Figures and words", METRICS)
 

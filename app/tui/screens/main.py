@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from app.engine import Engine
 from app.events import Event, LanesChanged, Loaded, LoadFailed
-from app.tui.keys import KEY_BAR, VIEW_KEYS, allowed, bar
+from app.tui.keys import VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
 from app.tui.state import AppState
@@ -165,16 +165,10 @@ class MainScreen(Screen[None]):
             typing=self.prompt.has_focus,
             looking=self.open is not None,
             alone=self.panel_alone,
+            cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
             zoomed=self.zoomed,
         )
-        keys: dict[str, tuple[str, str, str]] = {}
-        for active in self.active_bindings.values():
-            action = active.binding.action
-            if action not in hidden:
-                what = names.get(action, active.binding.description)
-                display = self.app.get_key_display(active.binding)
-                keys.setdefault(action, (active.binding.key, display, what))
-        self.query_one(KeyBar).show(keys[action] for action in KEY_BAR if action in keys)
+        self.query_one(KeyBar).show(names, hidden)
 
     def on_resize(self, event: events.Resize) -> None:
         self.show_state()

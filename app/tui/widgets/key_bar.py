@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Mapping
 
 from textual.content import Content
 
+from app.tui.keys import KEY_BAR
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
@@ -13,17 +14,18 @@ class KeyBar(ClickableRow):
     """Unlike Textual's Footer it knows the state, and it leaves out the keys that would only
     type a letter while the prompt is in focus."""
 
-    def show(self, keys: Iterable[tuple[str, str, str]]) -> None:
-        """`keys`: the key's name for Textual, its name for people, what it does."""
-        self.set_labels(
-            [
-                Label(
-                    Content.assemble(" ", (display, "bold $footer-key-foreground"), f" {what} "),
-                    key,
-                )
-                for key, display, what in keys
-            ]
-        )
+    def show(self, names: Mapping[str, str], hidden: Container[str]) -> None:
+        """The keys that are active on the screen. `names`: what some actions are called now;
+        those in `hidden` would do nothing."""
+        keys: dict[str, tuple[Content, str]] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.action not in hidden:
+                what = names.get(binding.action, binding.description)
+                display = (self.app.get_key_display(binding), "bold $footer-key-foreground")
+                text = Content.assemble(" ", display, f" {what} ")
+                keys.setdefault(binding.action, (text, binding.key))
+        self.set_labels([Label(*keys[action]) for action in KEY_BAR if action in keys])
 
     def chosen(self, value: str) -> None:
         self.app.simulate_key(value)
