@@ -79,10 +79,14 @@ class LaneState:
         return with_settings(params, self.info.pins)
 
     def gamma(self, params: Params) -> str | None:
-        """The gamma in force, "a" before the newest round's where it is chosen round by round; None
-        for a strategy that does not draft."""
+        """The gamma in force; where it is chosen round by round "a" before the newest round's, in
+        the end before the usual one, since the last rounds had to end. None for a strategy that
+        does not draft."""
         gamma = self.gamma_in(self.own(params))
-        return f"a{self.steps[-1].round.gamma}" if gamma == "auto" and self.steps else gamma
+        if gamma != "auto" or not self.steps:
+            return gamma
+        running = self.phase is Phase.RUNNING
+        return f"a{self.steps[-1].round.gamma if running else self.usual_gamma(params)}"
 
     def gamma_in(self, own: Params) -> str | None:
         """The gamma that the lane's own settings mean."""

@@ -9,6 +9,7 @@ from scripted import lane, stepped
 from stage import Play, Stage
 from textual import events
 
+from app.events import Finished
 from app.tui.knobs import KNOBS, token_places
 from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider, steps
 from decoding.params import Params, SamplingParams, flat
@@ -107,8 +108,11 @@ async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: 
         assert "γauto" in stage.text
         await stage.begin("Hello", 0, "draft")
         step = stepped("draft", ["sky"], [], "is")
-        await stage.tell(replace(step, round=replace(step.round, gamma=3)))
+        rounds = [replace(step, round=replace(step.round, gamma=gamma)) for gamma in (5, 5, 3)]
+        await stage.tell(*rounds)
         assert "γa3" in stage.text and "γauto" not in stage.text
+        await stage.tell(Finished("draft", "length"))  # its last round may have had no room
+        assert "γa5" in stage.text
 
 
 @pytest.mark.asyncio

@@ -44,8 +44,8 @@ def test_the_line_names_the_best_and_what_is_and_from_where_it_pays() -> None:
     assert told.plain == (
         "what if ▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
     )
-    reverse = [told.plain[s.start : s.end] for s in told.spans if "reverse" in str(s.style)]
-    assert reverse == ["▇"]
+    inks = {str(span.style): told.plain[span.start : span.end] for span in told.spans}
+    assert inks["$warning"] == "now γ3 190" and inks["$accepted"] == "█"
     assert line(found, 0.86, wide=False).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
     never = Forecast((100.0, 60.0, 40.0), 2, None)
     told = line(never, None, wide=True)

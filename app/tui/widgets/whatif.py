@@ -15,7 +15,7 @@ TOO_EARLY = "what if γ: told after a few drafts of the lane in focus"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
 MEANING = (
     "Expected tokens a second at gamma 0, 1, 2, … from the rounds of the last answer and their "
-    "times. The marked column is gamma now. Drafting pays from that acceptance rate on."
+    "times. The best column and that of gamma now have the colours of their words."
 )
 
 
@@ -40,7 +40,7 @@ class WhatIf(Widget):
         if lane is None:
             return
         made = [(id(each.steps), len(each.steps)) for each in state.lanes.values()]
-        asked = (name, made, state.params, lane.tree)
+        asked = (name, made, lane.own(state.params), lane.tree)
         if asked == self._asked:
             return
         self._asked = asked
@@ -76,16 +76,16 @@ def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
 def line(found: Forecast, alpha: float | None, wide: bool) -> Content:
     """`alpha`: the lane's acceptance rate."""
     best, now = found.best, found.gamma
-    pieces: list[str | tuple[str, str]] = [("what if " if wide else "", "")]
+    inks = {now: "$warning", best: "$accepted"}
+    pieces: list[str | tuple[str, str]] = ["what if "] if wide else []
     for gamma, block in enumerate(curve(found.speeds)):
-        style = "$accepted" if gamma == best else "$foreground"
-        pieces.append((block, f"{style} reverse" if gamma == now else style))
-    here = f"now γ{now} {speed(found.now)}"
+        pieces.append((block, inks.get(gamma, "$foreground")))
     if best == 0:
         told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
         told = f" best γ{best} ≈ {speed(found.speeds[best])} tok/s"
-    pieces += [(told, "bold $foreground"), f" · {here}"]
+    here = f"now γ{now} {speed(found.now)}"
+    pieces += [(told, f"bold {inks[best]}"), " · ", (here, inks[now])]
     if wide and now:
         pieces.append(f" · {pays(found.break_even)}")
         if alpha is not None:
