@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,14 @@ def test_the_first_two_commands_set_everything_up() -> None:
     run, test = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)[:2]
     assert run.strip().endswith(".venv/bin/specchat") and "pip install -q -e ." in run
     assert test.strip().endswith(".venv/bin/pytest")
+
+
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README, re.DOTALL))
+def test_the_settings_can_be_used(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from app import settings
+
+    monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
+    (tmp_path / "config.toml").write_text(text)
+    assert settings.load_settings({}).model_fields_set == tomllib.loads(text).keys()
