@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from app.tui.keymap import live, spoken
 from app.tui.safe_text import shortened
 
 
@@ -31,7 +32,8 @@ class ExamplesScreen(ModalScreen[str | None]):
             *(Option(Content(shortened(prompt, 200))) for prompt in self._prompts), id="examples"
         )
         options.border_title = "Example prompts"
-        options.border_subtitle = "Enter takes it · Esc closes"
+        close = spoken(live(self.app, self.BINDINGS)[0].key)
+        options.border_subtitle = Content(f"Enter takes it · {close} closes")
         yield options
 
     @on(OptionList.OptionSelected)

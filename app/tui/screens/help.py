@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
-from app.tui.keymap import live
+from app.tui.keymap import live, spoken
 from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
@@ -36,7 +36,8 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
-            box.border_subtitle = "↑ ↓ scroll · Esc closes"
+            close = spoken(live(self.app, self.BINDINGS)[0].key)
+            box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
             yield Static("Tokens", classes="heading -first")
             for name, style, text in LEGEND:
                 yield row(Content.styled(name, style), text)
