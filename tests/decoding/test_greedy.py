@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
+from decoding.round import Round
 from decoding.target import Target
 from tests.decoding.families import (
     CONTEXT,
@@ -80,13 +82,32 @@ def test_every_gamma(strategy: str, gamma: int) -> None:
     assert sum(len(r.emitted) for r in rounds) == NEW - 1
 
 
+class Chooser:
+    """In the place of AutoGamma: another gamma every round, none for a while among them."""
+
+    def __init__(self, first: int, verify_cost: object) -> None:
+        self.gammas = cycle((0, 3, 1, 0, 0, 5, 2))
+        self.seen: list[Round] = []
+
+    def choose(self) -> int:
+        return next(self.gammas)
+
+    def observe(self, record: Round) -> None:
+        self.seen.append(record)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES[1:])
-def test_a_gamma_that_is_chosen_round_by_round(strategy: str) -> None:
+def test_a_gamma_that_is_chosen_round_by_round(
+    strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("decoding.decoder.AutoGamma", Chooser)
     decoder = Decoder(target("qwen2"), drafter_of(strategy, "qwen2", REPETITIVE))
     rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
     assert decoder.generated == hf_greedy("qwen2", REPETITIVE, NEW)
+    assert [r.gamma for r in rounds][:3] == [0, 3, 1]
     assert all(len(r.level_sizes) - 1 <= r.gamma for r in rounds)
-    assert len({r.gamma for r in rounds}) > 1
+    chooser = decoder._auto
+    assert isinstance(chooser, Chooser) and chooser.seen == rounds
 
 
 @pytest.mark.parametrize("strategy", ["draft", "trees"])

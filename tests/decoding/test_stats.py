@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -82,3 +84,10 @@ def test_acceptance_by_position_given_what_came_before_and_at_all() -> None:
     assert second.unconditional == pytest.approx(0.45, abs=0.02)
     assert third.unconditional == pytest.approx(0.225, abs=0.02)
     assert acceptance_by_position([machine.round(0)]) == []
+
+
+def test_a_position_behind_the_answers_end_was_not_rejected() -> None:
+    whole = Machine((1.0,)).round(3)
+    ended = replace(whole, accepted=(1,), emitted=(0,), tested=1)
+    found = acceptance_by_position([whole, ended])
+    assert [(each.drafted, each.accepted) for each in found] == [(2, 2), (1, 1), (1, 1)]
