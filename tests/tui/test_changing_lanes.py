@@ -64,7 +64,7 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
         assert "Paris" in "".join(stage.lines(1))
         here = stage.app.main.pane_here
-        assert here and here.view.has_focus and here.name_of_lane in ("ar", "lookup")
+        assert here and here.view.has_focus and here.name_of_lane == "lookup"
         await stage.tell(RunFinished(0, False))
         await stage.tell(LanesChanged(LANES[:1]))
         await stage.press("delete")

@@ -105,10 +105,12 @@ class MainScreen(Screen[None]):
         """Bring one event, already in the state, into the panes' text."""
         match event:
             case Loaded() | LanesChanged():
-                in_pane = isinstance(self.focused, TokenView)
+                pane, place = self.pane_here, self.grid.current
+                removed = pane and pane.name_of_lane not in self.state.lanes
                 await self.rebuild()
-                if in_pane and not isinstance(self.focused, TokenView):
-                    self.focus_pane()
+                neighbour = self.grid.pane(min(place, len(self.state.lanes)))
+                if removed and neighbour:
+                    self._go_to(neighbour)
                 if self.state.leader:
                     self.engine.set_leader(self.state.leader)
             case LoadFailed(kept=False):
