@@ -49,13 +49,15 @@ class Part:
 def look_at(folder: Path) -> Found | None:
     """What is in a folder, None where it is nothing that decodes or drafts."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        if not isinstance(config, dict):
-            return None
-        shapes = _shapes(folder)
-        size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
-    except (OSError, ValueError):
-        return None
+        return _look_at(folder)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None  # files of others may hold anything
+
+
+def _look_at(folder: Path) -> Found | None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    shapes = _shapes(folder)
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     kind = _kind(config, shapes)
     if kind is None:
         return None

@@ -47,7 +47,8 @@ def small(value: float) -> str:
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
-    left += [Part(fact, "$quiet", 3) for fact in own_settings(state, lane)]
+    facts = own_settings(state, lane)
+    left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:

@@ -52,6 +52,10 @@ def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None
     assert look_at(tmp_path) is None
     (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
     assert look_at(tmp_path) is None
+    for odd in ({"text_config": "x"}, {"hidden_size": "wide"}, {"num_hidden_layers": [1]}):
+        config = {"architectures": ["LlamaForCausalLM"], **odd}
+        (tmp_path / "config.json").write_text(json.dumps(config))
+        assert look_at(tmp_path) is None
     (tmp_path / "model.safetensors").write_bytes(b"\xff" * 9)
     assert look_at(tmp_path) is None
     for text, what in (("/no/such", "no folder"), (str(DEMO / "medusa"), "holds heads")):
