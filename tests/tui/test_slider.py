@@ -148,6 +148,15 @@ async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: Play) -> None:
+    lanes = (lane("ar"), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        gamma = stage.app.main.query_one("#gamma", Slider)
+        assert gamma.has_class("-idle") and "a value of its own" in str(gamma.tooltip)
+
+
+@pytest.mark.asyncio
 async def test_top_k_and_the_longest_answer(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "k", "right", "right", "right")
