@@ -29,6 +29,7 @@ Cost = Callable[[float], float]
 
 MOST = 16  # levels
 OPENING = 8  # rounds as the drafter has them by default, to see what they cost
+PLAN = 8  # rounds until it is worked out anew: that takes a good part of a millisecond
 MEMORY = 0.99  # what a round's acceptance still counts when the next one is over
 WINDOW = 64  # rounds whose times are remembered; of these the medians
 DOUBT = 2.0  # rounds' worth of belief that a position does as well as the one before it
@@ -77,8 +78,10 @@ class AutoGamma:
         self._levels = [Level() for _ in range(MOST)]
         self._drafts: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # levels, seconds
         self._passes: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # nodes, seconds
+        self._ratios: deque[float] = deque(maxlen=WINDOW)  # of these seconds to what was measured
         self._rests: deque[float] = deque(maxlen=WINDOW)
         self._rounds = 0
+        self._plan = (0, 0, 0)  # the round in which it is due again; the best gamma, the most
         self._drafted = True  # in the last round
         self._rested = 0  # rounds for which drafting was not believed to pay
         self._up = False
@@ -89,8 +92,11 @@ class AutoGamma:
             self._cost = self._ask_cost()
         if self._rounds < OPENING:
             return self._first
-        speeds = self.speeds()
-        best = max(range(len(speeds)), key=speeds.__getitem__)
+        due, best, most = self._plan
+        if self._rounds >= due:
+            speeds = self.speeds()
+            best, most = max(range(len(speeds)), key=speeds.__getitem__), len(speeds) - 1
+            self._plan = self._rounds + PLAN, best, most
         if best == 0 or self._rested > REST:
             self._rested = (self._rested + 1) % (REST + RETRY)
             if self._rested == REST + 1:
@@ -99,7 +105,7 @@ class AutoGamma:
         self._rested = 0
         if self._rounds % PROBE == 0:
             self._up = not self._up
-            return min(best + AHEAD, len(speeds) - 1) if self._up else best // 2
+            return min(best + AHEAD, most) if self._up else best // 2
         return best
 
     def observe(self, record: Round) -> None:
@@ -112,6 +118,8 @@ class AutoGamma:
             self._drafts.append((drafted, record.draft_seconds))
         self._drafted = drafted > 0
         self._passes.append((len(record.tokens), record.verify_seconds))
+        if self._cost is not None:
+            self._ratios.append(record.verify_seconds / self._cost(len(record.tokens)))
         self._rests.append(record.total_seconds - record.draft_seconds - record.verify_seconds)
         accepted = len(record.accepted)
         for place, level in enumerate(self._levels, 1):
@@ -152,5 +160,5 @@ class AutoGamma:
         cost = self._cost
         if cost is None:
             return robust_line(self._passes)
-        ratio = median(seconds / cost(nodes) for nodes, seconds in self._passes)
+        ratio = median(self._ratios)
         return lambda nodes: ratio * cost(nodes)
