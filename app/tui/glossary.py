@@ -15,10 +15,13 @@ LEGEND = [
 ]
 LENSES = [
     ("fate", "what became of a token: the colours above"),
-    ("probability", "the target's probability of each token, before temperature and cuts: from "
-                    "plain where it was sure to the warmest where it was surprised"),
-    ("entropy", "how unsure the target was at each token, in bits"),
-    ("round", "every second round is tinted: what one target pass gave"),
+    ("probability", "the target's probability of each token, before temperature and cuts. Steps "
+                    "go by lightness, whatever the hue: nearest to the background where it was "
+                    "sure, brightest on a dark theme and darkest on a light one where it was "
+                    "surprised."),
+    ("entropy", "how unsure the target was at each token, in bits; the same steps"),
+    ("‹word›¹ … ⁴", "the same steps as glyphs, 4 the most surprised or unsure; bare: sure"),
+    ("round", "every second round is tinted, or ‹between glyphs›: what one target pass gave"),
 ]  # fmt: skip
 LANE_MARKS = [
     ("▶ ‖ …", "it runs; it is paused; it waits for its turn"),

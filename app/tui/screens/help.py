@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -18,6 +18,7 @@ from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
+from app.tui.widgets.terms import Term, Terms
 from app.tui.widgets.token_view import TokenView
 
 
@@ -39,51 +40,41 @@ class HelpScreen(ModalScreen[None]):
             close = spoken(live(self.app, self.BINDINGS)[0].key)
             box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
             yield Static("Tokens", classes="heading -first")
-            for name, style, text in LEGEND:
-                yield row(Content.styled(name, style), text)
+            yield Terms((Content.styled(name, style), text) for name, style, text in LEGEND)
             yield from section(f"What colours mean ({self._state.keys['view.lens']})", LENSES)
             yield from section("Lanes", LANE_MARKS)
-            yield Static("Keys", classes="heading")
-            yield from self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
-            yield row(f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
-            yield Static("Keys of an answer; a click does it as well", classes="heading")
-            yield from self._keys(TokenView.BINDINGS)
+            keys = self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
+            lanes = (f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
+            yield from section("Keys", [*keys, lanes])
+            yield from section(
+                "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)
+            )
             if self._state.replay is None:
-                yield Static("Keys of the prompt", classes="heading")
-                yield from self._keys(Prompt.BINDINGS)
-                yield Static(
-                    "Keys of a slider; the mouse clicks, drags and wheels", classes="heading"
+                yield from section("Keys of the prompt", self._keys(Prompt.BINDINGS))
+                yield from section(
+                    "Keys of a slider; the mouse clicks, drags and wheels",
+                    self._keys(Slider.BINDINGS),
                 )
-                yield from self._keys(Slider.BINDINGS)
-            keys = self._state.keys
-            yield from section(f"The tree ({keys['view.inspect']})", TREE)
-            yield from section(f"A token ({keys['view.why']})", TOKEN)
-            yield from section(f"The figures of a lane ({keys['view.figures']})", FIGURES)
+            names = self._state.keys
+            yield from section(f"The tree ({names['view.inspect']})", TREE)
+            yield from section(f"A token ({names['view.why']})", TOKEN)
+            yield from section(f"The figures of a lane ({names['view.figures']})", FIGURES)
             yield from section("Figures and words", METRICS)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
 
-    def _keys(self, bindings: list[Binding] | list[BindingType]) -> Iterator[Horizontal]:
-        """A row for each action. Nine rows for the lanes would push the rest off the screen."""
+    def _keys(self, bindings: Iterable[BindingType]) -> Iterable[Term]:
+        """An entry for each action. Nine for the lanes would push the rest off the screen."""
         keys: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
         for binding in live(self.app, bindings):
             if not lane_key(binding) and allowed(self._state, binding.action):
                 keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
                 texts[binding.action] = binding.tooltip
-        for action, text in texts.items():
-            yield row(" ".join(keys[action]), text)
+        return ((" ".join(keys[action]), text) for action, text in texts.items())
 
 
-def section(heading: str, terms: Iterable[tuple[str, str]]) -> Iterator[Widget]:
+def section(heading: str, terms: Iterable[Term]) -> Iterator[Widget]:
     yield Static(heading, classes="heading", markup=False)
-    for name, text in terms:
-        yield row(name, text)
-
-
-def row(term: Content | str, text: str) -> Horizontal:
-    """The text keeps to its column when it is wrapped."""
-    return Horizontal(
-        Static(term, classes="term", markup=False), Static(text, markup=False), classes="entry"
-    )
+    yield Terms(terms)

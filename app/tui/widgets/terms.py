@@ -1,0 +1,47 @@
+"""Words and what they mean, in two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
+
+Term = tuple[Content | str, str]
+NOTHING = Content("")
+
+
+class Terms(Widget):
+    """A list of any length is one widget, since it is widgets that take their time to appear. Each
+    text keeps to its column when it is wrapped."""
+
+    COLUMN = 13  # of the words, with the space behind them
+    STYLE = "bold $primary"  # below the style that a word brings along
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        super().__init__()
+        self._terms = [
+            (Content(name) if isinstance(name, str) else name, Content(text))
+            for name, text in terms
+        ]
+        self._wrapped = (0, NOTHING)  # at which width
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._at(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        return self._at(self.content_size.width)
+
+    def _at(self, width: int) -> Content:
+        if self._wrapped[0] != width:
+            self._wrapped = (width, Content("\n").join(self._lines(width)))
+        return self._wrapped[1]
+
+    def _lines(self, width: int) -> Iterator[Content]:
+        for name, text in self._terms:
+            words = name.stylize_before(self.STYLE).wrap(self.COLUMN - 1)
+            texts = text.wrap(max(width - self.COLUMN, 2))
+            for word, line in zip_longest(words, texts, fillvalue=NOTHING):
+                yield word.pad_right(self.COLUMN - word.cell_length) + line
