@@ -33,6 +33,7 @@ from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.drafters.medusa_tree import Choices, parse_choices
 from decoding.errors import InputError
 from decoding.target import Target
+from decoding.text import Detokenizer
 from decoding.vocabulary import first_difference
 
 QUICK_PASS = 0.02  # seconds; a few dozen are measured
@@ -112,6 +113,11 @@ class Family:
                 list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
+
+    def picture(self, token: int, behind: Detokenizer) -> str:
+        """A token by itself, as it would read there; by its name if it has no text (a special
+        token)."""
+        return behind.ghost(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
 
     @torch.inference_mode()
     def logit_gap(

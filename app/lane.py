@@ -208,7 +208,7 @@ class Lane:
         return self._pictures({token for token, _, _ in top})
 
     def _pictures(self, ids: set[int]) -> dict[int, str]:
-        return {token: self._detokenizer.ghost(token) for token in sorted(ids)}
+        return {token: self.family.picture(token, self._detokenizer) for token in sorted(ids)}
 
     def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:
         """The last round's events, so that all pieces together are the lane's text: a character

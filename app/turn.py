@@ -171,7 +171,7 @@ def pictures(lane: Lane) -> dict[int, str]:
     behind = Detokenizer(lane.family.decode)
     behind.push(lane.ids[0])
     ids = {token for record in lane.rounds for token in (*record.tokens, *record.chosen)}
-    return {token: behind.ghost(token) for token in sorted(ids)}
+    return {token: lane.family.picture(token, behind) for token in sorted(ids)}
 
 
 def describe(error: Exception) -> str:

@@ -12,6 +12,7 @@ from app.lane_settings import parse_strategies
 from app.turn import TurnRunner
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
+from decoding.text import Detokenizer
 
 
 def steps(family: Family, strategies: str, watched: str, temperature: float) -> list[Stepped]:
@@ -60,6 +61,13 @@ def test_a_watched_first_token_too(family: Family, temperature: float) -> None:
     assert found.get(watched.first.id, watched.belief.own_p) == watched.belief.own_p
     if temperature == 0.0:
         assert watched.belief.own_p[1] == 1.0 and watched.belief.top[0][0] == watched.first.id
+
+
+def test_a_special_token_goes_by_its_name(family: Family) -> None:
+    behind = Detokenizer(family.decode)
+    behind.push(family.encode([{"role": "user", "content": "fox"}])[-1])
+    assert family.picture(1, behind) == "</s>"
+    assert family.picture(family.target.vocab_size + 1, behind) == ""  # a padded one
 
 
 def test_looking_changes_nothing(family: Family) -> None:

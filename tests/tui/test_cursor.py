@@ -125,6 +125,15 @@ async def test_it_stays_while_text_comes_and_the_end_is_not_followed(play: Play)
         assert view.scroll_offset.y <= 1 and reversed_on(stage)
 
 
+async def test_it_is_in_view_when_its_pane_gets_lower(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage, done=False)
+        for index in range(3, 9):
+            await stage.tell(stepped("draft", [" x"], [], "\n", index=index))
+        await stage.press("left", "v")
+        assert stage.view(2).scroll_offset.y > 0 and reversed_on(stage)
+
+
 async def test_its_round_is_the_one_looked_at(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage)

@@ -148,6 +148,8 @@ async def test_a_lane_that_drafts_nothing_and_one_that_has_not_begun(play: Play)
         assert "a round takes 20ms" in stage.text and "(τ)" not in stage.text
         await stage.press("tab")
         assert "No round yet" in stage.text and "a round takes" not in stage.text
+        note = next(row for row in stage.text.splitlines() if "No round yet" in row)
+        assert note.startswith("│") and note.rstrip().endswith("│")  # though nothing is to scroll
 
 
 async def test_where_it_is_narrow_it_stands_alone(play: Play) -> None:

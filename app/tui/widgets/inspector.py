@@ -13,7 +13,7 @@ from app.tui.widgets.split_line import Part, SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
-NOTHING_YET = "No round yet. n does one round, [ ] go back and forward."
+NOTHING_YET = "No round yet: the trees come with the answer."
 TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 
 

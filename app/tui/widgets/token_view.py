@@ -81,11 +81,20 @@ class TokenView(TextView):
         if index is None:
             self._to_end()
         else:
-            start, end = self.body.span(index)
-            line_at = self.body.wrapper.line_at
-            self._show_lines(line_at(start), line_at(max(start, end - 1)))
+            self._show_cursor(index)
         token = None if index is None else self.body.pieces[index].token
         self.post_message(self.CursorMoved(self, token))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The token that is looked at stays in view."""
+        super().on_resize(event)
+        if self.cursor is not None:
+            self._show_cursor(self.cursor)
+
+    def _show_cursor(self, index: int) -> None:
+        start, end = self.body.span(index)
+        line_at = self.body.wrapper.line_at
+        self._show_lines(line_at(start), line_at(max(start, end - 1)))
 
     def _show_lines(self, first: int, last: int) -> None:
         top, height = self.scroll_offset.y, self.scrollable_content_region.height
