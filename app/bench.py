@@ -16,6 +16,7 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
+from app.document import settings_report
 from app.families import with_demo
 from app.family import Family, load_family
 from app.headless import first_prompts, progress
@@ -79,7 +80,7 @@ def bench(
         "device": family.device,
         "dtype": family.dtype,
         "threads": family.threads,
-        "settings": settings.model_dump(mode="json") | {"seed": seed},
+        "settings": settings_report(settings) | {"seed": seed},
         "prompts": len(prompts),
         "unavailable": {s.name: family.missing[s.strategy] for s in missing},
         "first_turns_only": any(len(request.turns) > 1 for request in requests),

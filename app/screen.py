@@ -41,7 +41,7 @@ def open_screen(settings: Settings, seed: int) -> int:
             seed,
             recorder=Recorder(Store(), settings_report(settings)) if settings.keep else None,
             theme=settings.theme,
-            keys=settings.keys,
+            keys=settings.keymap,
             library=library(settings),
         )
     )

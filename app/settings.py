@@ -100,7 +100,7 @@ class Settings(LaneSettings, BaseSettings):
     schedule: Literal["fair", "race"] = "fair"
     keep: bool = True  # conversations on the screen are kept on disk
     theme: str = "specchat-dark"
-    keys: Annotated[dict[str, str], NoDecode] = Field(default_factory=dict)  # by action
+    keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action; see `keymap`
 
     @field_validator("strategies")
     @classmethod
@@ -149,13 +149,6 @@ class Settings(LaneSettings, BaseSettings):
 
         check(name)
         return name
-
-    @field_validator("keys", mode="before")
-    @classmethod
-    def _keys_of_actions(cls, keys: object) -> object:
-        from app.tui.keymap import checked
-
-        return checked(keys)
 
     @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
     @classmethod
@@ -213,6 +206,17 @@ class Settings(LaneSettings, BaseSettings):
     def lanes(self) -> tuple[LaneSpec, ...]:
         return parse_strategies(self.strategies)
 
+    @property
+    def keymap(self) -> dict[str, str]:
+        """The user's own keys by action. Checked here, where a screen opens: a headless run has no
+        keys that could be wrong. Raises InputError."""
+        from app.tui.keymap import checked
+
+        try:
+            return checked(self.keys)
+        except ValueError as error:
+            raise InputError(f"{_source('keys')}: {error}") from error
+
 
 def load_settings(flags: dict[str, Any]) -> Settings:
     """Settings from all sources; flags that are None were not given, `settings` is the name of a
@@ -236,15 +240,16 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     """Where the wrong value came from, and what it should be."""
     first = error.errors()[0]
     name = str(first["loc"][0])
-    if name in given:
-        source = "--" + name.replace("_", "-")
-    elif os.environ.get("SPECCHAT_" + name.upper()):
-        source = "SPECCHAT_" + name.upper()
-    else:
-        source = f"{name} in {config_file()}"
+    source = "--" + name.replace("_", "-") if name in given else _source(name)
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
     return f"{source}: {complaint(first)}"
+
+
+def _source(name: str) -> str:
+    """Where a setting came from that no flag gave."""
+    variable = "SPECCHAT_" + name.upper()
+    return variable if os.environ.get(variable) else f"{name} in {config_file()}"
 
 
 def refuse_broken_text(text: str, where: str) -> None:

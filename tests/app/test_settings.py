@@ -51,26 +51,43 @@ def test_what_is_wrong_is_named_with_its_source(
         load_settings({})
 
 
-def test_theme_and_keys(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for wrong in ('keys = "x"', "[keys]\nview.ghosts = 7", "[keys]\nview.a.b = 'x'"):
-        config.write_text(wrong)
-        with pytest.raises(InputError, match="^keys in .*must be a table"):
-            load_settings({})
-    config.write_text('theme = "nord"\n[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
-    settings = load_settings({})
-    assert settings.theme == "nord"
-    assert settings.keys == {"view.ghosts": "f7", "view.look": "f8"}
-    config.write_text('[keys]\n"view.ghosts" = "c"\n')
-    with pytest.raises(InputError, match="^keys in .*config.toml: c would be both"):
-        load_settings({})
-    config.write_text("")
+def test_themes(config: Path) -> None:
+    config.write_text('theme = "nord"')
+    assert load_settings({}).theme == "nord"
     with pytest.raises(
         InputError, match="^--theme: there is no theme 'pink'; choose from specchat"
     ):
         load_settings({"theme": "pink"})
+
+
+def test_keys_are_checked_where_a_screen_asks_for_them(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong, why in (
+        ('keys = "x"', "must be a table"),
+        ("[keys]\nview.ghosts = 7", "must be a table"),
+        ("[keys]\nview.a.b = 'x'", "must be a table"),
+        ('[keys]\n"view.ghosts" = "c"\n', "c would be both"),
+    ):
+        config.write_text(wrong)
+        settings = load_settings({})  # as a headless command does, which has no keys
+        with pytest.raises(InputError, match=f"^keys in .*config.toml: {why}"):
+            print(settings.keymap)
+    config.write_text('[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
+    assert load_settings({}).keymap == {"view.ghosts": "f7", "view.look": "f8"}
+    config.write_text("")
+    assert load_settings({}).keymap == {}
     monkeypatch.setenv("SPECCHAT_KEYS", "x")
     with pytest.raises(InputError, match="^SPECCHAT_KEYS: must be a table"):
-        load_settings({})
+        print(load_settings({}).keymap)
+
+
+def test_a_wrong_key_stops_the_screen_before_anything_is_loaded(config: Path) -> None:
+    from app.screen import open_screen
+
+    config.write_text("[keys]\nview.phantoms = 'x'\n")
+    with pytest.raises(InputError, match="there is no action 'view.phantoms'"):
+        open_screen(load_settings({}), seed=1)
 
 
 def test_the_environment_takes_plain_text_and_empty_means_not_set(
