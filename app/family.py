@@ -73,11 +73,13 @@ class Family:
     @property
     def quick_cost(self) -> Curve | None:
         """`verify_cost`, if it was measured or that takes no second; else None."""
-        if "verify_cost" not in self.__dict__:
-            too_short = self.context < PROMPT + SIZES[-1]
-            if too_short or pass_seconds(self.target, 1) > QUICK_PASS:
-                return None
-        return self.verify_cost
+        return self.verify_cost if "verify_cost" in self.__dict__ or self._quick else None
+
+    @cached_property
+    def _quick(self) -> bool:
+        """Many ask, and on a slow machine finding out takes seconds."""
+        long_enough = self.context >= PROMPT + SIZES[-1]
+        return long_enough and pass_seconds(self.target, 1) <= QUICK_PASS
 
     @property
     def device(self) -> str:

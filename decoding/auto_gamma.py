@@ -69,8 +69,8 @@ class AutoGamma:
     """
 
     def __init__(self, first: int, verify_cost: Callable[[], Cost | None] = lambda: None) -> None:
-        """`first`: to begin with, the drafter's own default. `verify_cost`, asked when it is needed
-        first: the seconds of a pass over n nodes, if they were measured; what they take now may be
+        """`first`: to begin with, the drafter's own default. `verify_cost`, asked behind the first
+        round: the seconds of a pass over n nodes, if they were measured; what they take now may be
         a multiple of that."""
         self._first = min(first, MOST)
         self._ask_cost = verify_cost
@@ -88,8 +88,6 @@ class AutoGamma:
 
     def choose(self) -> int:
         """From 0 (do not draft) to `MOST`."""
-        if not self._rounds:
-            self._cost = self._ask_cost()
         if self._rounds < OPENING:
             return self._first
         due, best, most = self._plan
@@ -109,7 +107,10 @@ class AutoGamma:
         return best
 
     def observe(self, record: Round) -> None:
-        """Take the round into account that was made with what `choose` said, or with less."""
+        """Take the round into account that was made with what `choose` said, or with less. The
+        first time `verify_cost` is asked, which may measure: not within a round's time."""
+        if not self._rounds:
+            self._cost = self._ask_cost()
         self._rounds += 1
         sizes = record.level_sizes
         drafted = len(sizes) - 1

@@ -54,8 +54,8 @@ class Decoder:
     `start` prefills and gives the first token, each `step` is one round; `finished` says why there
     are no more. Between two rounds everything in `Params` may change.
 
-    `verify_cost` is asked when gamma "auto" begins: seconds of a target pass over n nodes, None
-    where they are not known and it has to find out.
+    `verify_cost` is asked behind the first round with gamma "auto", outside its time: seconds of a
+    target pass over n nodes, None where they are not known and it has to find out.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Decoder:
             gamma=gamma,
         )
         if self.drafter is not None and params.gamma == "auto":
-            self._auto.observe(record)
+            self._auto.observe(record)  # not a part of the round's time: it may measure
         if self.watched:  # not a part of decoding, nor of its time
             record = with_evidence(record, draft, result.logits, verdict.draws, params.sampling)
         return record

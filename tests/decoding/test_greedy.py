@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import cycle
 
@@ -94,6 +95,15 @@ class Chooser:
 
     def observe(self, record: Round) -> None:
         self.seen.append(record)
+
+
+def test_what_passes_cost_is_measured_outside_of_every_round() -> None:
+    def measured() -> None:
+        time.sleep(0.5)
+
+    decoder = Decoder(target("qwen2"), drafter_of("draft", "qwen2", REPETITIVE), measured)
+    rounds = list(decoder.generate(REPETITIVE, Params(gamma="auto", max_new_tokens=NEW)))
+    assert all(record.total_seconds < 0.5 for record in rounds)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES[1:])
