@@ -9,6 +9,7 @@ from typing import Any
 
 from textual import on
 from textual.app import App, SystemCommand
+from textual.binding import Binding
 from textual.screen import Screen
 
 from app.engine import Engine
@@ -29,7 +30,7 @@ from app.presets import Presets
 from app.tui.changing import Changing
 from app.tui.commands import commands
 from app.tui.conversations import Conversations
-from app.tui.keymap import names
+from app.tui.keymap import names, spoken
 from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
 from app.tui.running import Running
 from app.tui.safe_text import shortened
@@ -266,6 +267,9 @@ class SpecchatApp(App[None]):
     def set_keymap(self, keymap: Mapping[str, str]) -> None:
         super().set_keymap(dict(keymap))
         self.state.keys = names(keymap)
+
+    def get_key_display(self, binding: Binding) -> str:
+        return spoken(binding.key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """So that the inks have colours under any of Textual's own themes as well."""

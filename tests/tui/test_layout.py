@@ -195,7 +195,7 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
         assert "Pause" not in stage.text
         await stage.begin()
         await stage.press("escape")
-        assert "space Pause" in stage.text and "esc Stop" in stage.text
+        assert "Space Pause" in stage.text and "Esc Stop" in stage.text
         bar = stage.text.splitlines()[-1]
         await stage.pilot.click("#keys", offset=(bar.index("Pause"), 0))
         await stage.pilot.pause()
@@ -233,7 +233,7 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         assert stage.engine.asked("run") == [("Hi\n",)]
         await stage.begin()
         await stage.press("f5")
-        assert "Still answering: F8 stops it" in stage.text and "f8 Stop" in stage.text
+        assert "Still answering: F8 stops it" in stage.text and "F8 Stop" in stage.text
         await stage.press("x")
         assert stage.app.main.looking.looks.ghosts
         await stage.press("f7", "exclamation_mark")
@@ -241,7 +241,7 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("f8")
         assert len(stage.engine.asked("stop")) == 1
         await stage.press("f1")
-        assert re.search("f7 +Show or hide rejected", stage.text)
+        assert re.search("F7 +Show or hide rejected", stage.text)
         await stage.press("escape", "f9")
         await stage.type("ghosts")
         await stage.pilot.pause(0.3)
