@@ -15,7 +15,7 @@ from app.session_process import SessionProcess
 from app.settings import load_settings
 from app.tui.app import SpecchatApp
 
-PROMPT = 'Tell me a story called "The Fox and the Old Crow".'
+PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in the README's table
 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
@@ -26,11 +26,17 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:
             await pilot.pause(0.1)
+        app.main.action_panel("tree")
+        await pilot.pause()
         app.main.prompt.write(prompt)
         await pilot.press("enter")
         await pilot.pause(0.2)
         while app.state.running:
             await pilot.pause(0.1)
+        *_, last = app.main.grid.panes
+        last.view.focus()
+        await pilot.pause()
+        app.main.action_round(-1)  # one with a tree that has something to show
         await pilot.pause(0.5)  # the figures' last update
         app.save_screenshot(out.name, str(out.parent))
         app.exit()
@@ -42,7 +48,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--prompt", default=PROMPT)
     parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
-    parser.add_argument("--size", type=int, nargs=2, default=(100, 30))
+    parser.add_argument("--size", type=int, nargs=2, default=(110, 38))
     args = parser.parse_args()
     asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
 
