@@ -26,6 +26,7 @@ class Lanes:
         self, models: Models, wishes: Wishes, prompts: Callable[[], tuple[str, ...]]
     ) -> None:
         self._models, self._wishes = models, wishes
+        self._gone: set[str] = set()  # names that are not free yet
         wishes.trees.clear()  # by lane: these may know others
         self.family = load_family(
             models.options, self._progress, {spec.strategy for spec in models.specs}
@@ -69,7 +70,10 @@ class Lanes:
 
     def change(self, wishes: Wishes, idle: bool = True) -> None:
         """Carry out what is wished of the lanes. Loading waits until nothing runs: a model that
-        others are decoding with must not change under them."""
+        others are decoding with must not change under them. So does a removed lane's name: what
+        else is said under it must not be taken for another's."""
+        if idle:
+            self._gone.clear()
         later: list[Change] = []
         changed = False
         while wishes.changes:
@@ -91,11 +95,11 @@ class Lanes:
         match change:
             case AddLane(spec, after):
                 place = names.index(after) + 1 if after in names else len(names)
-                self._lanes.insert(
-                    place, self._made(replace(spec, name=free_name(spec.name, names)))
-                )
+                name = free_name(spec.name, {*names, *self._gone})
+                self._lanes.insert(place, self._made(replace(spec, name=name)))
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
+                self._gone.add(name)
                 self._wishes.switched_off.discard(name)
                 self._wishes.trees.pop(name, None)
             case Pin(name, pins) if name in names:
@@ -106,11 +110,12 @@ class Lanes:
         """A lane of any strategy; what it drafts with is loaded now, unless that is there."""
         try:
             load_part(self.family, spec.strategy, self._progress)
-        except InputError as error:
-            self.family.missing[spec.strategy] = str(error)
+            lane = Lane(spec, self.family)
         except Exception as error:  # a disk that is gone, too little memory: the others live on
-            self.family.missing[spec.strategy] = f"loading broke: {describe(error)}"
-        lane = Lane(spec, self.family)
+            known = isinstance(error, InputError)
+            why = str(error) if known else f"loading broke: {describe(error)}"
+            self.family.missing[spec.strategy] = why
+            lane = Lane(spec, self.family)
         self._warm_up(lane)
         return lane
 

@@ -112,8 +112,10 @@ class Wishes:
             return allowed
 
     def only(self, claim: Claim, running: bool) -> bool:
-        """Whether nothing else is asked for since; `running`: a turn is, and pauses."""
-        if running and (not self.paused or self.steps or self.news):
+        """Whether nothing else is asked for since; `running`: a turn is, and pauses. Changes that
+        wait for its end are no news then."""
+        goes_on = not self.paused or self.steps or self.news
+        if goes_on if running else (self.models or self.changes or self.turn):
             return False
-        others = self.closed or self.stopping or self.models or self.changes or self.turn
-        return self.claim is claim and not others and self.opening is None
+        ended = self.closed or self.stopping or self.opening is not None
+        return self.claim is claim and not ended

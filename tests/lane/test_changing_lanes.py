@@ -13,6 +13,7 @@ from listening import Listener, ids_of, lanes_of, of, reason_of
 
 from app import lanes as lanes_module
 from app.events import LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
+from app.lane import Lane
 from app.lane_settings import parse_strategies
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
@@ -65,6 +66,40 @@ def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
     changed = listener.wait(LanesChanged)
     assert "no config.json" in str(changed.lanes[1].reason)
     assert lanes_of(listener.turn("the fox")) == ("ar",)
+
+
+def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
+    open_session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Lane) -> None:
+        raise RuntimeError("out of memory")
+
+    listener: Listener = open_session("ar")
+    listener.loaded()
+    monkeypatch.setattr(Lane, "_make_decoder", broken)
+    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    changed = listener.wait(LanesChanged)
+    assert changed.lanes[1].reason == "loading broke: RuntimeError: out of memory"
+    assert lanes_of(listener.turn("the fox")) == ("ar",)
+
+
+def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
+    open_session: Any, slow: None
+) -> None:
+    listener: Listener = open_session("ar,lookup", params=LONG, schedule="race")
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, such=lambda e: e.lane == "lookup")
+    listener.session.remove_lane("lookup")
+    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 2)
+    assert names_of(changed) == ["ar", "lookup#2"]
+    assert reason_of(listener.rest(), "lookup") == "stopped"
+    listener.session.remove_lane("lookup#2")
+    listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 1)
+    listener.forget()
+    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    assert names_of(listener.wait(LanesChanged)) == ["ar", "lookup"]
 
 
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(

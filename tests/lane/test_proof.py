@@ -14,11 +14,12 @@ import torch
 from listening import Listener, ids_of, of
 from scipy.stats import chi2_contingency
 
-from app.events import Proof, RunFinished, Stepped
+from app.events import LanesChanged, Proof, RunFinished, Stepped
 from app.family import Family
 from app.lane import Lane
+from app.lane_settings import parse_strategies
 from app.proof import GREEDY_TOKENS, TOKENS, Place, prove, same_source
-from app.settings import parse_strategies
+from app.strategies import LaneSpec
 from decoding import decoder as loop
 from decoding.acceptance import Verdict, accept
 from decoding.checkpoints.medusa import MedusaWeights
@@ -181,6 +182,21 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
         return ids_of(listener.rest(), "draft")
 
     assert tokens(True) == tokens(False)
+
+
+def test_a_lane_that_waits_for_the_runs_end_does_not_end_it(open_session: Open) -> None:
+    listener = open_session("ar", params=Params(SamplingParams(0.8), max_new_tokens=6))
+    listener.loaded()
+    listener.session.pause(True)
+    listener.session.run("the quick brown fox")
+    listener.session.step()
+    listener.wait(Stepped)
+    listener.session.add_lane(LaneSpec("draft", "draft"), None)  # must be loaded
+    listener.session.prove("ar", 5)
+    listener.wait(Proof, such=lambda e: e.done == 5)
+    assert not of(listener.heard, LanesChanged)
+    listener.session.pause(False)
+    listener.wait(LanesChanged)
 
 
 def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
