@@ -144,7 +144,7 @@ class Work:
                 tuple(lane.spec.name for lane in running),
                 tuple(ids),
                 wishes.schedule,
-                wishes.leader,
+                self._leader_of(before[-1]) if before else wishes.leader,
             )
         )
         eos = frozenset() if self._ignore_eos else family.eos
@@ -179,13 +179,17 @@ class Work:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
         messages = [{"role": "system", "content": self._system}] if self._system else []
         for turn in before:
-            leader = self._wishes.leader or ""
-            answer = turn.answers.get(leader) or next(iter(turn.answers.values()), "")
-            if not answer:  # stopped before anybody said a word
+            leader = self._leader_of(turn)
+            if leader is None:  # stopped before anybody said a word
                 continue
             messages.append({"role": "user", "content": turn.prompt})
-            messages.append({"role": "assistant", "content": answer})
+            messages.append({"role": "assistant", "content": turn.answers[leader]})
         return [*messages, {"role": "user", "content": prompt}]
+
+    def _leader_of(self, turn: Turn) -> str | None:
+        """Whose answer counts: the leading lane's, or the first one's if that said nothing."""
+        names = (self._wishes.leader or "", *turn.answers)
+        return next((name for name in names if turn.answers.get(name)), None)
 
     # Proving
 

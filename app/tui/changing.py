@@ -47,7 +47,7 @@ class Changing:
             state.say(f"There are {MOST_LANES} lanes, more have no room: {key} removes one")
         else:
             self._engine.add_lane(spec, behind.info.name if behind else None)
-            later = "; it takes part from the next run on" if state.running else ""
+            later = "; it joins in the next run" if state.running else ""
             state.say(f"Another lane: {STRATEGIES[spec.strategy]}{later}")
         self._main.show_state()
 
@@ -96,7 +96,7 @@ class Changing:
         else:
             own = flat(lane.own(state.params))
             self.set_pins(lane, {name: own[name] for name in settings_of(lane.info.strategy)})
-            state.say(f"{label} keeps these settings; the sliders marked * are its own, {key} ends")
+            state.say(f"{label} keeps its settings (sliders with *) until {key}")
         self._main.show_state()
 
     def set_pins(self, lane: LaneState, pins: dict[str, Any]) -> None:

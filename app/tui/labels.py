@@ -144,10 +144,12 @@ def run_state(state: AppState) -> Part:
     ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
     names = list(state.lanes)
     busy = state.busy_lane
-    who = f"{names.index(busy) + 1} {busy}" if busy else "prefill"
+    who = f"{names.index(busy) + 1} {busy} " if busy else "prefill "
+    if busy and state.schedule == "race":  # all of them: one name after the other would flicker
+        who = ""
     if state.paused:
-        return Part(f"‖ {who} paused {ended}/{len(order)}", "bold $warning")
-    return Part(f"● {who} running {ended}/{len(order)}", "bold $success")
+        return Part(f"‖ {who}paused {ended}/{len(order)}", "bold $warning")
+    return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
 
 
 def status_left(state: AppState) -> list[Part]:
@@ -161,8 +163,8 @@ def status_left(state: AppState) -> list[Part]:
         return [Part(f"Runs when loading is done ({what})", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
-    if state.turns and state.leader:
-        return [Part(f"The next turn goes on from {state.label(state.leader)}", "$quiet", 1)]
+    if state.turns and (leader := state.goes_on_from):
+        return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
     return []
 
 
@@ -214,8 +216,8 @@ def lens_legend(looks: Looks, state: AppState) -> list[Part]:
 def unseen(state: AppState) -> str:
     """About a round that was not watched."""
     if state.replay is not None:
-        return "Drafted unseen: its probabilities were not recorded."
-    return f"Drafted unseen. {state.keys['run.again']} runs it again, with probabilities."
+        return "No probabilities were recorded."
+    return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
 
 
 def round_counts(record: Round | None) -> list[Part]:

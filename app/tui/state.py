@@ -205,6 +205,13 @@ class AppState:
             self.leader = next(active, None)
 
     @property
+    def goes_on_from(self) -> str | None:
+        """The lane whose answer the next turn follows: the leader's, or the first one's if that
+        said nothing."""
+        names = [self.leader, *self.lanes] if self.leader else []
+        return next((name for name in names if name and self.lanes[name].first), self.leader)
+
+    @property
     def typical(self) -> bool:
         """Medusa's lossy rule is chosen, and there is a lane that knows it."""
         return self.params.acceptance == "typical" and any(

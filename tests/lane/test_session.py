@@ -229,7 +229,7 @@ def test_a_lane_that_never_began_has_no_answer_in_this_turn(
     said = listener.rest()
     listener.session.pause(False)
     listener.session.set_leader("lookup")
-    listener.turn("and then")
+    assert of(listener.turn("and then"), RunStarted)[0].leader == "ar"  # lookup had said nothing
     answers = [content for role, content in conversations[-1] if role == "assistant"]
     assert answers[1].rstrip("\ufffd") == text_of(said, "ar")
 

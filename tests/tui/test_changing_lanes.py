@@ -24,7 +24,7 @@ async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play)
         await stage.tell(prefilled("draft", "Paris"), prefilled("lookup", "London"))
         await stage.press("escape", "tab", "u")
         assert stage.engine.asked("add_lane") == [(LaneSpec("draft", "draft"), "draft")]
-        assert "takes part from the next run on" in stage.text
+        assert "joins in the next run" in stage.text
         await stage.tell(LanesChanged(MORE))
         assert "3 Draft model γ2*" in stage.text and "4 Prompt lookup" in stage.text
         assert [number for number in range(1, 5) if "Paris" in "".join(stage.lines(number))] == [2]

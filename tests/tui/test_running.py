@@ -126,6 +126,14 @@ async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
         assert len(stage.engine.asked("stop")) == 1
 
 
+async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.tell(prefilled("draft", "an answer"))
+        await finish(stage)
+        assert "1 Autoregressive" in stage.text and "goes on from 2 Draft model" in stage.text
+
+
 async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None:
     async with play() as stage:
         assert stage.engine.asked("set_leader") == [("ar",)]
@@ -221,6 +229,15 @@ async def test_fair_and_race(play: Play) -> None:
         assert "race" in stage.text
         await stage.press("escape", "m")
         assert stage.engine.asked("set_schedule") == [("fair",)] and "· fair" in stage.text
+
+
+async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "The"))
+        assert "● 1 ar running 0/3" in stage.text
+        await stage.press("escape", "m")
+        assert "● running 0/3" in stage.text  # the names would flicker
 
 
 async def test_a_notice_goes_away(play: Play) -> None:

@@ -174,7 +174,7 @@ async def test_an_unwatched_round_says_what_is_known(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("w")
-        assert "Drafted unseen. F5 runs it again" in stage.text
+        assert "No probabilities recorded: F5" in stage.text
         assert "correction: it stands where a draft was" in stage.text
         assert "entropy" not in stage.text
 

@@ -199,7 +199,7 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         await stage.press("left_square_bracket")  # opens it
         assert "round 1 of 1" in stage.text
         first = next(line for line in stage.text.splitlines() if "F5 runs" in line)
-        assert "Drafted unseen. F5 runs it again, with probabilities." in first
+        assert "No probabilities recorded: F5 runs it again with them." in first
         assert stage.text.index("F5 runs") < stage.text.index("the last committed token")
 
 
