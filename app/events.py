@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from decoding.params import Params
@@ -23,7 +23,7 @@ class LaneInfo:
     title: str  # "Autoregressive", "Draft model", ...
     available: bool
     reason: str | None  # why it cannot run and what would make it run, one line
-    enabled: bool
+    enabled: bool  # switched on: it takes part if it is available as well
     default_gamma: int
     note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
@@ -90,9 +90,16 @@ class LoadFailed:
 
 @dataclass(frozen=True, slots=True)
 class LanesChanged:
-    """Lanes were added, removed, or given other settings of their own: all that there are now."""
+    """Lanes were added, removed, or given other settings of their own: all that there are now, and
+    what is in memory with them."""
 
     lanes: tuple[LaneInfo, ...]
+    weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
+    memory: Memory | None = None
+
+    def after(self, loaded: Loaded) -> Loaded:
+        """What is loaded now, if that was before."""
+        return replace(loaded, lanes=self.lanes, weights=self.weights or loaded.weights)
 
 
 @dataclass(frozen=True, slots=True)

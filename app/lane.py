@@ -103,7 +103,7 @@ class Lane:
             title=self._title(),
             available=self.available,
             reason=self.reason,
-            enabled=enabled and self.available,
+            enabled=enabled,
             default_gamma=self.default_gamma,
             note=self.family.notes.get(self.spec.strategy),
             trees=self._longest_paths(),

@@ -85,7 +85,8 @@ class Lanes:
                 changed = True
         wishes.changes.extendleft(reversed(later))
         if changed:
-            wishes.emit(LanesChanged(self._infos()))
+            used = memory(self.family, self._lanes)
+            wishes.emit(LanesChanged(self._infos(), weights(self.family), used))
 
     def _must_load(self, change: Change) -> bool:
         return isinstance(change, AddLane) and needs_loading(self.family, change.spec.strategy)

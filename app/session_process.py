@@ -122,6 +122,7 @@ class SessionProcess:
         self._send("pin", lane, dict(pins))
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        self._loaded = False
         self._send("open_models", options, specs)
 
     def close(self) -> None:

@@ -48,7 +48,7 @@ class Recorder:
             if isinstance(event, Loaded):
                 self._loaded, self._told = replace(event, prompts=()), False
             elif isinstance(event, LanesChanged) and self._loaded:
-                self._loaded, self._told = replace(self._loaded, lanes=event.lanes), False
+                self._loaded, self._told = event.after(self._loaded), False
             elif isinstance(event, LoadFailed) and event.kept:
                 self._settings = self._before  # so are the models
             elif isinstance(event, RunStarted):

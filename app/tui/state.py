@@ -281,7 +281,8 @@ class AppState:
             case LoadFailed():
                 self.loading, self.failure = None, event.message
             case LanesChanged():
-                self.loading = None
+                self.loading, self.memory = None, event.memory or self.memory
+                self.loaded = event.after(self.loaded) if self.loaded else None
                 self.change_lanes(event.lanes)
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""

@@ -54,6 +54,8 @@ def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Any) 
         ("draft", True),
     ]
     assert changed.lanes[1].reason == "no Medusa heads: give them with --medusa"
+    assert set(changed.weights) == {"target", "draft"}
+    assert changed.memory and set(changed.memory.caches) == {"ar", "draft"}
     assert lanes_of(listener.turn("the fox")) == ("ar", "draft")
 
 
@@ -177,6 +179,7 @@ def test_other_models_take_the_place_of_the_first(
     loaded = listener.wait(Loaded)
     assert names_of(loaded) == ["lookup", "ar", "draft"] and loaded.target == "draft"
     assert [lane.available for lane in loaded.lanes] == [True, True, False]
+    assert all(lane.enabled for lane in loaded.lanes)  # the next models may have what is missing
     gc.collect()
     assert [ref() for ref in first] == [None] * 4
     turn = listener.turn("the fox")

@@ -111,6 +111,15 @@ def test_after_its_death_prompts_come_back(engine: SessionProcess) -> None:
     assert engine.drain() == [RunRefused("once more", refused[0].message)]
 
 
+def test_its_death_while_other_models_are_loaded_is_told_as_such(engine: SessionProcess) -> None:
+    engine.run("load")
+    wait_for(engine, lambda events: any(isinstance(event, Loaded) for event in events))
+    engine.open_models(ModelOptions("x"), ())
+    engine.stop()
+    events = wait_for(engine, lambda events: any(not isinstance(e, Loading) for e in events))
+    assert isinstance(events[-1], LoadFailed) and "by signal 9" in events[-1].message
+
+
 def test_closing_ends_it_at_once() -> None:
     engine = SessionProcess(EchoEngine)
     engine.run("hello")

@@ -9,7 +9,7 @@ from scripted import figures, prefilled, stepped
 from stage import LANES, Play, Stage
 from textual.widgets import Sparkline
 
-from app.events import Finished, Loaded, Memory, RunFinished, Stepped
+from app.events import Finished, LanesChanged, Loaded, Memory, RunFinished, Stepped
 from app.tui.figure_lines import (
     accepted_lines,
     bar,
@@ -122,6 +122,9 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
             *("memory: process 300 MiB", "target 50 MiB", "this lane 3.0 MiB", "all lanes 4.0 MiB"),
         ):
             assert words in stage.text, words
+        grown = replace(memory, process=400 * 2**20)
+        await stage.tell(LanesChanged(LANES, {**weights, "medusa": 2**20}, grown))
+        assert "process 400 MiB" in stage.text and "medusa 1.0 MiB" in stage.text
         await stage.tell(RunFinished(0, False, replace(memory, device=2**31)))
         assert "GPU 2.0 GiB" in stage.text
         assert not stage.engine.asked("watch")  # it wants no probabilities
