@@ -39,6 +39,7 @@ from app.tui.screens.help import HelpScreen
 from app.tui.screens.main import MainScreen
 from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.proof import ProofScreen
+from app.tui.slow_terminal import behind
 from app.tui.state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.controls import Controls
@@ -110,7 +111,9 @@ class SpecchatApp(App[None]):
 
     async def pump(self) -> None:
         """Takes in what has happened. Token text shows at once, figures four times a second,
-        everything else at once."""
+        everything else at once; a terminal that is slow to draw gets it in fewer pieces."""
+        if behind(self._driver):
+            return
         events = self.engine.drain()
         problem = self._record(events)
         for event in events:
