@@ -11,16 +11,19 @@ from app.tui.token_text import Look, Looks
 
 if TYPE_CHECKING:
     from app.tui.screens.main import MainScreen
+    from app.tui.widgets.lane_pane import LanePane
     from app.tui.widgets.token_view import TokenView
     from decoding.round import TokenEvent
 
 NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
+BREATH_SECONDS = 0.015  # for keys, and to paint
 
 
 class Looking:
     def __init__(self, main: MainScreen) -> None:
         self._main, self._state = main, main.state
         self.looks = Looks()
+        self._catching_up = False  # the next pane has its turn soon
         self._watched: frozenset[str] = frozenset()
 
     def begin(self) -> None:
@@ -29,11 +32,11 @@ class Looking:
 
     def change_look(self) -> None:
         self.looks = replace(self.looks, look=NEXT_LOOK[self.looks.look])
-        self.show()
+        self._main.show_state()
 
     def change_ghosts(self) -> None:
         self.looks = replace(self.looks, ghosts=not self.looks.ghosts)
-        self.show()
+        self._main.show_state()
 
     def change_lens(self) -> None:
         """A lens is nothing without its colours, or the glyphs in their place."""
@@ -41,7 +44,7 @@ class Looking:
         if look == "plain":
             look = "glyphs" if self._main.app.no_color else "colour"
         self.looks = replace(self.looks, look=look, lens=NEXT_LENS[self.looks.lens])
-        self.show()
+        self._main.show_state()
 
     def watch(self) -> None:
         """One goes from lane to lane, so all of them are watched while the panel or the lens wants
@@ -54,10 +57,27 @@ class Looking:
             self._watched = watched
             self._main.engine.watch(watched)
 
-    def show(self) -> None:
-        for pane in self._main.grid.panes:
+    def catch_up(self) -> None:
+        """Panes that are to be seen take on the looks: the one in focus now, the others one by one,
+        so that keys act in between: wrapping a long answer again takes some 20 ms."""
+        here, stale = self._main.pane_here, self._stale
+        if here in stale:
+            here.view.set_looks(self.looks)
+            stale.remove(here)
+        if stale and not self._catching_up:
+            self._catching_up = True
+            self._main.set_timer(BREATH_SECONDS, self._next_catches_up)
+
+    def _next_catches_up(self) -> None:
+        self._catching_up = False
+        for pane in self._stale[:1]:
             pane.view.set_looks(self.looks)
-        self._main.show_state()
+        self.catch_up()
+
+    @property
+    def _stale(self) -> list[LanePane]:
+        panes = self._main.grid.panes
+        return [pane for pane in panes if pane.visible_text and pane.view.looks != self.looks]
 
     def cursor_moved(self, view: TokenView, token: TokenEvent | None) -> None:
         self._state.look_at(self._main.grid.lane_of(view), token)

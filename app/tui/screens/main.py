@@ -99,7 +99,7 @@ class MainScreen(Screen[None]):
 
     async def rebuild(self) -> None:
         await self.grid.rebuild(self.state)
-        self.looking.show()
+        self.show_state()
 
     async def take(self, event: Event) -> None:
         """Bring one event, already in the state, into the panes' text."""
@@ -130,6 +130,7 @@ class MainScreen(Screen[None]):
         self.grid.display = not failed and not self.panel_alone
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
+        self.looking.catch_up()
         self._show_panels()
         self.query_one(LaneTabs).display = self.tabbed and not failed
         self.query_one(Controls).show(state, self.pane_here.name_of_lane if self.pane_here else "")

@@ -48,6 +48,11 @@ class LanePane(Vertical):
         if self.folded:
             self.post_message(self.RowClicked(self))
 
+    @property
+    def visible_text(self) -> bool:
+        """Its text has a place on the screen."""
+        return self.display and not self.folded
+
     def fold(self, folded: bool) -> None:
         self.folded = folded
         self.set_class(folded, "-folded")

@@ -77,6 +77,10 @@ class TextView(ScrollView, can_focus=True):
         if not self.body.pieces:
             self.rewrap()
 
+    @property
+    def looks(self) -> Looks:
+        return self.body.looks
+
     def set_looks(self, looks: Looks) -> None:
         self.body.looks = looks
         self._styles.clear()
@@ -182,11 +186,11 @@ class TextView(ScrollView, can_focus=True):
         style = self._styles.get(ink)
         if style is None:
             style = self.style_of(ink)
-            if self.body.looks.look == "glyphs" and ink not in COLOURLESS:
+            if self.looks.look == "glyphs" and ink not in COLOURLESS:
                 style = self.rich_style + Style(
                     bold=style.bold, underline=style.underline, strike=style.strike
                 )
-            elif self.body.looks.look == "plain" and ink not in COLOURLESS:
+            elif self.looks.look == "plain" and ink not in COLOURLESS:
                 style = self.rich_style
             self._styles[ink] = style
         return style
