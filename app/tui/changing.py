@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from app.hub import shown_as
 from app.settings import PLACES, ModelOptions
 from app.strategies import STRATEGIES, LaneSpec, settings_of
+from app.tui.lane_state import LaneState
 from app.tui.screens.models import ModelsScreen
-from app.tui.state import LaneState
 from decoding.params import flat
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from app.events import DEFAULT_TREE
 from app.strategies import ACTS_ON, EAGLE, MEDUSA
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from app.tui.widgets.slider import Scale, steps
 
 LEAST_TOKENS = 16

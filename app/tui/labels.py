@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from app.events import DEFAULT_TREE, Loading
+from app.tui.lane_state import LaneState, Phase
 from app.tui.lens import SCALES, STEPS
-from app.tui.state import AppState, LaneState, Phase
+from app.tui.state import AppState
 from app.tui.token_text import GLYPHS, Looks
 from app.tui.tree_lines import time_bar
 from app.tui.widgets.split_line import Part

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from app.events import DEFAULT_TREE
 from app.strategies import EAGLE, MEDUSA
 from app.tui.knobs import KNOBS, Knob
-from app.tui.state import LaneState
+from app.tui.lane_state import LaneState
 from decoding.params import Params, flat
 
 NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on

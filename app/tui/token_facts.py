@@ -9,8 +9,8 @@ from functools import cached_property
 from app.events import Prefilled, Stepped
 from app.strategies import EAGLE
 from app.tui.evidence import Source, entropy, parent, target_p
+from app.tui.lane_state import LaneState
 from app.tui.lens import GHOSTS
-from app.tui.state import LaneState
 from app.tui.tree_lines import Life, fate, ordinal, probability, token_name
 from decoding.round import Fate, Likely, Round, TokenEvent
 

@@ -9,8 +9,8 @@ import pytest
 from scripted import lane, prefilled, stepped
 from stage import Play
 
+from app.tui.lane_state import LaneState
 from app.tui.marks import changes
-from app.tui.state import LaneState
 from decoding.params import Params, with_settings
 
 HOT = {"temperature": 0.8, "top_p": 0.9}

@@ -9,7 +9,7 @@ from scripted import figures, lane, prefilled, stepped
 from stage import Play, Stage
 
 from app.events import Finished, Prefilled, RunFinished, Stepped
-from app.tui.state import LaneState
+from app.tui.lane_state import LaneState
 from app.tui.token_facts import TokenFacts, facts_here
 from decoding.params import Params, with_settings
 from decoding.round import Belief, Fate, Round, TokenEvent

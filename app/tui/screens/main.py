@@ -14,6 +14,7 @@ from app.tui.keys import VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
 from app.tui.state import AppState
+from app.tui.switching import Switching
 from app.tui.widgets.controls import Controls
 from app.tui.widgets.figures_panel import FiguresPanel
 from app.tui.widgets.inspector import Inspector
@@ -44,6 +45,7 @@ class MainScreen(Screen[None]):
         self.zoomed = False
         self.open: str | None = None  # the panel that is shown, by its id
         self.looking = Looking(self)
+        self._switching = Switching(engine, state)
 
     def compose(self) -> ComposeResult:
         tabs = LaneTabs(dom_id="tabs")
@@ -111,8 +113,7 @@ class MainScreen(Screen[None]):
                 neighbour = self.grid.pane(min(place, len(self.state.lanes)))
                 if removed and neighbour:
                     self._go_to(neighbour)
-                if self.state.leader:
-                    self.engine.set_leader(self.state.leader)
+                self._switching.tell_leader()
             case LoadFailed(kept=False):
                 leave, others = self.state.keys["app.quit"], self.state.keys["app.models"]
                 self.query_one("#failure", Static).update(
@@ -188,14 +189,8 @@ class MainScreen(Screen[None]):
             assert isinstance(pane, LanePane)
             if pane.number != GONE:
                 self.grid.current = pane.number
-                self._lead(pane.name_of_lane)
+                self._switching.lead(pane.name_of_lane)
         self.show_state()
-
-    def _lead(self, lane: str) -> None:
-        """The lane in focus leads the conversation, if it takes part."""
-        if self.state.lanes[lane].active and lane != self.state.leader:
-            self.state.leader = lane
-            self.engine.set_leader(lane)
 
     def action_lane(self, number: int) -> None:
         pane = self.grid.pane(number)
@@ -213,7 +208,7 @@ class MainScreen(Screen[None]):
 
     def _go_to(self, pane: LanePane) -> None:
         self.grid.current = pane.number
-        self._lead(pane.name_of_lane)
+        self._switching.lead(pane.name_of_lane)
         self.show_state()
         if not self.prompt.has_focus and not self.panel_alone:
             self.call_after_refresh(pane.view.focus)
@@ -227,17 +222,7 @@ class MainScreen(Screen[None]):
         self._toggle(event.pane)
 
     def _toggle(self, pane: LanePane) -> None:
-        name = pane.name_of_lane
-        lane = self.state.lanes[name]
-        if not lane.info.available:
-            self.state.say(f"{self.state.label(name)}: {lane.info.reason}")
-        else:
-            lane.enabled = not lane.enabled
-            self.engine.set_enabled(name, lane.enabled)
-            leader = self.state.leader
-            self.state.choose_leader()
-            if self.state.leader and self.state.leader != leader:
-                self.engine.set_leader(self.state.leader)
+        self._switching.toggle(pane.name_of_lane)
         self.show_state()
 
     def focus_pane(self) -> None:

@@ -12,7 +12,8 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 
 from app.tui.knobs import KNOBS, shown, token_places, why_idle
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from app.tui.widgets.slider import Scale, Slider
 from decoding.params import Params, flat, with_settings
 

@@ -22,7 +22,8 @@ from app.tui.figure_lines import (
     time_lines,
 )
 from app.tui.labels import lane_figures, why_off
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part

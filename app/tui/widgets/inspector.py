@@ -6,7 +6,8 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from app.tui.labels import BAR_CELLS, LOSSY, round_counts, round_times, round_total, unseen, why_off
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from app.tui.tree_lines import tree_lines
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part, SplitLine

@@ -10,8 +10,9 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from app.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.tui.lane_state import LaneState
 from app.tui.marks import changed
-from app.tui.state import AppState, LaneState
+from app.tui.state import AppState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.token_view import TokenView

@@ -9,7 +9,8 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from app.tui.labels import folded, lane_figures, lane_title, why_off
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from app.tui.widgets.split_line import Part, SplitLine
 from app.tui.widgets.token_view import TokenView
 

@@ -7,7 +7,8 @@ from textual.widget import Widget
 
 from app.events import DEFAULT_TREE
 from app.tui.labels import BLOCKS
-from app.tui.state import AppState, LaneState
+from app.tui.lane_state import LaneState
+from app.tui.state import AppState
 from decoding.forecast import MOST, Forecast, forecast
 
 WIDE = 80  # columns from which there is room for all of it
