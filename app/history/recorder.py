@@ -63,8 +63,8 @@ class Recorder:
     def begin(self, changed: Mapping[str, Any] | None = None) -> None:
         """The next turn begins another conversation; some settings may have `changed`."""
         self.close()
-        self._before = self._settings
-        self._settings = {**self._settings, **(changed or {})}
+        if changed:
+            self._before, self._settings = self._settings, {**self._settings, **changed}
         self.path, self.problem, self._in_turn = None, None, False
 
     def go_on(self, path: Path) -> None:

@@ -74,6 +74,7 @@ def test_other_models_are_in_the_heading_of_what_follows(
 ) -> None:
     recorder.take([LOADED])
     recorder.begin({"target": "/other"})
+    recorder.begin()  # while they are loaded
     recorder.take([LOADED, *([LoadFailed("no folder /other", kept=True)] if failed else [])])
     recorder.take(turn(0, "One", 1.0, 0))
     assert recorder.path

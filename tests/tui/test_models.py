@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from scripted import lane, prefilled
 from stage import LANES, Play, Stage
+from textual.widgets import Input
 
 from app.assets import assets
 from app.catalog import Found
@@ -125,3 +126,37 @@ async def test_the_cache_is_read_beside_the_screen(
         await until(stage, "acme/[b]x[/b]  26.0 MB")
         await stage.press("escape")
         assert not isinstance(stage.app.screen, ModelsScreen)
+
+
+@pytest.mark.asyncio
+async def test_enter_waits_for_what_the_cache_has_as_well(
+    play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    shutil.copytree(assets() / "demo" / "target", target)
+    disk, other = threading.Event(), Found("/hub/x", "acme/x", "eagle", 26_000_000, 8)
+
+    def scanned() -> list[Found]:
+        disk.wait(5)
+        return [other]
+
+    def completed(options: ModelOptions, elsewhere: list[Found]) -> ModelOptions:
+        if not elsewhere:
+            disk.wait(5)
+            time.sleep(0.3)  # the cache is there before
+        return replace(options, eagle=elsewhere[0].place if elsewhere else None)
+
+    monkeypatch.setattr(models, "cached", scanned)
+    monkeypatch.setattr(models, "complete", completed)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        stage.app.screen.query_one(Input).value = str(target)
+        await stage.press("enter")
+        await until(stage, "Looking for what drafts")
+        await stage.press("enter")
+        disk.set()
+        deadline = time.monotonic() + 5
+        while not stage.engine.asked("open_models") and time.monotonic() < deadline:
+            await stage.pilot.pause(0.02)
+        [(options, _)] = stage.engine.asked("open_models")
+        assert (options.target, options.eagle) == (str(target), "/hub/x")

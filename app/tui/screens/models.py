@@ -135,8 +135,9 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     @on(OptionList.OptionHighlighted)
     def look(self) -> None:
         """What drafts for the one that is highlighted."""
-        self._chosen = None
         entry = self._here
+        if entry != self._chosen:
+            self._chosen = None
         details = self.query_one(".details", Static)
         if isinstance(entry, str):
             details.update(part_lines(self._library.families[entry]))
@@ -146,9 +147,13 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
             details.update("Looking for what drafts for it …")
             bare = replace(self._library.bare, target=entry.place)
             there = self._elsewhere
-            self._in_background(lambda: complete(bare, there), self._take_parts)
+            self._in_background(
+                lambda: complete(bare, there), lambda found: self._take_parts(found, there)
+            )
 
-    def _take_parts(self, options: ModelOptions) -> None:
+    def _take_parts(self, options: ModelOptions, elsewhere: list[Found]) -> None:
+        if elsewhere is not self._elsewhere:
+            return  # more is known by now, and was asked for
         self._known[str(options.target)] = options
         if self._chosen and self._chosen.place == options.target:
             self.dismiss(options)
