@@ -120,7 +120,8 @@ def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
 def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -> Content:
     low, high = min(values), max(values)
     window = min(WINDOW, rounds)
-    return _heading(f"{name} {low:.{decimals}f} to {high:.{decimals}f}, {window} rounds a point")
+    each = f"{window} round{'s' * (window != 1)} a point"
+    return _heading(f"{name} {low:.{decimals}f} to {high:.{decimals}f}, {each}")
 
 
 def memory_lines(
