@@ -193,10 +193,12 @@ class RunFinished(Timed):
 
 @dataclass(frozen=True, slots=True)
 class RunRefused(Timed):
-    """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
+    """The prompt could not be answered (too long, no lane enabled): nothing was changed. `ended`:
+    there is no engine any more, no prompt will be."""
 
     prompt: str
     message: str
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class SessionProcess:
             else:
                 events.append(LoadFailed(self._ended))
         self._loaded = self._loaded or any(isinstance(event, Loaded) for event in events)
-        events += [RunRefused(prompt, self._ended) for prompt in self._refused]
+        events += [RunRefused(prompt, self._ended, ended=True) for prompt in self._refused]
         self._refused = []
         return events
 

@@ -40,8 +40,8 @@ class Changing:
 
     def _add(self, spec: LaneSpec, behind: LaneState | None) -> None:
         state = self._state
-        if not state.loaded:
-            state.say("Still loading")
+        if state.ended or not state.loaded:
+            state.say(state.ended or "Still loading")
         elif len(state.lanes) >= MOST_LANES:
             key = state.keys["lane.remove"]
             state.say(f"There are {MOST_LANES} lanes, more have no room: {key} removes one")
@@ -55,8 +55,8 @@ class Changing:
         state, lane = self._state, self._here
         if lane is None or not state.loaded:
             return
-        if len(state.lanes) == 1:
-            state.say("The last lane stays")
+        if state.ended or len(state.lanes) == 1:
+            state.say(state.ended or "The last lane stays")
         else:
             state.say(f"{state.label(lane.info.name)} is gone")
             self._engine.remove_lane(lane.info.name)

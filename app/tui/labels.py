@@ -139,6 +139,8 @@ def run_state(state: AppState) -> Part:
         return Part("✗ not loaded", "bold $error")
     if not state.loaded:
         return Part("… loading", "$quiet")
+    if state.ended:
+        return Part("✗ ended", "bold $error")
     if not state.running:
         return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]

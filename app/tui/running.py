@@ -108,7 +108,9 @@ class Running:
         if pane is None:
             return
         name = pane.name_of_lane
-        if reason := state.lanes[name].info.reason:
+        if state.ended:
+            state.say(state.ended)
+        elif reason := state.lanes[name].info.reason:
             state.say(f"{state.label(name)}: {reason}")
         elif state.running and not state.paused:
             state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")

@@ -36,6 +36,7 @@ class AppState:
     loaded: Loaded | None = None
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
     failure: str | None = None
+    ended: str = ""  # how the engine did; what was answered can still be looked at
     running: bool = False
     opening: bool = False  # an earlier conversation is being shown
     paused: bool = False
@@ -125,6 +126,8 @@ class AppState:
     @property
     def busy(self) -> str | None:
         """Why nothing new can begin now."""
+        if self.ended:
+            return self.ended
         if self.opening:
             return "Still opening a conversation"
         return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
@@ -195,6 +198,7 @@ class AppState:
                 for lane in self.lanes.values():
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
+                self.ended = event.message if event.ended else ""
                 self.say(event.message, None)
 
     def _lane_runs(self, name: str) -> LaneState:

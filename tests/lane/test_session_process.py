@@ -106,9 +106,9 @@ def test_after_its_death_prompts_come_back(engine: SessionProcess) -> None:
     assert refused[0].message.startswith("the decoding process ended by signal 9")
     assert not any(isinstance(event, LoadFailed) for event in events)
     engine.run("once more")
-    assert engine.drain() == [RunRefused("once more", refused[0].message)]
+    assert engine.drain() == [RunRefused("once more", refused[0].message, ended=True)]
     engine.again()
-    assert engine.drain() == [RunRefused("once more", refused[0].message)]
+    assert engine.drain() == [RunRefused("once more", refused[0].message, ended=True)]
 
 
 def test_its_death_while_other_models_are_loaded_is_told_as_such(engine: SessionProcess) -> None:

@@ -172,6 +172,19 @@ async def test_a_refused_prompt_comes_back(play: Play) -> None:
         assert len(stage.engine.asked("run")) == 2
 
 
+async def test_after_the_engine_has_ended_only_looking_is_left(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"))
+        await stage.tell(RunRefused("Hi", "the process ended", ended=True))
+        assert "✗ ended" in stage.text and "the process ended" in stage.text
+        await stage.press("enter", "escape")
+        asked = len(stage.engine.calls)
+        await stage.press("f5", "e", "u", "delete", "ctrl+n")
+        assert len(stage.engine.calls) == asked and "the process ended" in stage.text
+        assert not stage.engine.asked("run") and stage.lines(1)[:2] == ["› Hi", "The"]
+
+
 async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
     async with play(load=False) as stage:
         assert stage.engine.asked("open") == [()]
