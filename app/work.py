@@ -127,8 +127,8 @@ class Work:
         ids = family.encode(self._messages(before, turn.prompt), self._raw)
         if len(ids) > family.context:
             raise InputError(
-                f"the conversation has {len(ids)} tokens, the model's context holds "
-                f"{family.context}: shorten the prompt or begin a new conversation"
+                f"{len(ids)} tokens, but the model's context holds {family.context}: "
+                "shorten the prompt or begin a new conversation"
             )
         running = [lane for lane in lanes if lane.available and wishes.enabled(lane.spec.name)]
         if not running:

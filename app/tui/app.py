@@ -164,7 +164,10 @@ class SpecchatApp(App[None]):
 
     def action_stop(self) -> None:
         """ctrl+c, unless text is selected: then the prompt or the screen takes the key first."""
-        self.running.stop()
+        if self.state.running:
+            self.running.stop()
+        elif self.main.prompt.has_focus:
+            self.main.prompt.put_away()
 
     def action_pause(self) -> None:
         self.running.pause()

@@ -32,7 +32,7 @@ RUN_KEYS = [
     key("escape", "leave", "Stop", "run.stop",
         "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
-        "Copy what is selected; else stop the run"),
+        "Copy what is selected; else stop the run, or empty the prompt"),
     key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
     key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
     key("m", "schedule", "Fair / race", "run.schedule",

@@ -126,6 +126,18 @@ async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
         assert len(stage.engine.asked("stop")) == 1
 
 
+async def test_ctrl_c_empties_the_prompt(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("too long")
+        await stage.press("ctrl+c")
+        assert stage.app.main.prompt.text == "" and not stage.engine.asked("stop")
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "too long"
+        await stage.begin("Hi")
+        await stage.press("ctrl+c")  # a run is stopped before
+        assert stage.app.main.prompt.text == "too long" and stage.engine.asked("stop")
+
+
 async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) -> None:
     async with play() as stage:
         await stage.begin("One")

@@ -64,6 +64,12 @@ class Prompt(TextArea):
         self.load_text(text)
         self.move_cursor(self.document.end)
 
+    def put_away(self) -> None:
+        """Empty it; the key up brings back what stood there."""
+        if self.text.strip():
+            self.remember(self.text)
+        self.write("")
+
     def action_submit(self) -> None:
         self.post_message(self.Submitted(self.text))
 
