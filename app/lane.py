@@ -26,7 +26,6 @@ from decoding.text import Detokenizer
 from decoding.tree import Shape
 
 CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
-GHOSTS = (Fate.REJECTED, Fate.DROPPED)  # drafted, shown, never part of the text
 
 
 class Lane:
@@ -191,7 +190,7 @@ class Lane:
             if not record.drafted:
                 fate = Fate.PLAIN
             events.append(TokenEvent(token, push(token), fate, record.index))
-        self._shown += "".join(event.text for event in events if event.fate not in GHOSTS)
+        self._shown += "".join(event.text for event in events if not event.fate.ghost)
         return tuple(self._closed(events) if self.finished else events)
 
     def pieces(self, record: Round) -> dict[int, str]:
@@ -216,7 +215,7 @@ class Lane:
         rest = self._detokenizer.flush()
         surplus = max(len(self._shown) + len(rest) - len(self.text), 0)
         for i in reversed(range(len(events))):
-            if events[i].fate not in GHOSTS:
+            if not events[i].fate.ghost:
                 text = events[i].text + rest
                 kept = max(len(text) - surplus, 0)
                 events[i] = replace(events[i], text=text[:kept])

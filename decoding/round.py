@@ -18,6 +18,11 @@ class Fate(StrEnum):
     BONUS = "bonus"  # the target's own token after a path that was accepted to its end
     CORRECTION = "correction"  # the target's own token where a draft was rejected
 
+    @property
+    def ghost(self) -> bool:
+        """Drafted and shown, but never part of the text."""
+        return self is Fate.REJECTED or self is Fate.DROPPED
+
 
 @dataclass(frozen=True, slots=True)
 class TokenEvent:

@@ -22,10 +22,9 @@ from app.events import (
 )
 from app.figures import figures
 from app.strategies import LaneSpec
-from decoding.round import Fate, Round
+from decoding.round import Round
 from decoding.stats import Stats
 
-GHOSTS = (Fate.REJECTED, Fate.DROPPED)
 NO_FIGURES = figures(Stats(), 0, 0, None)  # of rounds as they are read: `Turn.events` knows better
 
 
@@ -63,7 +62,7 @@ class LaneRecord:
         """The answer: what the tokens added to it, without those that were thrown away."""
         first = self.prefilled.first.text if self.prefilled else ""
         tokens = (token for step in self.steps for token in step.tokens)
-        return first + "".join(token.text for token in tokens if token.fate not in GHOSTS)
+        return first + "".join(token.text for token in tokens if not token.fate.ghost)
 
     @property
     def ids(self) -> list[int]:

@@ -50,7 +50,7 @@ TREE = [
 TOKEN = [
     ("p", "the target's probability of the token, behind temperature, top-k, top-p and min-p; "
           "“before”: without any of them."),
-    ("q", "the drafter's own probability of the token, where it drew it from a distribution."),
+    ("q", "the drafter's own probability of the token; lookup, which copies, has none."),
     ("chance", "of being accepted: min(1, p/q). A draw between 0 and 1 below it accepts. A guess "
                "that was not drawn is accepted when the target's own draw is the same token; at "
                "temperature 0 when it is the target's likeliest."),

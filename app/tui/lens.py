@@ -18,7 +18,6 @@ NEXT_LENS: dict[Lens, Lens] = {
     "round": "fate",
 }
 MEASURED: tuple[Lens, ...] = ("probability", "entropy")  # these want to know probabilities
-GHOSTS = (Fate.REJECTED, Fate.DROPPED)
 
 INKS = {
     Fate.FIRST: Ink.TEXT,
@@ -42,7 +41,7 @@ def ink(lens: Lens, token: TokenEvent, source: Source) -> Ink:
     """How a token is drawn. Only tokens of the answer have a measure; ghosts stay ghosts."""
     if lens == "fate":
         return INKS[token.fate]
-    if token.fate in GHOSTS:
+    if token.fate.ghost:
         return Ink.DROPPED
     if lens == "round":
         return Ink.TINT if token.round % 2 else Ink.TEXT

@@ -10,7 +10,6 @@ from app.events import Prefilled, Stepped
 from app.strategies import EAGLE
 from app.tui.evidence import Source, entropy, parent, target_p
 from app.tui.lane_state import LaneState
-from app.tui.lens import GHOSTS
 from app.tui.tree_lines import Life, fate, ordinal, probability, token_name
 from decoding.round import Fate, Likely, Round, TokenEvent
 
@@ -188,6 +187,6 @@ def facts_here(lane: LaneState) -> TokenFacts | None:
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
     if step := lane.step_here:
-        last = next((each for each in reversed(step.tokens) if each.fate not in GHOSTS), None)
+        last = next((each for each in reversed(step.tokens) if not each.fate.ghost), None)
         return TokenFacts(lane, last, step) if last else None
     return TokenFacts(lane, lane.first.first, lane.first) if lane.first else None

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from app.events import Prefilled, Stepped
 from app.tui.evidence import Source
-from app.tui.lens import GHOSTS, Lens
+from app.tui.lens import Lens
 from app.tui.lens import ink as lens_ink
 from app.tui.safe_text import one_line, shortened, visible
 from app.tui.wrapping import Ink, Wrapper
@@ -51,7 +51,7 @@ class Piece(NamedTuple):
 
     @property
     def ghost(self) -> bool:
-        return self.token is not None and self.token.fate in GHOSTS
+        return self.token is not None and self.token.fate.ghost
 
 
 class TokenText:

@@ -104,6 +104,19 @@ def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
     assert names_of(listener.wait(LanesChanged)) == ["ar", "lookup"]
 
 
+def test_a_lane_that_comes_back_is_as_new(open_session: Any) -> None:
+    listener: Listener = open_session("ar,lookup")
+    listener.loaded()
+    listener.session.set_enabled("lookup", False)
+    listener.session.set_tree("lookup", "wide")
+    listener.session.remove_lane("lookup")
+    listener.wait(LanesChanged)
+    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    assert listener.wait(LanesChanged, 2).lanes[1].enabled
+    turn = listener.turn("the fox")
+    assert {event.tree for event in of(turn, Stepped, "lookup")} == {"default"}
+
+
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
     open_session: Any, slow: None
 ) -> None:
