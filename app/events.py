@@ -28,6 +28,7 @@ class LaneInfo:
     note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
     pins: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
+    tree: str = DEFAULT_TREE  # of `trees`, the one that it drafts by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

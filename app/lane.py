@@ -105,7 +105,7 @@ class Lane:
             enabled=enabled,
             default_gamma=self.default_gamma,
             note=self.family.notes.get(self.spec.strategy),
-            trees=self._longest_paths(),
+            trees=self.trees,
             pins=self.spec.pins,
         )
 
@@ -222,11 +222,11 @@ class Lane:
                 surplus, rest = surplus - (len(text) - kept), ""
         return events
 
-    def _longest_paths(self) -> dict[str, int]:
-        heads = self.family.medusa
-        most = heads.count if self.spec.strategy == "medusa" and heads else self.default_gamma
-        lengths = {tree: max(map(len, c), default=most) for tree, c in self._trees.items()}
-        return {tree: min(most, length) for tree, length in lengths.items()}
+    @property
+    def trees(self) -> dict[str, int]:
+        heads = self.family.medusa if self.spec.strategy == "medusa" else None
+        most = heads.count if heads else self.default_gamma
+        return {tree: min(most, max(map(len, c), default=most)) for tree, c in self._trees.items()}
 
     def _eagle_tree(self, params: Params) -> EagleTree:
         """As the settings say; where they are silent, the peers' on a GPU, where verifying costs

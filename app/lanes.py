@@ -97,7 +97,10 @@ class Lanes:
             case AddLane(spec, after):
                 place = names.index(after) + 1 if after in names else len(names)
                 name = free_name(spec.name, {*names, *self._gone})
-                self._lanes.insert(place, self._made(replace(spec, name=name)))
+                lane = self._made(replace(spec, name=name))
+                self._lanes.insert(place, lane)
+                if spec.tree in lane.trees:
+                    self._wishes.trees[name] = spec.tree
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
                 self._gone.add(name)
@@ -125,7 +128,9 @@ class Lanes:
             lane.warm_up()
 
     def _infos(self) -> tuple[LaneInfo, ...]:
-        return tuple(lane.info(self._wishes.enabled(lane.spec.name)) for lane in self._lanes)
+        wishes = self._wishes
+        infos = (lane.info(wishes.enabled(lane.spec.name)) for lane in self._lanes)
+        return tuple(replace(info, tree=wishes.trees.get(info.name, info.tree)) for info in infos)
 
     def _progress(self, what: str, part: float | None) -> None:
         self._wishes.emit(Loading(what, part))

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.events import DEFAULT_TREE
+
 STRATEGIES = {
     "ar": "Autoregressive",
     "draft": "Draft model",
@@ -63,8 +65,9 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
     """One lane as it was asked for. `pins` are settings of its own, by name; the others are the
-    run's."""
+    run's. `tree` is the one to begin with, where its models have one of that name."""
 
     strategy: str
     name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
     pins: Mapping[str, Any] = field(default_factory=dict)
+    tree: str = DEFAULT_TREE

@@ -260,7 +260,8 @@ class SpecchatApp(App[None]):
             if chosen is not None:
                 name, values = chosen
                 self.main.query_one(Controls).choose(values)
-                self.state.say(f"The settings are those of “{shortened(name, 30)}”")
+                kept = self.changing.kept(values)
+                self.state.say(f"The settings are those of “{shortened(name, 30)}”{kept}")
 
         self.push_screen(PresetsScreen(self.presets, self.state.params), take)
 

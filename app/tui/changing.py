@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.hub import shown_as
 from app.settings import PLACES, ModelOptions
 from app.strategies import STRATEGIES, LaneSpec, settings_of
+from app.tui.knobs import own_words
 from app.tui.lane_state import LaneState
 from app.tui.screens.models import ModelsScreen
-from decoding.params import flat
+from decoding.params import flat, with_settings
 
 if TYPE_CHECKING:
     from app.tui.app import SpecchatApp
@@ -32,7 +34,8 @@ class Changing:
     def duplicate(self) -> None:
         """The lane in focus once more, right behind it."""
         if lane := self._here:
-            self._add(LaneSpec(lane.info.strategy, lane.info.strategy, lane.info.pins), lane)
+            strategy, pins = lane.info.strategy, lane.info.pins
+            self._add(LaneSpec(strategy, strategy, pins, lane.tree), lane)
 
     def add(self, strategy: str) -> None:
         """A lane of any strategy, behind all others."""
@@ -91,13 +94,22 @@ class Changing:
             return
         label, key = state.label(lane.info.name), state.keys["lane.pin"]
         if lane.info.pins:
-            state.say(f"{label} follows the sliders again")
+            gone = own_words(lane, state.params)
+            without = f", without its own {gone}" if gone else ""
+            state.say(f"{label} follows the sliders again{without}")
             self.set_pins(lane, {})
         else:
             own = flat(lane.own(state.params))
             self.set_pins(lane, {name: own[name] for name in settings_of(lane.info.strategy)})
             state.say(f"{label} keeps its settings (sliders with *) until {key}")
         self._main.show_state()
+
+    def kept(self, values: Mapping[str, Any]) -> str:
+        """What the lane in focus makes of it that the run's settings are these now: the end of a
+        sentence, empty where it follows."""
+        lane, params = self._here, with_settings(self._state.params, values)
+        own = own_words(lane, params, values)
+        return f"; {self._state.label(lane.info.name)} keeps its own {own}" if lane and own else ""
 
     def set_pins(self, lane: LaneState, pins: dict[str, Any]) -> None:
         lane.set_pins(pins)

@@ -48,7 +48,8 @@ RUN_KEYS = [
         "The lane in focus once more, right behind it"),
     key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
     key("f", "pin", "Own settings", "lane.pin",
-        "The lane in focus keeps these settings; again: it follows the sliders"),
+        "The lane in focus keeps these settings; one with settings of its own follows the "
+        "sliders again"),
 ]  # fmt: skip
 
 VIEW_KEYS = [

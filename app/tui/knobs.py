@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from app.events import DEFAULT_TREE
@@ -10,6 +10,7 @@ from app.strategies import ACTS_ON, EAGLE, MEDUSA
 from app.tui.lane_state import LaneState
 from app.tui.state import AppState
 from app.tui.widgets.slider import Scale, steps
+from decoding.params import Params, flat
 
 LEAST_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
@@ -76,6 +77,21 @@ def shown(knob: Knob, state: AppState, here: LaneState | None = None) -> bool:
         lead = state.lanes.get(state.leader or "")
         return lead is not None and lead.info.strategy in EAGLE
     return state.typical if knob.strategies is MEDUSA else True
+
+
+def own_words(
+    lane: LaneState | None, params: Params, among: Collection[str] = tuple(ACTS_ON)
+) -> str:
+    """The lane's own values of the settings `among` some, where the run's `params` are others:
+    gamma 2, temp 0.80."""
+    if lane is None:
+        return ""
+    knobs, run = {knob.name: knob for knob in KNOBS}, flat(params)
+    return ", ".join(
+        f"{knobs[name].label} {knobs[name].scale.text(value)}" if name in knobs else f"{value}"
+        for name, value in lane.info.pins.items()
+        if name in among and value != run[name]
+    )
 
 
 def why_idle(knob: Knob, state: AppState, own: LaneState | None = None) -> str | None:

@@ -140,14 +140,16 @@ class Running:
             state.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
             self._main.show_state()
             return
-        state.say(
+        said = (
             "exact: every lane's text is what the target would say"
             if rule == "exact"
             else "typical: exact at temperature 0, above it Medusa lanes are lossy"
             if state.params.sampling.greedy
             else "typical: Medusa lanes are lossy from their next round on"
         )
-        self._main.query_one(Controls).choose({"acceptance": rule})
+        values = {"acceptance": rule}
+        state.say(said + self._app.changing.kept(values))
+        self._main.query_one(Controls).choose(values)
 
     def choose_tree(self, strategy: str, tree: str) -> None:
         """All lanes of a strategy draft another tree from their next round on."""

@@ -74,7 +74,8 @@ class AppState:
         """Lanes that stay keep all that is known of them, and what the user has chosen since."""
         known = self.lanes
         self.lanes = {
-            info.name: known.get(info.name) or LaneState(info, info.enabled) for info in infos
+            info.name: known.get(info.name) or LaneState(info, info.enabled, info.tree)
+            for info in infos
         }
         self.busy_lane = self.busy_lane if self.busy_lane in self.lanes else None
         self.choose_leader()

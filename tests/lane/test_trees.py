@@ -10,8 +10,9 @@ import pytest
 import torch
 from listening import Listener, ids_of, of
 
-from app.events import Event, Stepped
+from app.events import Event, LanesChanged, Stepped
 from app.settings import ModelOptions
+from app.strategies import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 from tests.conftest import FamilyFolders
 
@@ -54,3 +55,16 @@ def test_another_tree_acts_at_the_next_round(with_heads: ModelOptions, open_sess
 def test_other_lanes_have_no_trees(open_session: Open) -> None:
     listener = open_session("ar,draft")
     assert all(not info.trees for info in listener.loaded().lanes)
+
+
+def test_a_new_lane_begins_with_the_tree_that_is_asked_for(
+    with_heads: ModelOptions, open_session: Open
+) -> None:
+    listener = open_session("ar,medusa", options=with_heads)
+    listener.loaded()
+    listener.session.add_lane(LaneSpec("medusa", "medusa", tree="small"), "medusa")
+    changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 3)
+    assert [lane.tree for lane in changed.lanes] == ["default", "default", "small"]
+    turn = listener.turn("the quick brown fox")
+    assert {e.tree for e in of(turn, Stepped, "medusa#2")} == {"small"}
+    assert {e.tree for e in of(turn, Stepped, "medusa")} == {"default"}

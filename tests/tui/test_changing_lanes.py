@@ -119,3 +119,34 @@ async def test_any_strategy_can_be_added_from_the_palette(play: Play) -> None:
         commands = {each.title: each for each in stage.app.get_system_commands(stage.app.screen)}
         await commands["Add lane: EAGLE-1"].callback()
         assert stage.engine.asked("add_lane") == [(LaneSpec("eagle1", "eagle1"), None)]
+
+
+@pytest.mark.asyncio
+async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
+    medusa = replace(lane("medusa", title="Medusa", gamma=3), trees={"default": 3, "chain": 4})
+    async with play() as stage:
+        await stage.load((LANES[0], medusa))
+        stage.app.action_tree("medusa", "chain")
+        await stage.press("escape", "tab", "u")
+        assert stage.engine.asked("add_lane") == [
+            (LaneSpec("medusa", "medusa", tree="chain"), "medusa")
+        ]
+        copy = replace(medusa, name="medusa#2", tree="chain")
+        await stage.tell(LanesChanged((LANES[0], medusa, copy)))
+        assert "3 Medusa γ4 chain" in stage.text
+
+
+@pytest.mark.asyncio
+async def test_what_a_lane_in_focus_keeps_or_gives_up_is_said(play: Play) -> None:
+    own = {"gamma": 2, "temperature": 0.5, "acceptance": "exact", "max_new_tokens": 64}
+    medusa = lane("medusa", title="Medusa", gamma=3, pins=own)
+    async with play((120, 30)) as stage:
+        await stage.load((LANES[0], medusa))
+        await stage.press("escape", "tab", "a")
+        assert "typical" in stage.text and "; 2 Medusa keeps its own exact" in stage.text
+        await stage.press("f4", "down", "enter")
+        assert "; 2 Medusa keeps its own temp 0.50" in stage.text  # gamma is not of the preset
+        await stage.press("f")
+        assert "sliders again, without its own gamma 2, temp 0.50, tokens 64" in stage.text
+        await stage.press("a")
+        assert "keeps its own" not in stage.text
