@@ -41,8 +41,6 @@ class HelpScreen(ModalScreen[None]):
             box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
             yield Static("Tokens", classes="heading -first")
             yield Terms((Content.styled(name, style), text) for name, style, text in LEGEND)
-            yield from section(f"What colours mean ({self._state.keys['view.lens']})", LENSES)
-            yield from section("Lanes", LANE_MARKS)
             keys = self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             lanes = (f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
             yield from section("Keys", [*keys, lanes])
@@ -56,6 +54,8 @@ class HelpScreen(ModalScreen[None]):
                     self._keys(Slider.BINDINGS),
                 )
             names = self._state.keys
+            yield from section("Lanes", LANE_MARKS)
+            yield from section(f"What colours mean ({names['view.lens']})", LENSES)
             yield from section(f"The tree ({names['view.inspect']})", TREE)
             yield from section(f"A token ({names['view.why']})", TOKEN)
             yield from section(f"The figures of a lane ({names['view.figures']})", FIGURES)
