@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.events import DEFAULT_TREE, Loading
+from app.events import DEFAULT_TREE, LaneInfo, Loading
+from app.strategies import WHAT
 from app.tui.lane_state import LaneState, Phase
 from app.tui.lens import SCALES, STEPS
 from app.tui.state import AppState
@@ -63,6 +64,13 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         if figures.speedup is not None:
             right.append(Part(f"{figures.speedup:.2f}×", "bold $foreground"))
     return left, right
+
+
+def introduction(info: LaneInfo) -> str:
+    """What an empty pane says: what the lane does, and how its checkpoint was read; or why not."""
+    if not info.available:
+        return info.reason or ""
+    return "\n".join(filter(None, (WHAT.get(info.strategy), info.note)))
 
 
 def own_settings(state: AppState, lane: LaneState) -> list[str]:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from scripted import figures, prefilled, stepped
+from scripted import figures, lane, prefilled, stepped
 from stage import LANES, Play
 from textual.dom import DOMNode
 from textual.geometry import Size
 
 from app.events import Finished
 from app.presets import Presets
+from app.strategies import WHAT
 from app.tui.glossary import _FIGURES, LANE_MARKS, METRICS, explain
 from app.tui.keymap import check, scopes, spoken
 from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
@@ -77,6 +78,17 @@ async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
         assert "4 Medusa · no heads: give --medusa DIR" in stage.text
         await stage.press("escape", "4")
         assert not stage.engine.asked("set_enabled")
+
+
+@pytest.mark.asyncio
+async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
+    lanes = (lane("ar"), lane("draft", note="of two layers"))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        assert " ".join(stage.lines(1)[:2]) == WHAT["ar"]
+        assert stage.lines(2)[:2] == ["A smaller model drafts a chain", "of two layers"]
+        await stage.begin("Hello", 0, "ar", "draft")
+        assert "drafts a chain" not in stage.text
 
 
 @pytest.mark.asyncio

@@ -10,6 +10,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from app.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.tui.labels import introduction
 from app.tui.lane_state import LaneState
 from app.tui.marks import changed
 from app.tui.state import AppState
@@ -104,8 +105,7 @@ class LaneGrid(Container):
                 before = place if place < len(self.children) else None
                 await self.mount(LanePane(place + 1, lane), before=before)
         for pane in self.panes:
-            info = state.lanes[pane.name_of_lane].info
-            pane.view.set_hint((info.note if info.available else info.reason) or "")
+            pane.view.set_hint(introduction(state.lanes[pane.name_of_lane].info))
 
     def take(self, event: Event, state: AppState) -> None:
         """Bring what happened in a run, already in the state, into the panes' text."""

@@ -33,7 +33,7 @@ class LanePane(Vertical):
         self.folded = not lane.active
         self._top = SplitLine(ends=("╭", "╮"), fill="─")
         self._row = SplitLine()
-        self.view = TokenView(lane.info.note or "")
+        self.view = TokenView()
         self._bottom = SplitLine(ends=("╰", "╯"), fill="─")
         self._top.add_class("edge")
         self._bottom.add_class("edge")
