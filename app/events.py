@@ -76,6 +76,7 @@ class Loaded:
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
+    back: bool = False  # what was there before, as other models could not be loaded
     # (nodes, seconds) of target passes, as measured behind a short prompt; () where that would
     # have taken long
     pass_costs: tuple[tuple[float, float], ...] = ()

@@ -184,14 +184,16 @@ def load_part(family: Family, strategy: str, progress: Progress) -> None:
         family.draft = _load_draft(options.draft, options, family.tokenizer, family.target)
     elif strategy == "medusa":
         if options.medusa is None:
-            family.missing[strategy] = "no Medusa heads: give them with --medusa"
+            family.missing[strategy] = "no Medusa heads: --medusa DIR, or make some: specchat heads"
             return
         progress(f"Medusa heads {shown_as(options.medusa)}", 0.85)
         _load_medusa(family, Path(options.medusa).expanduser())
     else:
         place = options.eagle if strategy == "eagle" else options.eagle1
         if place is None:
-            family.missing[strategy] = f"no EAGLE draft: give one with --{strategy}"
+            family.missing[strategy] = (
+                f"no EAGLE draft: --{strategy} DIR, or make one: specchat heads"
+            )
             return
         progress(f"EAGLE draft {shown_as(place)}", 0.9)
         _load_eagle(family, strategy, Path(place).expanduser())

@@ -20,10 +20,15 @@ from decoding.errors import InputError
 
 
 class Lanes:
-    """Loads when it is made, and says so by events. Raises InputError when it can't."""
+    """Loads when it is made, and says so by events; `back`: again, since other models could not be
+    loaded. Raises InputError when it can't."""
 
     def __init__(
-        self, models: Models, wishes: Wishes, prompts: Callable[[], tuple[str, ...]]
+        self,
+        models: Models,
+        wishes: Wishes,
+        prompts: Callable[[], tuple[str, ...]],
+        back: bool = False,
     ) -> None:
         self._models, self._wishes = models, wishes
         self._gone: set[str] = set()  # names that are not free yet
@@ -48,6 +53,7 @@ class Lanes:
                 ignored=family.ignored,
                 weights=weights(family),
                 memory=memory(family, self._lanes),
+                back=back,
                 pass_costs=() if cost is None else cost.points,
             )
         )

@@ -96,17 +96,17 @@ class Work:
         complaint = self._try(models)
         if complaint is None:
             return
-        back = before and before.options != models.options and self._try(before) is None
+        back = before and before.options != models.options and self._try(before, back=True) is None
         self._wishes.emit(LoadFailed(complaint, kept=bool(back)))
 
-    def _try(self, models: Models) -> str | None:
+    def _try(self, models: Models, back: bool = False) -> str | None:
         """What went wrong."""
         wishes = self._wishes
         wishes.emit(Loading("torch and transformers", None))
         try:
             from app.lanes import Lanes
 
-            self._lanes = Lanes(models, wishes, self._prompts)
+            self._lanes = Lanes(models, wishes, self._prompts, back)
         except InputError as error:
             return str(error)
         except Exception as error:  # whatever it is, the screen must be able to show it

@@ -19,12 +19,13 @@ class Running:
         self._engine, self._state, self._main = app.engine, app.state, app.main
 
     def after(self, event: Loaded | LoadFailed | RunRefused) -> None:
-        """A prompt that waited runs now; one that cannot be answered goes back."""
+        """A prompt that waited runs now; one that cannot be answered goes back, as
+        does one that was meant for models that could not be loaded."""
         prompt = self._state.queued
         self._state.queued = None
         if isinstance(event, RunRefused):
             prompt = event.prompt
-        elif isinstance(event, Loaded) and prompt is not None:
+        elif isinstance(event, Loaded) and not event.back and prompt is not None:
             self._run(prompt)
             return
         if prompt and not self._main.prompt.text:

@@ -53,7 +53,7 @@ def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Any) 
         ("medusa", False),
         ("draft", True),
     ]
-    assert changed.lanes[1].reason == "no Medusa heads: give them with --medusa"
+    assert changed.lanes[1].reason == "no Medusa heads: --medusa DIR, or make some: specchat heads"
     assert set(changed.weights) == {"target", "draft"}
     assert changed.memory and set(changed.memory.caches) == {"ar", "draft"}
     assert lanes_of(listener.turn("the fox")) == ("ar", "draft")
@@ -232,6 +232,7 @@ def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: An
     failed = listener.wait(LoadFailed)
     assert failed.kept and "no folder /no/such/folder" in failed.message
     loaded = listener.wait(Loaded)
+    assert loaded.back
     assert names_of(loaded) == ["ar", "draft", "draft#2"] and loaded.lanes[2].pins == {"gamma": 2}
     assert lanes_of(listener.turn("the fox")) == ("ar", "draft", "draft#2")
 

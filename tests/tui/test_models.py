@@ -160,3 +160,14 @@ async def test_enter_waits_for_what_the_cache_has_as_well(
             await stage.pilot.pause(0.02)
         [(options, _)] = stage.engine.asked("open_models")
         assert (options.target, options.eagle) == (str(target), "/hub/x")
+
+
+async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        old = Loaded("old", "cpu", "float32", 2, 2048, LANES, back=True)
+        await stage.tell(old, LoadFailed("no folder", kept=True))
+        assert not stage.engine.asked("run") and stage.app.main.prompt.text == "Hi"
+        await stage.press("enter")
+        assert stage.engine.asked("run") == [("Hi",)]
