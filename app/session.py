@@ -149,10 +149,9 @@ class Session:
             self._wake.notify()
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
-        self._begin([], self._own_seed)
         with self._wake:
             self._wishes.models = Models(options, specs)
-            self._wake.notify()
+            self._begin([], self._own_seed)
 
     def close(self) -> None:
         with self._wake:

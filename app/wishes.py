@@ -117,5 +117,4 @@ class Wishes:
         goes_on = not self.paused or self.steps or self.news
         if goes_on if running else (self.models or self.changes or self.turn):
             return False
-        ended = self.closed or self.stopping or self.opening is not None
-        return self.claim is claim and not ended
+        return self.claim is claim and not self.stopping

@@ -89,6 +89,15 @@ def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None
     assert complete(ModelOptions(str(tmp_path / "target"))).draft is None
 
 
+def test_a_draft_is_at_most_half_as_large(tmp_path: Path) -> None:
+    for name in ("target", "draft"):
+        shutil.copytree(DEMO / name, tmp_path / name)
+    found = look_at(tmp_path / "target")
+    assert found and complete(ModelOptions(found.place)).draft
+    (tmp_path / "draft" / "padding").write_bytes(bytes(found.size // 2))
+    assert complete(ModelOptions(found.place)).draft is None
+
+
 def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
     assert cached() == []
     keep(hub, "acme/heads", DEMO / "medusa")

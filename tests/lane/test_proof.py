@@ -100,6 +100,21 @@ def test_the_lossy_rule_is_named_and_seen(family: Family) -> None:
     assert not other.lossy  # the rule is Medusa's
 
 
+def test_it_drafts_by_the_tree_that_the_lane_has(
+    family: Family, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees: set[tuple[str, str]] = set()
+    start = Lane.start
+
+    def noting(self: Lane, *arguments: Any) -> Any:
+        trees.add((self.spec.name, self.tree))
+        return start(self, *arguments)
+
+    monkeypatch.setattr(Lane, "start", noting)
+    proofs(family, "lookup", count=2, tree="wide")
+    assert ("lookup", "wide") in trees and ("lookup", "default") not in trees
+
+
 def test_what_proves_nothing_is_refused(family: Family) -> None:
     with pytest.raises(InputError, match="another model"):
         proofs(family, "drafter")
@@ -215,6 +230,18 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     listener.forget()
     listener.session.prove("draft", 10)
     assert "nothing was asked" in (listener.wait(Proof).note or "")
+
+
+def test_from_where_a_lane_was_stopped(open_session: Open, slow: None) -> None:
+    params = Params(SamplingParams(0.8), gamma=1, max_new_tokens=90)
+    listener = open_session("ar,draft", params=params, schedule="race")
+    listener.loaded()
+    listener.session.run("the quick brown fox")
+    listener.wait(Stepped, 8, such=lambda e: e.lane == "draft")
+    listener.session.stop()
+    listener.rest()
+    listener.session.prove("draft", 2)
+    assert not listener.wait(Proof).behind.endswith("fox")
 
 
 @pytest.mark.parametrize("how", ["stop_proving", "stop", "run", "close"])

@@ -39,6 +39,13 @@ def test_cuts_act_only_when_sampling() -> None:
     assert changed("ar", HOT, {"top_p": 0.9}) == ["temp 0.00"]
 
 
+def test_a_static_tree_has_its_own_nodes() -> None:
+    nodes = with_settings(Params(), {"eagle_total_tokens": 9})
+    for tree, words in (("dynamic", ["nodes 9"]), ("wide", [])):
+        state = LaneState(lane("eagle", gamma=8), True, tree=tree)
+        assert changes(state, Params(), nodes) == words
+
+
 def test_the_rule_of_acceptance_is_medusas() -> None:
     typical = {**HOT, "acceptance": "typical"}
     assert changed("draft", HOT, typical) == []
