@@ -103,9 +103,7 @@ def accept_typical(
     if sampling.greedy:
         return accept(draft, logits, sampling, generator)
     shape = draft.tree.shape
-    log_p = (logits.float() / sampling.temperature).log_softmax(-1)
-    entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)
-    threshold = (delta * torch.exp(-entropy)).clamp_max(epsilon)
+    log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
     parents = torch.tensor((0, *shape.parents[1:]), device=logits.device)
     log_x = log_p[parents, draft.tree.tokens]
     passes = log_x.exp() > threshold[parents]
@@ -125,3 +123,13 @@ def accept_typical(
     tested = len(path) + bool(shape.children[last])
     chosen = tuple(map(int, bonuses))
     return Verdict(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
+
+
+def plausible(
+    logits: Tensor, temperature: float, epsilon: float, delta: float
+) -> tuple[Tensor, Tensor]:
+    """What the typical rule goes by: log p [n, V] after temperature alone, and the thresholds
+    min(epsilon, delta * exp(-H(p))) [n]."""
+    log_p = (logits.float() / temperature).log_softmax(-1)
+    entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)
+    return log_p, (delta * torch.exp(-entropy)).clamp_max(epsilon)

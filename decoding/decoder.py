@@ -173,7 +173,7 @@ class Decoder:
         if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)  # not a part of the round's time: it may measure
         if self.watched:  # not a part of decoding, nor of its time
-            record = with_evidence(record, draft, result.logits, verdict.draws, params.sampling)
+            record = with_evidence(record, draft, result.logits, verdict.draws, params)
         return record
 
     @property

@@ -11,7 +11,8 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from decoding.params import SamplingParams
+from decoding.acceptance import plausible
+from decoding.params import Params, SamplingParams
 from decoding.round import Belief, Likely, Pruned, Round
 from decoding.sampling import probabilities
 from decoding.tree import Draft
@@ -21,10 +22,11 @@ DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is 
 
 
 def with_evidence(
-    record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, sampling: SamplingParams
+    record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, params: Params
 ) -> Round:
     """The round with all that watched rounds carry (see `Round`). `logits` [n, V] are the target's,
     `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
+    sampling = params.sampling
     node = record.accepted[-1] if record.accepted else 0
     own = None if record.cut else (node, record.emitted[-1])
     parents = torch.tensor((0, *record.parents[1:]), device=logits.device)
@@ -41,6 +43,10 @@ def with_evidence(
         columns["q"] = draft.own_p()
     if draws is not None:
         columns["draws"] = draws
+    if record.lossy and draft.q is None:
+        log_p, threshold = plausible(logits, sampling.temperature, params.epsilon, params.delta)
+        columns["tempered"] = log_p[parents, draft.tree.tokens][1:].exp()
+        columns["thresholds"] = threshold[parents][1:]
     if draft.pool is not None and draft.kept is not None:
         columns |= draft.pool.columns() | {"kept": draft.kept}
     found = _fetch(columns)
@@ -54,6 +60,8 @@ def with_evidence(
         entropies=_short(found["entropies"]),
         top=_tops(found, len(record.tokens)),
         own_p=_pair(found["own"]) if own else None,
+        tempered_p=(1.0, *_short(found["tempered"])) if "tempered" in found else (),
+        thresholds=(0.0, *_short(found["thresholds"])) if "thresholds" in found else (),
         scores=scores,
         pruned=pruned,
     )

@@ -103,6 +103,8 @@ class Round:
     target was of the token behind node i, before temperature and cuts, and `top[i]` are its
     likeliest ones there, each as (id, probability before, probability after them). `own_p` is such
     a pair for the target's own token that ended the round; None where the generation ended before.
+    Where the typical rule accepted, `tempered_p[i]` is node i's probability after temperature alone
+    and `thresholds[i]` what it had to be above (1 and 0 for the root).
     """
 
     index: int
@@ -128,6 +130,8 @@ class Round:
     entropies: tuple[float, ...] = ()
     top: tuple[tuple[Likely, ...], ...] = ()
     own_p: tuple[float, float] | None = None
+    tempered_p: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = ()
     gamma: int = 0
 
     @property

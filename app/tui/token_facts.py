@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -132,9 +131,9 @@ class TokenFacts:
         record, node = self.record, self.token.node
         if record is None or self.p is None or self._life not in (Life.LIVED, Life.DIED):
             return None
-        model_p, p = self.p
+        _, p = self.p
         if record.lossy:
-            return self._threshold(model_p)
+            return self._threshold(record)
         if not record.sampled:
             return "1: the target's likeliest" if p else "0: another is the target's likeliest"
         if record.chosen:
@@ -147,18 +146,14 @@ class TokenFacts:
         sign = "below" if draw < ratio else "not below"
         return f"{probability(ratio)} = min(1, p/q); the draw {probability(draw)} is {sign}"
 
-    def _threshold(self, model_p: float) -> str | None:
-        """Medusa's typical rule. It looks at the target after temperature alone, which is what is
-        known where that is 1."""
-        params = self.event.params if isinstance(self.event, Stepped) else None
-        if params is None or self.entropy is None:
+    def _threshold(self, record: Round) -> str | None:
+        """Medusa's typical rule, which looks at the target after temperature alone."""
+        if not record.thresholds:  # recorded before these were
             return None
-        if params.sampling.temperature != 1.0:
-            return f"by min(ε, δ·e^-H), at most {probability(params.epsilon)}"
-        nats = self.entropy * math.log(2)
-        least = min(params.epsilon, params.delta * math.exp(-nats))
-        sign = "above" if model_p > least else "not above"
-        return f"p is {sign} min(ε, δ·e^-H) = {probability(least)}"
+        p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
+        sign = "above" if p > least else "not above"
+        rule = f"min(ε, δ·e^-H) = {probability(least)}"
+        return f"p by temperature alone {probability(p)}, {sign} {rule}"
 
     @property
     def summary(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 import torch
@@ -28,6 +29,7 @@ PROMPT = [3, 7, 9, 11, 2, 3, 7]
 GREEDY = SamplingParams()
 SAMPLED = SamplingParams(temperature=1.3, top_k=30, top_p=0.9)
 WATCHED_ONLY = ["p", "model_p", "q", "draws", "entropies", "top", "own_p", "scores", "pruned"]
+WATCHED_ONLY += ["tempered_p", "thresholds"]
 
 
 def drafter_of(name: str) -> Drafter | None:
@@ -53,10 +55,10 @@ def cut(row: Tensor, sampling: SamplingParams) -> list[float]:
     return warped(tuple(row.tolist()), sampling)
 
 
-def watched(drafter: Drafter | None, sampling: SamplingParams, **settings: int) -> list[Round]:
+def watched(drafter: Drafter | None, sampling: SamplingParams, **settings: Any) -> list[Round]:
     decoder = Decoder(Target(build("llama")), drafter)
     decoder.watched = True
-    params = Params(sampling, max_new_tokens=12, **settings)  # type: ignore[arg-type]
+    params = Params(sampling, max_new_tokens=12, **settings)
     return list(decoder.generate(PROMPT, params, seed=3))
 
 
@@ -95,6 +97,28 @@ def test_what_the_target_thought(name: str, sampling: SamplingParams) -> None:
             pair = (float(before[last][own]), after[last][own])
             assert record.own_p == pytest.approx(pair, rel=1e-3)
         ids += record.emitted
+
+
+def test_what_the_typical_rule_went_by() -> None:
+    """At any temperature, whatever top-p cuts: p and its entropy after temperature alone."""
+    epsilon, delta, ids = 0.02, 0.3, list(PROMPT)
+    rule = {"acceptance": "typical", "epsilon": epsilon, "delta": delta}
+    records = watched(drafter_of("trees"), SAMPLED, gamma=3, **rule)
+    for record in records:
+        ids += [] if ids != PROMPT else [record.tokens[0]]
+        shape = Shape(record.parents)
+        assert (record.tempered_p[0], record.thresholds[0]) == (1.0, 0.0)
+        for node, parent in enumerate(record.parents[1:], 1):
+            behind = [*ids, *(record.tokens[each] for each in shape.path(parent))]
+            p = (logits("llama", behind) / SAMPLED.temperature).softmax(-1)
+            nats = -sum(x * math.log(x) for x in p.tolist())
+            least = min(epsilon, delta * math.exp(-nats))
+            assert record.tempered_p[node] == pytest.approx(float(p[record.tokens[node]]), rel=1e-3)
+            assert record.thresholds[node] == pytest.approx(least, rel=1e-3)
+            if node in record.accepted:
+                assert record.tempered_p[node] > record.thresholds[node]
+        ids += record.emitted
+    assert any(record.accepted for record in records)
 
 
 @pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])

@@ -63,6 +63,7 @@ def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> Steppe
         scores=(1.0, 0.5, 0.25, 0.125), pruned=(Pruned(1, 3, 2, 0.03),),
         model_p=(1.0, 0.3, 0.25, 0.1), q=(1.0, 0.5, 0.5, 0.25), entropies=(0.25, 4.5, 1.0, 0.5),
         top=(((7, 0.3, 0.75), (9, 0.1, 0.0625)),) * 4, own_p=(0.02, 0.03),
+        tempered_p=(1.0, 0.3, 0.2, 0.1), thresholds=(0.0, 0.09, 0.05, 0.04),
     )  # fmt: skip
     shown = (
         TokenEvent(7, " seven", Fate.ACCEPTED, index, 1),

@@ -99,13 +99,13 @@ def test_what_decides_in_a_tree() -> None:
 
 
 def test_the_threshold_of_typical_acceptance() -> None:
-    lossy = replace(TREE, lossy=True)
-    # 2.25 bits are 1.56 nats: .3 / e^1.56 = .063
-    assert about(lossy, 2, "medusa", temperature=1.0).chance == "p is above min(ε, δ·e^-H) = .063"
-    short = about(lossy, 2, "medusa", temperature=1.0, epsilon=0.01)
-    assert short.chance == "p is above min(ε, δ·e^-H) = .010"
-    other = about(lossy, 2, "medusa", temperature=0.7)
-    assert other.chance == "by min(ε, δ·e^-H), at most .090"
+    rule = {"tempered_p": (1.0, 0.5, 0.07, 0.06), "thresholds": (0.0, 0.09, 0.063, 0.063)}
+    lossy = replace(TREE, lossy=True, **rule)
+    above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
+    assert above == "p by temperature alone .070, above min(ε, δ·e^-H) = .063"
+    assert below == "p by temperature alone .060, not above min(ε, δ·e^-H) = .063"
+    earlier = replace(TREE, lossy=True)  # recorded without
+    assert about(earlier, 1, "medusa", temperature=0.7).chance is None
 
 
 def test_what_was_not_tested_or_not_watched() -> None:
