@@ -88,6 +88,8 @@ def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> 
     recorder.take(turn(0, "One", 1.0, 0))
     first = recorder.path
     recorder.begin()
+    recorder.take([RunRefused("too long", "no")])
+    assert recorder.path is None
     recorder.take(turn(0, "Two", 9.0, 0))
     assert first and recorder.path and first != recorder.path
     assert {entry.title for entry in store.entries()} == {"One", "Two"}

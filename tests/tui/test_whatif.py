@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from scripted import figures, lane, prefilled, stepped
 from stage import LANES, Play, Stage
 
 from app.events import Finished, Loaded, Stepped
-from app.tui.widgets.whatif import WhatIf, curve, line
+from app.tui.state import AppState
+from app.tui.widgets.whatif import WhatIf, curve, foreseen, line
 from decoding.forecast import ENOUGH, Forecast
 from decoding.params import Params
 from tests.decoding.simulated import Machine
@@ -36,6 +38,19 @@ def test_the_curve_stands_on_half_of_the_highest() -> None:
     assert curve((0.0, 50.0, 100.0)) == "▁▅█"
     assert curve((98.0, 100.0, 99.0)) == "███"
     assert curve((70.0,)) == "█"
+
+
+@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("drafter", False)])
+def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool) -> None:
+    state = AppState(Params())
+    state.set_lanes((lane("draft", gamma=4), lane(strategy)))
+    state.lanes["draft"].steps = steps(PAYING, 4, 40)
+    alone = foreseen(state, state.lanes["draft"])
+    quick = replace(PAYING.round(0), verify_seconds=0.01, total_seconds=0.02)
+    made = [replace(step, round=quick) for step in steps(PAYING, 0, 40, strategy)]
+    state.lanes[strategy].steps = made
+    found = foreseen(state, state.lanes["draft"])
+    assert alone and found and (found.speeds != alone.speeds) is counts
 
 
 def test_the_line_names_the_best_and_what_is_and_from_where_it_pays() -> None:
