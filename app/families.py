@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from app.assets import assets
+from app.hub import shown_as
 from app.settings import PLACES, ModelOptions, Settings
 
 
@@ -31,6 +32,11 @@ def demo() -> ModelOptions:
         folder("eagle3"),
         folder("eagle1"),
     )
+
+
+def title_of(target: str) -> str:
+    """A short name: the demo, a folder's last part, a hub id."""
+    return "demo" if target == demo().target else shown_as(target)
 
 
 def with_demo(options: ModelOptions) -> ModelOptions:

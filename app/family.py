@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from app.families import demo, with_demo
+from app.families import title_of, with_demo
 from app.hub import shown_as
 from app.loading import (
     device_of,
@@ -62,8 +62,7 @@ class Family:
 
     @property
     def title(self) -> str:
-        """A short name: the demo, a folder's last part, a hub id."""
-        return "demo" if self.name == demo().target else shown_as(self.name)
+        return title_of(self.name)
 
     @cached_property
     def verify_cost(self) -> Curve:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.hub import shown_as
+from app.families import title_of
 from app.settings import PLACES, ModelOptions
 from app.strategies import STRATEGIES, LaneSpec, settings_of
 from app.tui.knobs import own_words
@@ -83,7 +83,7 @@ class Changing:
             self._engine.open_models(options, specs)
             self._app.begin_conversation({name: getattr(options, name) for name in PLACES})
             state.loaded = state.failure = None
-            name = shown_as(str(options.target))
+            name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)
         self._main.show_state()
 

@@ -16,7 +16,7 @@ from textual.widgets import Input
 from app.assets import assets
 from app.catalog import Found
 from app.events import Loaded, LoadFailed, Loading, RunFinished
-from app.families import Library
+from app.families import Library, demo, title_of
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
 from app.tui.screens import models
@@ -38,6 +38,10 @@ async def until(stage: Stage, text: str) -> None:
     while text not in stage.text and time.monotonic() < deadline:
         await stage.pilot.pause(0.02)
     assert text in stage.text
+
+
+def test_the_demo_is_called_so() -> None:
+    assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "/models/mine"
 
 
 @pytest.mark.asyncio
