@@ -11,6 +11,7 @@ from app.wishes import Claim, Models, Turn, Wishes
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
+    from app.family import Family
     from app.lanes import Lanes
     from decoding.stopping import Stop
 
@@ -118,18 +119,12 @@ class Work:
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
         from app.memory import memory
         from app.turn import TurnRunner
-        from decoding.stopping import Stop
 
         wishes, family = self._wishes, lanes.family
         before = self.turns
         if before and before[-1].run == turn.run:  # once more: its old answers go
             before = before[:-1]
-        ids = family.encode(self._messages(before, turn.prompt), self._raw)
-        if len(ids) > family.context:
-            raise InputError(
-                f"{len(ids)} tokens, but the model's context holds {family.context}: "
-                "shorten the prompt or begin a new conversation"
-            )
+        ids = self._encode(before, turn.prompt, family)
         running = [lane for lane in lanes if lane.available and wishes.enabled(lane.spec.name)]
         if not running:
             raise InputError("no lane is switched on: press Esc, then its number")
@@ -147,8 +142,7 @@ class Work:
                 self._leader_of(before[-1]) if before else wishes.leader,
             )
         )
-        eos = frozenset() if self._ignore_eos else family.eos
-        stop = Stop(eos, self._stop_texts, family.decode)
+        stop = self._stop(family)
         self._asked = Asked(ids, stop, {})
         runner = TurnRunner(
             running, ids, wishes.seed, turn.run, stop, wishes.emit, lambda: wishes.stopping
@@ -175,6 +169,21 @@ class Work:
         turn.answers = runner.answers()
         wishes.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
+    def _encode(self, before: list[Turn], prompt: str, family: Family) -> list[int]:
+        ids = family.encode(self._messages(before, prompt), self._raw)
+        if len(ids) > family.context:
+            raise InputError(
+                f"{len(ids)} tokens, but the model's context holds {family.context}: "
+                "shorten the prompt or begin a new conversation"
+            )
+        return ids
+
+    def _stop(self, family: Family) -> Stop:
+        from decoding.stopping import Stop
+
+        eos = frozenset() if self._ignore_eos else family.eos
+        return Stop(eos, self._stop_texts, family.decode)
+
     def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
         messages = [{"role": "system", "content": self._system}] if self._system else []
@@ -193,18 +202,24 @@ class Work:
 
     # Proving
 
+    def _asked_before(self, family: Family) -> Asked:
+        """The last turn of a conversation that was reopened, as it would be asked again."""
+        if not self.turns:
+            raise InputError("nothing was asked yet that could go on")
+        *before, last = self.turns
+        return Asked(self._encode(before, last.prompt, family), self._stop(family), {})
+
     def _prove(self, claim: Claim, lanes: Lanes, running: bool) -> None:
         """Until that is done, or something else is asked for."""
         from app.proof import Place, prove
         from app.turn import describe
 
-        wishes, asked = self._wishes, self._asked
+        wishes = self._wishes
         try:
             lane = next((lane for lane in lanes if lane.spec.name == claim.lane), None)
             if lane is None or not lane.available:
                 raise InputError((lane and lane.reason) or f"there is no lane {claim.lane}")
-            if asked is None:
-                raise InputError("nothing was asked yet that could go on")
+            asked = self._asked or self._asked_before(lanes.family)
             ids = [*asked.prompt_ids, *asked.unfinished.get(claim.lane, ())]
             tree = wishes.trees.get(claim.lane)
             place = Place(ids, wishes.params, asked.stop, wishes.seed, tree)

@@ -14,7 +14,7 @@ import torch
 from listening import Listener, ids_of, of
 from scipy.stats import chi2_contingency
 
-from app.events import LanesChanged, Proof, RunFinished, Stepped
+from app.events import LanesChanged, PastTurn, Proof, RunFinished, Stepped
 from app.family import Family
 from app.lane import Lane
 from app.lane_settings import parse_strategies
@@ -197,6 +197,21 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
         return ids_of(listener.rest(), "draft")
 
     assert tokens(True) == tokens(False)
+
+
+def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
+    listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
+    listener.loaded()
+    turns = [PastTurn("the quick", 0, {"ar": " brown fox"}), PastTurn("over the", 1, {"ar": " a"})]
+    listener.session.resume(turns, 7)
+    listener.session.prove("draft", 10)
+    first = listener.wait(Proof, such=lambda e: e.done == 10)
+    assert first.behind.endswith("over the")
+    listener.turn()
+    listener.forget()
+    listener.session.prove("draft", 10)
+    again = listener.wait(Proof, such=lambda e: e.done == 10)
+    assert (again.behind, again.outcomes) == (first.behind, first.outcomes)
 
 
 def test_a_lane_that_waits_for_the_runs_end_does_not_end_it(open_session: Open) -> None:
