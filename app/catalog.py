@@ -35,6 +35,7 @@ class Found:
     vocab: int = 0
     layers: int = 0
     merged: bool = False  # a model with Medusa heads inside
+    base: str = ""  # the target that it says it was made for
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,11 @@ def _look_at(folder: Path) -> Found | None:
         hidden = fc[1] // (2 if kind == "eagle1" else _taps(config))
     layers = int(text.get("num_hidden_layers") or text.get("n_layer") or 0)
     vocab = int(text.get("vocab_size") or 0)
+    base = str(config.get("base_model_name_or_path") or "")
     merged = kind == "model" and any(name.startswith("medusa_head.") for name in shapes)
-    return Found(str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged)
+    return Found(
+        str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged, base
+    )
 
 
 def _kind(config: dict[str, Any], shapes: dict[str, list[int]]) -> Kind | None:
@@ -174,6 +178,8 @@ def complete(options: ModelOptions, elsewhere: Sequence[Found] = ()) -> ModelOpt
 
 
 def _fits(found: Found, kind: str, target: Found) -> bool:
+    if kind == "medusa" and not found.hidden and found.base:  # a .bin, which tells no shapes
+        return found.kind == kind and found.base in (target.place, target.name)
     same_words = found.vocab in (0, target.vocab)
     return found.kind == kind and found.hidden == target.hidden and same_words
 

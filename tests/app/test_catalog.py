@@ -78,6 +78,17 @@ def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: P
     assert lines["eagle"].advice.startswith(f"specchat heads convert eagle3 --target {target} ")
 
 
+def test_heads_in_a_bin_are_known_by_the_target_that_they_name(tmp_path: Path) -> None:
+    shutil.copytree(DEMO / "target", tmp_path / "target")
+    heads = tmp_path / "heads"
+    heads.mkdir()
+    (heads / "medusa_lm_head.pt").write_bytes(b"any")
+    for base, expected in ((str(tmp_path / "target"), str(heads)), ("acme/other", None)):
+        config = {"medusa_num_heads": 3, "base_model_name_or_path": base}
+        (heads / "config.json").write_text(json.dumps(config))
+        assert complete(ModelOptions(str(tmp_path / "target"))).medusa == expected
+
+
 def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
