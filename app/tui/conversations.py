@@ -119,6 +119,9 @@ class Conversations:
             await app.take(event)
         other = recording.loaded.target
         told = "" if other == app.state.loaded.target else f", answered by {other}"
+        answered = {name for turn in recording.turns for name in turn.answers}
+        if unseen := sorted(answered - set(app.state.lanes)):
+            told += f"; not among the lanes now: {', '.join(unseen)}"
         self._say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
 
     # Exports

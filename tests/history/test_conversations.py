@@ -56,7 +56,11 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         await stage.press(*["down"] * titles.index("Count!"), "enter")
         assert stage.engine.asked("resume") == [([PastTurn("Count!", 0, ANSWERS)], 42)]
         await stage.tell()
-        assert "“Count!” goes on here" in stage.text and "Something else" not in stage.text
+        assert (
+            "“Count!” goes on here" in stage.text
+            and "not among" not in stage.text
+            and "Something else" not in stage.text
+        )
         assert stage.lines(1)[:2] == ["› Count!", "Four seven five"]
         assert "200.0 tok/s 2.00×" in stage.text and "○ ready" in stage.text
         await stage.tell(*turn(1, "And on?", 5.0, 1))
@@ -70,6 +74,7 @@ async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
         await stage.press("f3", "enter")
         await stage.tell()
         assert "goes on here, answered by demo" in stage.text
+        assert "not among the lanes now: draft:gamma=2" in stage.text
         assert "Four seven five" in stage.text
 
 
