@@ -74,6 +74,7 @@ class Loaded:
     lanes: tuple[LaneInfo, ...]
     prompts: tuple[str, ...] = ()  # examples to offer
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
+    place: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
     back: bool = False  # what was there before, as other models could not be loaded

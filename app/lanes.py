@@ -44,6 +44,7 @@ class Lanes:
         wishes.emit(
             Loaded(
                 target=family.title,
+                place=family.name,
                 device=family.device,
                 dtype=family.dtype,
                 threads=family.threads,

@@ -67,9 +67,10 @@ class Changing:
 
     def choose_models(self) -> None:
         """Other models; the lanes stay, as far as there is something to draft with."""
-        library = self._app.library
+        library, loaded = self._app.library, self._state.loaded
         if library is not None:
-            self._app.push_screen(ModelsScreen(library), self._open)
+            screen = ModelsScreen(library, loaded.place if loaded else "")
+            self._app.push_screen(screen, self._open)
 
     def _open(self, options: ModelOptions | None) -> None:
         state = self._state

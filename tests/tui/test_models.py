@@ -175,3 +175,11 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
         assert not stage.engine.asked("run") and stage.app.main.prompt.text == "Hi"
         await stage.press("enter")
         assert stage.engine.asked("run") == [("Hi",)]
+
+
+@pytest.mark.asyncio
+async def test_what_is_loaded_has_a_mark(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, place="/models/mine"))
+        await stage.press("escape", "f6")
+        assert "● mine" in stage.text and "● demo" not in stage.text

@@ -55,9 +55,11 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
                 tooltip="Back without a choice"),
     ]  # fmt: skip
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, loaded: str) -> None:
+        """`loaded`: the place of the target that is there now, "" for none."""
         super().__init__()
         self._library = library
+        self._loaded = loaded
         self._entries: list[Found | str] = [*library.families]  # a name, or what was found
         self._elsewhere: list[Found] = []  # in the cache
         self._known: dict[str, ModelOptions] = {}  # by target: with what drafts for it
@@ -111,8 +113,15 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
     def _fill(self, place: int) -> None:
         self._list.clear_options()
-        self._list.add_options([Option(described(entry)) for entry in self._entries])
+        self._list.add_options(
+            [Option(described(entry, self._is_loaded(entry))) for entry in self._entries]
+        )
         self._list.highlighted = place
+
+    def _is_loaded(self, entry: Found | str) -> bool:
+        if isinstance(entry, str):
+            return self._library.families[entry].target == self._loaded
+        return entry.place == self._loaded
 
     def _complain(self, text: str = "") -> None:
         line = self.query_one(".complaint", Static)
@@ -174,12 +183,13 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self.dismiss(None)
 
 
-def described(entry: Found | str) -> Content:
+def described(entry: Found | str, loaded: bool) -> Content:
     """Content, not str: a name may hold what looks like markup."""
+    mark = ("● ", "$accepted") if loaded else "  "
     if isinstance(entry, str):
-        return Content.assemble((entry, "bold"), "  a family by name")
+        return Content.assemble(mark, (entry, "bold"), "  a family by name")
     name = shortened(entry.name, NAME_CHARACTERS)
-    return Content.assemble((name, "bold"), f"  {in_words(entry.size)}")
+    return Content.assemble(mark, (name, "bold"), f"  {in_words(entry.size)}")
 
 
 def part_lines(options: ModelOptions) -> Content:
