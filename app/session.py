@@ -60,6 +60,7 @@ class Session:
             if turns:
                 last = turns[-1]
                 self._wishes.turn = Turn(last.prompt, last.run)
+                self._wishes.claim = None
                 self._wake.notify()
 
     def stop(self) -> None:
