@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from decoding.auto_gamma import AHEAD, MOST, OPENING, REST, RETRY, AutoGamma, Cost
+from decoding.auto_gamma import AHEAD, MOST, OPENING, PLAN, REST, RETRY, AutoGamma, Cost
 from tests.decoding.simulated import Machine
 
 MACHINES = {
@@ -124,3 +124,16 @@ def test_what_passes_cost_is_asked_once_and_believed() -> None:
     without = AutoGamma(4)
     play(without, machine, OPENING)
     assert without.speeds()[0] < 0.5 * machine.speed(0) < auto.speeds()[0]
+
+
+def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = []
+    speeds = AutoGamma.speeds
+
+    def counted(auto: AutoGamma) -> list[float]:
+        worked_out.append(1)
+        return speeds(auto)
+
+    monkeypatch.setattr(AutoGamma, "speeds", counted)
+    play(AutoGamma(4), MACHINES["the demo's"], OPENING + 10 * PLAN)
+    assert len(worked_out) == 10
