@@ -8,7 +8,7 @@ from statistics import mean
 from textual.content import Content
 
 from app.events import Memory
-from app.tui.labels import seconds
+from app.tui.labels import pass_name, seconds
 from app.tui.tree_lines import time_bar
 from decoding.round import Round
 from decoding.stats import Position
@@ -73,9 +73,10 @@ def position_lines(positions: Sequence[Position], width: int) -> Content:
 
 def time_lines(rounds: Sequence[Round], width: int) -> Content:
     """Where a mean round's time goes."""
+    verify = pass_name(sum(record.drafted for record in rounds))
     parts = {
         "draft": mean(record.draft_seconds for record in rounds),
-        "verify": mean(record.verify_seconds for record in rounds),
+        verify: mean(record.verify_seconds for record in rounds),
         "accept": mean(record.accept_seconds for record in rounds),
     }
     total = mean(record.total_seconds for record in rounds)

@@ -62,8 +62,9 @@ FIGURES = [
                      "accepted."),
     ("α at all", "unconditional: of all rounds that drafted so far, in how many this position was "
                  "accepted."),
-    ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals; "
-              "accept: choosing, and keeping what was chosen; other: what is left of the round."),
+    ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals "
+              "(pass, where nothing is drafted); accept: choosing, and keeping what was chosen; "
+              "other: what is left of the round."),
     ("memory", "of the process, and of the GPU; of that the weights of each model and the keys "
                "and values that lanes keep of their tokens."),
 ]  # fmt: skip
@@ -92,6 +93,8 @@ METRICS = [
               "tests its likeliest part. γ is the tree's depth."),
     ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "
                "guesses form a tree that one target pass tests."),
+    ("Draft alone", "the draft model answers by itself, another text: how fast it would be without "
+                    "a target. The p and the entropy of its tokens are its own."),
     ("exact", "a draft stays only where the target says the same; sampled, every lane has the "
               "target's distribution."),
     ("typical", "Medusa's other rule: a draft stays when the target gives it more than "

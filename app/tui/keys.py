@@ -79,7 +79,7 @@ VIEW_KEYS = [
     key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
     key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text"),
     key("l", "lens", "Lens", "view.lens",
-        "What colours mean: fate, the target's probability, its entropy, the round"),
+        "What colours mean: fate, probability, entropy or round of each token"),
     key("y", "copy_answer", "Copy answer", "view.copy",
         "Copy the answer of the pane in focus"),
     *(

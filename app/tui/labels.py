@@ -254,11 +254,16 @@ def round_total(record: Round | None, cells: int) -> list[Part]:
     return [Part(seconds(record.total_seconds), "$foreground", 2), Part(bar, "$primary", 2)]
 
 
+def pass_name(drafted: int) -> str:
+    """What a model's pass is called in figures: only drafts are verified."""
+    return "verify" if drafted else "pass"
+
+
 def round_times(record: Round | None) -> list[Part]:
     if record is None:
         return []
     return [
         Part(f"█ draft {seconds(record.draft_seconds)}", "$foreground"),
-        Part(f"▒ verify {seconds(record.verify_seconds)}", "$foreground"),
+        Part(f"▒ {pass_name(record.drafted)} {seconds(record.verify_seconds)}", "$foreground"),
         Part(f"░ accept {seconds(record.accept_seconds)}", "$foreground", 1),
     ]

@@ -54,6 +54,11 @@ class LaneState:
         """It takes part in the next run."""
         return self.enabled and self.info.available
 
+    @property
+    def model(self) -> str:
+        """The one that has the last word on each token, and whose probabilities are recorded."""
+        return "draft model" if self.info.strategy == "drafter" else "target"
+
     def set_pins(self, pins: Mapping[str, Any]) -> None:
         self.info = replace(self.info, pins=pins)
 

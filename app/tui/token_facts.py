@@ -68,12 +68,12 @@ class TokenFacts:
 
     @property
     def entropy(self) -> float | None:
-        """In bits, of the target before temperature and cuts."""
+        """In bits, of the model before temperature and cuts."""
         return entropy(self.token, self.event)
 
     @property
     def p(self) -> tuple[float, float] | None:
-        """The target's probability before temperature and cuts, and after them."""
+        """The model's probability before temperature and cuts, and after them."""
         return target_p(self.token, self.event)
 
     @property
@@ -84,7 +84,7 @@ class TokenFacts:
 
     @property
     def top(self) -> tuple[Likely, ...]:
-        """The target's likeliest tokens there, and this one if it is not among them."""
+        """The model's likeliest tokens there, and this one if it is not among them."""
         if isinstance(self.event, Prefilled):
             top = self.event.belief.top if self.event.belief else ()
         else:

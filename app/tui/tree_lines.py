@@ -74,21 +74,34 @@ def probability(p: float) -> str:
 
 
 def tree_lines(
-    record: Round, texts: Mapping[int, str], *, heads: bool = False, tight: bool = False
+    record: Round,
+    texts: Mapping[int, str],
+    *,
+    model: str = "target",
+    heads: bool = False,
+    tight: bool = False,
 ) -> list[TreeLine]:
-    """The round's tree from the top. `heads`: a node was guessed by the head of its depth.
-    `tight`: one column a level instead of two."""
-    return list(_Writer(record, texts, heads, tight).lines())
+    """The round's tree from the top. `model`: whose pass it was. `heads`: a node was guessed by the
+    head of its depth. `tight`: one column a level instead of two."""
+    return list(_Writer(record, texts, model, heads, tight).lines())
 
 
 def fate(record: Round, texts: Mapping[int, str], node: int) -> tuple[Life, str]:
     """What became of a node of the round's tree, and why."""
-    return _Writer(record, texts, False, False).fate(node)
+    return _Writer(record, texts).fate(node)
 
 
 class _Writer:
-    def __init__(self, record: Round, texts: Mapping[int, str], heads: bool, tight: bool) -> None:
-        self.record, self.texts, self.heads, self.tight = record, texts, heads, tight
+    def __init__(
+        self,
+        record: Round,
+        texts: Mapping[int, str],
+        model: str = "target",
+        heads: bool = False,
+        tight: bool = False,
+    ) -> None:
+        self.record, self.texts, self.model = record, texts, model
+        self.heads, self.tight = heads, tight
         self.path = (0, *record.accepted)
         self.children = children_of(record)
         self.pruned: dict[int, list[Pruned]] = {}
@@ -156,7 +169,7 @@ class _Writer:
 
     def _end(self) -> str:
         if not self.record.drafted:
-            return "the target's own token"
+            return f"the {self.model}'s own token"
         failed = self.record.tested > len(self.record.accepted)
         return f"{'correction' if failed else 'bonus'}: the target's own token"
 

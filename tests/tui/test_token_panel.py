@@ -167,6 +167,35 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         assert stage.engine.asked("watch")[-1] == (frozenset(),)
 
 
+ALONE = replace(
+    CHAIN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,), tested=0, p=(1.0,),
+    model_p=(1.0,), q=(), draws=(), entropies=(1.5,), top=(TOP,),
+)  # fmt: skip
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("strategy", "model", "row"),
+    [("ar", "target", "target p"), ("drafter", "draft model", "draft p")],
+)
+async def test_it_says_whose_probabilities_they_are(
+    play: Play, strategy: str, model: str, row: str
+) -> None:
+    lanes = (lane(strategy),)
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        await stage.press("escape", "w")
+        await stage.begin("Hello", 0, strategy)
+        await stage.tell(prefilled(strategy, "It"), replace(step(ALONE), lane=strategy))
+        assert f"{row:<13}.030 · .040 before" in stage.text
+        assert f"1.50 bits · how unsure the {model} was" in stage.text
+        await stage.press("v")
+        assert f"◆ ·and  the {model}'s own token" in stage.text
+        assert "▒ pass 6.0ms" in stage.text and "verify" not in stage.text
+        await stage.press("s")
+        assert "▒ pass 6.0ms" in stage.text and "verify" not in stage.text
+
+
 @pytest.mark.asyncio
 async def test_an_unwatched_round_says_what_is_known(play: Play) -> None:
     async with play() as stage:

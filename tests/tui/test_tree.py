@@ -200,7 +200,8 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         assert "round 1 of 1" in stage.text
         first = next(line for line in stage.text.splitlines() if "F5 runs" in line)
         assert "No probabilities recorded: F5 runs it again with them." in first
-        assert stage.text.index("F5 runs") < stage.text.index("the last committed token")
+        head = stage.text.index("what became of it")
+        assert stage.text.index("F5 runs") < head < stage.text.index("the last committed token")
 
 
 @pytest.mark.asyncio

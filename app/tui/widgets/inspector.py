@@ -74,6 +74,7 @@ class Inspector(Panel):
         lines = tree_lines(
             record,
             lane.texts,
+            model=lane.model,
             heads=lane.info.strategy == "medusa",
             tight=2 * deepest > width // TIGHT_SHARE,
         )

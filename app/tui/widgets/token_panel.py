@@ -20,7 +20,8 @@ from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part
 
-ROWS = ("proposed by", "fate", "target p", "draft q", "chance", "entropy")
+MODEL_P = {"target": "target p", "draft model": "draft p"}
+ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
 NAME_CELLS, BAR_CELLS, P_CELLS = 14, 10, 5
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -89,17 +90,17 @@ class TokenPanel(Panel):
         if facts is None:
             self.top.show(title)
             note = "No token yet." if lane.active else why_off(lane, state.keys["view.toggle_here"])
-            texts: list[str | None] = [None] * len(ROWS)
+            texts: dict[str, str | None] = {}
             self._likely.show(Content(note))
         else:
             place = f"· round {facts.record.index + 1} of {len(lane.steps)}" if facts.record else ""
             title += [Part(f"· {facts.name}", "bold $foreground"), Part(place, "$foreground", 1)]
             self.top.show(title, [LOSSY] if facts.record and facts.record.lossy else [])
-            texts = [facts.who, facts.fate, p_text(facts), q_text(facts), facts.chance, bits(facts)]
+            texts = fact_texts(facts)
             likely = Content("\n").join(likely_lines(facts))
             self._likely.show(likely if facts.measured else Content(unseen(state)))
-        for row, text in zip(self._rows, texts, strict=True):
-            row.show(text)
+        for name, row in zip(ROWS, self._rows, strict=True):
+            row.show(texts.get(name))
         before, after, back, forth = (
             state.keys[each]
             for each in ("cursor.before", "cursor.next", "view.round_back", "view.round_forward")
@@ -108,6 +109,18 @@ class TokenPanel(Panel):
             [Part(f"{before} {after} token by token", "$quiet")]
             + [Part(f"{back} {forth} round by round", "$quiet", 1)]
         )
+
+
+def fact_texts(facts: TokenFacts) -> dict[str, str | None]:
+    """What the rows say, by their names."""
+    return {
+        "proposed by": facts.who,
+        "fate": facts.fate,
+        MODEL_P[facts.lane.model]: p_text(facts),
+        "draft q": q_text(facts),
+        "chance": facts.chance,
+        "entropy": bits(facts),
+    }
 
 
 def p_text(facts: TokenFacts) -> str | None:
@@ -124,11 +137,11 @@ def q_text(facts: TokenFacts) -> str | None:
 def bits(facts: TokenFacts) -> str | None:
     if facts.entropy is None:
         return None
-    return f"{facts.entropy:.2f} bits · how unsure the target was here"
+    return f"{facts.entropy:.2f} bits · how unsure the {facts.lane.model} was here"
 
 
 def likely_lines(facts: TokenFacts) -> Iterator[Content]:
-    """The target's likeliest tokens: ✓ is the one that came, ✗ the one looked at where that is
+    """The model's likeliest tokens: ✓ is the one that came, ✗ the one looked at where that is
     another. The bars are of what was drawn from; at temperature 0, where all of it lies on one
     token, of the model's own probabilities."""
     sampled = any(0.0 < p < 1.0 for _, _, p in facts.top)

@@ -20,7 +20,7 @@ HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "draft", "p", "what became 
 
 
 class TreeView(ScrollView, can_focus=True):
-    """Draws a tree's nodes and a few lines more; the first row names the columns and stays."""
+    """Draws a tree's nodes. What is above them stays: a note, and the names of the columns."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -31,7 +31,7 @@ class TreeView(ScrollView, can_focus=True):
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
         self._lines: list[TreeLine] = []
-        self._rows: list[TreeLine | str] = []  # the note and the lines
+        self._note = ""
         self._styles: dict[str, Style] = {}
 
     def on_mount(self) -> None:
@@ -39,21 +39,23 @@ class TreeView(ScrollView, can_focus=True):
 
     def show(self, lines: list[TreeLine], note: str) -> None:
         """Another round: the end of the path that lived comes into view, else the top."""
-        self._lines = lines
-        self._rows = [note, *lines] if note else [*lines]
+        self._lines, self._note = lines, note
         self._measure()
-        ends = [
-            i for i, line in enumerate(lines, bool(note)) if line.life in (Life.LIVED, Life.OWN)
-        ]
+        ends = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
         any_lived = any(line.life is Life.LIVED for line in lines)
-        rows = max(1, self.scrollable_content_region.height - 1)
+        rows = max(1, self.scrollable_content_region.height - self._above)
         end = ends[-1] if any_lived else 0
         y = 0 if end < rows else end - rows // 2
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
         self.refresh()
 
+    @property
+    def _above(self) -> int:
+        """The rows that stay."""
+        return bool(self._note) + bool(self._lines)
+
     def _measure(self) -> None:
-        rows = len(self._rows) + bool(self._lines)
+        rows = self._above + len(self._lines)
         self.virtual_size = Size(self.scrollable_content_region.width, rows)
         tokens = (
             cell_len(line.branch + line.arm) + 2 + min(cell_len(line.token), TOKEN_CELLS)
@@ -73,16 +75,15 @@ class TreeView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        index = self.scroll_offset.y + y - bool(self._lines)
+        index = self.scroll_offset.y + y - self._above
         segments: list[Segment] = []
-        if y == 0 and self._lines:
+        if y == 0 and self._note:
+            segments = [Segment(f" {self._note}", self._style("note"))]
+        elif y < self._above:
             segments = self._columns(HEAD, "head", "head", width)
-        elif index < len(self._rows):
-            row = self._rows[index]
-            if isinstance(row, str):
-                segments = [Segment(f" {row}", self._style("note"))]
-            else:
-                segments = self._columns(row, str(row.life), "branch", width)
+        elif index < len(self._lines):
+            line = self._lines[index]
+            segments = self._columns(line, str(line.life), "branch", width)
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
     def _columns(self, line: TreeLine, life: str, rest: str, width: int) -> list[Segment]:
