@@ -19,6 +19,7 @@ from app.tui.app import SpecchatApp, run_tui
 
 def open_screen(settings: Settings, seed: int) -> int:
     """Until the user leaves; the exit code. Painted before anything is loaded."""
+    theme, keys = settings.screen_theme, settings.keymap  # nothing is begun where these are wrong
     make = partial(
         Session,
         settings.models,
@@ -40,8 +41,8 @@ def open_screen(settings: Settings, seed: int) -> int:
             settings.schedule,
             seed,
             recorder=Recorder(Store(), settings_report(settings)) if settings.keep else None,
-            theme=settings.theme,
-            keys=settings.keymap,
+            theme=theme,
+            keys=keys,
             library=library(settings),
         )
     )

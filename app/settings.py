@@ -99,8 +99,9 @@ class Settings(LaneSettings, BaseSettings):
     raw: bool = False
     schedule: Literal["fair", "race"] = "fair"
     keep: bool = True  # conversations on the screen are kept on disk
-    theme: str = "specchat-dark"
-    keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action; see `keymap`
+    # Checked where a screen opens, see `screen_theme` and `keymap`: a headless run has none.
+    theme: Annotated[object, NoDecode] = "specchat-dark"
+    keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
 
     @field_validator("strategies")
     @classmethod
@@ -141,14 +142,6 @@ class Settings(LaneSettings, BaseSettings):
         if not all(texts):
             raise ValueError("must not be empty text")
         return texts
-
-    @field_validator("theme")
-    @classmethod
-    def _a_theme(cls, name: str) -> str:
-        from app.tui.themes import check  # Textual, which the headless commands do without
-
-        check(name)
-        return name
 
     @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
     @classmethod
@@ -207,9 +200,13 @@ class Settings(LaneSettings, BaseSettings):
         return parse_strategies(self.strategies)
 
     @property
+    def screen_theme(self) -> str:
+        """The theme. Raises InputError."""
+        return _theme(self.theme, _source("theme"))
+
+    @property
     def keymap(self) -> dict[str, str]:
-        """The user's own keys by action. Checked here, where a screen opens: a headless run has no
-        keys that could be wrong. Raises InputError."""
+        """The user's own keys by action. Raises InputError."""
         from app.tui.keymap import checked
 
         try:
@@ -228,6 +225,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
             given = {**Presets().get(preset), **given}
         except OSError as error:
             raise InputError(f"can't read the presets: {error}") from error
+    if "theme" in given:
+        _theme(given["theme"], "--theme")
     try:
         return Settings(**given)
     except ValidationError as error:
@@ -244,6 +243,15 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
     return f"{source}: {complaint(first)}"
+
+
+def _theme(name: object, source: str) -> str:
+    from app.tui.themes import checked  # Textual, which the headless commands do without
+
+    try:
+        return checked(name)
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from error
 
 
 def _source(name: str) -> str:

@@ -35,4 +35,4 @@ def replay(
     from app.tui.replay import run_replay
 
     settings = load_settings({})
-    raise typer.Exit(run_replay(recording, speed, settings.theme, settings.keymap))
+    raise typer.Exit(run_replay(recording, speed, settings.screen_theme, settings.keymap))

@@ -69,9 +69,9 @@ LIGHT = Theme(
 OURS = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
-def check(name: str) -> None:
+def checked(name: object) -> str:
     """Raises ValueError with the names that there are."""
-    if name not in {**OURS, **BUILTIN_THEMES}:
-        raise ValueError(
-            f"there is no theme '{name}'; choose from {', '.join([*OURS, *BUILTIN_THEMES])}"
-        )
+    names = [*OURS, *BUILTIN_THEMES]
+    if name not in names:
+        raise ValueError(f"there is no theme '{name}'; choose from {', '.join(names)}")
+    return str(name)

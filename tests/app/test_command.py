@@ -48,6 +48,19 @@ print([name for name in {heavy} if name in sys.modules])
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
+def test_what_is_wrong_of_the_screen_does_not_stop_those_that_have_none(
+    run_json: RunJson, specchat: Specchat, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('theme = "pink"\n[keys]\nphantoms = "x"\n')
+    assert run_json("--prompt", "the", "--max-new-tokens", "2")["runs"]
+    assert specchat("models").returncode == 0
+    config.write_text("colour = 'pink'")  # a setting that nobody has
+    for command in (("run", "--prompt", "the"), ("models",)):
+        done = specchat(*command)
+        assert done.returncode == 2 and "colour in" in done.stderr
+
+
 def test_from_a_shell(family_folders: FamilyFolders) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "app", "run", "--json", "--prompt", "the", "--target",

@@ -51,13 +51,22 @@ def test_what_is_wrong_is_named_with_its_source(
         load_settings({})
 
 
-def test_themes(config: Path) -> None:
+def test_a_theme_is_checked_where_a_screen_asks_for_it(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config.write_text('theme = "nord"')
-    assert load_settings({}).theme == "nord"
-    with pytest.raises(
-        InputError, match="^--theme: there is no theme 'pink'; choose from specchat"
-    ):
+    assert load_settings({}).screen_theme == "nord"
+    for wrong in ('"pink"', "7", '["nord"]'):
+        config.write_text(f"theme = {wrong}")
+        settings = load_settings({})  # as a headless command does, which has no colours
+        with pytest.raises(InputError, match="^theme in .*config.toml: there is no theme '"):
+            print(settings.screen_theme)
+    assert load_settings({"theme": "nord"}).screen_theme == "nord"
+    with pytest.raises(InputError, match="^--theme: there is no theme 'pink'; choose from spec"):
         load_settings({"theme": "pink"})
+    monkeypatch.setenv("SPECCHAT_THEME", "grey")
+    with pytest.raises(InputError, match="^SPECCHAT_THEME: there is no theme 'grey'"):
+        print(load_settings({}).screen_theme)
 
 
 def test_keys_are_checked_where_a_screen_asks_for_them(
@@ -82,12 +91,22 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
         print(load_settings({}).keymap)
 
 
-def test_a_wrong_key_stops_the_screen_before_anything_is_loaded(config: Path) -> None:
-    from app.screen import open_screen
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("[keys]\nview.phantoms = 'x'\n", "there is no action 'view.phantoms'"),
+        ("theme = 'pink'\n", "there is no theme 'pink'"),
+    ],
+)
+def test_what_is_wrong_of_the_screen_stops_it_before_anything_begins(
+    config: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, why: str
+) -> None:
+    from app import screen
 
-    config.write_text("[keys]\nview.phantoms = 'x'\n")
-    with pytest.raises(InputError, match="there is no action 'view.phantoms'"):
-        open_screen(load_settings({}), seed=1)
+    monkeypatch.setattr(screen, "SessionProcess", None)
+    config.write_text(wrong)
+    with pytest.raises(InputError, match=why):
+        screen.open_screen(load_settings({}), seed=1)
 
 
 def test_the_environment_takes_plain_text_and_empty_means_not_set(
