@@ -1,11 +1,10 @@
 """Which models are on this machine, and what drafts for which. No weights, no torch, no network:
-config.json and the names and shapes in the headers of safetensors tell what a folder holds."""
+config.json and the names and shapes of the tensors tell what a folder holds."""
 
 from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,10 +13,10 @@ from typing import Any, Literal
 
 from app.hub import hub_id, shown_as
 from app.settings import ModelOptions
+from app.shapes import shapes_in
 from decoding.errors import InputError
 
 Kind = Literal["model", "medusa", "eagle", "eagle1"]
-MOST_HEADER = 100_000_000  # bytes; a file that claims more is broken
 _MEDUSA = re.compile(r"(medusa_heads?\.)?\d+\.(medusa_layers\.)?\d+\.|blocks\.\d+\.layers\.")
 _EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.")
 
@@ -57,7 +56,7 @@ def look_at(folder: Path) -> Found | None:
 
 def _look_at(folder: Path) -> Found | None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    shapes = _shapes(folder)
+    shapes = shapes_in(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     kind = _kind(config, shapes)
     if kind is None:
@@ -95,17 +94,6 @@ def _taps(config: dict[str, Any]) -> int:
     key = "eagle_aux_hidden_state_layer_ids"
     ids = config.get(key) or (config.get("eagle_config") or {}).get(key)
     return len(ids) if ids else 3
-
-
-def _shapes(folder: Path) -> dict[str, list[int]]:
-    """Shapes of the tensors by name, as far as safetensors say them."""
-    shapes: dict[str, list[int]] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
-            header = json.loads(file.read(length)) if length < MOST_HEADER else {}
-        shapes |= {name: each["shape"] for name, each in header.items() if "shape" in each}
-    return shapes
 
 
 def cached() -> list[Found]:
@@ -178,7 +166,7 @@ def complete(options: ModelOptions, elsewhere: Sequence[Found] = ()) -> ModelOpt
 
 
 def _fits(found: Found, kind: str, target: Found) -> bool:
-    if kind == "medusa" and not found.hidden and found.base:  # a .bin, which tells no shapes
+    if kind == "medusa" and not found.hidden and found.base:  # an old .pt, which tells no shapes
         return found.kind == kind and found.base in (target.place, target.name)
     same_words = found.vocab in (0, target.vocab)
     return found.kind == kind and found.hidden == target.hidden and same_words

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from app.assets import assets
 from app.catalog import cached, complete, folder_of, in_words, look_at, near, parts
 from app.settings import ModelOptions
+from app.shapes import shapes_in
 from decoding.errors import InputError
 from tests.conftest import Specchat
+from tests.eagle.folders import H, V, made
 
 DEMO = assets() / "demo"
 
@@ -76,6 +81,52 @@ def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: P
     lines = {part.strategy: part for part in parts(found)}
     assert lines["draft"].place and not lines["draft"].advice
     assert lines["eagle"].advice.startswith(f"specchat heads convert eagle3 --target {target} ")
+
+
+@pytest.mark.parametrize(("name", "kind"), [("eagle1", "eagle1"), ("safeailab", "eagle")])
+def test_a_pickled_eagle_draft_is_known_by_its_tensors(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    """Its config.json is that of a small Llama, of another width than it says."""
+    shutil.copytree(DEMO / "target", tmp_path / "target")
+    config = json.loads((tmp_path / "target" / "config.json").read_text())
+    sizes = {"hidden_size": H, "vocab_size": V}
+    (tmp_path / "target" / "config.json").write_text(json.dumps({**config, **sizes}))
+    draft = made(name)
+    draft.config |= {"architectures": ["LlamaForCausalLM"], "hidden_size": 99, "vocab_size": V}
+    place = draft.store(tmp_path / "draft")
+    torch.save({"lr": torch.nn.Linear}, place / "training_args.bin")  # any class, never made
+    found = look_at(place)
+    assert found and (found.kind, found.hidden) == (kind, H)
+    options = complete(ModelOptions(str(tmp_path / "target")))
+    assert getattr(options, kind) == str(place) and options.draft is None
+    with pytest.raises(InputError, match="holds heads"):
+        folder_of(str(place))
+    sizes["hidden_size"] = H + 1
+    (tmp_path / "target" / "config.json").write_text(json.dumps({**config, **sizes}))
+    assert getattr(complete(ModelOptions(str(tmp_path / "target"))), kind) is None
+
+
+def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Path) -> None:
+    for name in ("target", "medusa"):
+        folder = tmp_path / name
+        folder.mkdir()
+        shutil.copy(DEMO / name / "config.json", folder)
+        tensors = load_file(next((DEMO / name).glob("*.safetensors")))
+        parameters = {key: torch.nn.Parameter(each) for key, each in tensors.items()}
+        torch.save(parameters, folder / ("medusa_lm_head.pt" if name == "medusa" else "x.bin"))
+        assert shapes_in(folder) == {key: list(each.shape) for key, each in tensors.items()}
+    assert complete(ModelOptions(str(tmp_path / "target"))).medusa == str(tmp_path / "medusa")
+
+
+def test_looking_at_a_pickle_calls_nothing(tmp_path: Path) -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.mkdir, (str(tmp_path / "sprung"),)
+
+    torch.save({"fc.weight": Trap(), "a": torch.zeros(2, 3)}, tmp_path / "model.bin")
+    assert shapes_in(tmp_path) == {"a": [2, 3]}
+    assert not (tmp_path / "sprung").exists()
 
 
 def test_heads_in_a_bin_are_known_by_the_target_that_they_name(tmp_path: Path) -> None:

@@ -1,0 +1,80 @@
+"""Names and shapes of the tensors in a folder, from what stands before them. No torch in here."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+import zipfile
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+MOST_HEADER = 100_000_000  # bytes; a file that claims more is broken
+
+
+def shapes_in(folder: Path) -> dict[str, list[int]]:
+    """Of safetensors if there are any, else of .bin, .pt and .pth files, as far as they can be
+    read: trainers pickle other things beside the weights. Safetensors that are broken raise
+    whatever their header leads to."""
+    found: dict[str, list[int]] = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        found |= _safetensors(path)
+    if found:
+        return found
+    for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
+        with suppress(Exception):  # a pickle may hold anything, and break with anything
+            found |= _pickled(path)
+    return found
+
+
+def _safetensors(path: Path) -> dict[str, list[int]]:
+    with path.open("rb") as file:
+        (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
+        header = json.loads(file.read(length)) if length < MOST_HEADER else {}
+    return {name: each["shape"] for name, each in header.items() if "shape" in each}
+
+
+def _pickled(path: Path) -> dict[str, list[int]]:
+    """Of a state dict as `torch.save` writes it: a zip with the pickled dict and the tensors'
+    bytes apart."""
+    with zipfile.ZipFile(path) as archive:
+        [member] = (each for each in archive.infolist() if each.filename.endswith("/data.pkl"))
+        if member.file_size > MOST_HEADER:
+            return {}
+        with archive.open(member) as file:
+            tensors = _ShapesUnpickler(file).load()
+    named = tensors.items() if isinstance(tensors, Mapping) else ()
+    return {str(name): list(shape) for name, shape in named if isinstance(shape, _Shape)}
+
+
+class _Shape(tuple[int, ...]):
+    """Stands for a tensor."""
+
+
+class _ShapesUnpickler(pickle.Unpickler):
+    """Nothing that a file names is imported or called: a tensor becomes its shape, a parameter the
+    tensor in it, all else nothing."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        known = {"_rebuild_tensor": _shape, "_rebuild_tensor_v2": _shape}
+        return {**known, "_rebuild_parameter": _first}.get(name, _nothing)
+
+    def persistent_load(self, pid: Any) -> None:
+        """A tensor's bytes."""
+
+
+def _shape(storage: None, offset: int, size: tuple[int, ...], *rest: object) -> _Shape:
+    return _Shape(size)
+
+
+def _first(tensor: object, *rest: object) -> object:
+    return tensor
+
+
+def _nothing(*arguments: object) -> None:
+    """What any other class or function makes."""
