@@ -127,7 +127,7 @@ class Work:
         ids = self._encode(before, turn.prompt, family)
         running = [lane for lane in lanes if lane.available and wishes.enabled(lane.spec.name)]
         if not running:
-            raise InputError("no lane is switched on: press Esc, then its number")
+            raise InputError("no lane is switched on")
         self.turns = [*before, turn]
         wishes.emit(
             RunStarted(

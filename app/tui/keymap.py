@@ -67,6 +67,11 @@ def live(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
     return changed(bindings, app._keymap)  # there is no public way to ask for it
 
 
+def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> str:
+    """How a sentence calls the first key that the action has in this app."""
+    return next(spoken(each.key) for each in live(app, bindings) if each.action == action)
+
+
 def checked(table: object) -> dict[str, str]:
     """The keys by action, from what TOML makes of the table. Raises ValueError as `check` does."""
     flat: dict[str, object] = {}
@@ -131,6 +136,18 @@ def names(keymap: Mapping[str, str]) -> dict[str, str]:
     known = scopes()
     bindings = [*known["app"], *known["TokenView"]]
     return {str(each.id): spoken(each.key) for each in reversed(changed(bindings, keymap))}
+
+
+def in_short(keys: Iterable[str]) -> str:
+    """Keys one behind the other; digits that follow one another as a range: ! 2-9."""
+    runs: list[list[str]] = []
+    for key in keys:
+        before = runs[-1][-1] if runs else ""
+        if key.isdigit() and before.isdigit() and int(key) == int(before) + 1:
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    return " ".join("-".join(dict.fromkeys((run[0], run[-1]))) for run in runs)
 
 
 def spoken(key: str) -> str:

@@ -95,7 +95,7 @@ CURSOR_KEYS = [
     key("shift+left", "screen.cursor_edge(False)", "First token", "cursor.first",
         "The answer's first token"),
     key("shift+right", "screen.cursor_edge(True)", "Last token", "cursor.last",
-        "The answer's last token; Esc takes the cursor away"),
+        "The answer's last token"),
 ]  # fmt: skip
 
 APP_KEYS = [

@@ -25,6 +25,10 @@ class Running:
         self._state.queued = None
         if isinstance(event, RunRefused):
             prompt = event.prompt
+            if not (event.ended or any(lane.active for lane in self._state.lanes.values())):
+                keys = self._state.keys
+                leave, switch = keys["run.stop"], keys["view.toggle_here"]
+                self._state.say(f"No lane is on: {leave}, then {switch} switches one on")
         elif isinstance(event, Loaded) and not event.back and prompt is not None:
             self._run(prompt)
             return

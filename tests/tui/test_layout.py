@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 from scripted import figures, lane, prefilled, stepped
 from stage import LANES, Play
-from textual.dom import DOMNode
 from textual.geometry import Size
 
 from app.events import Finished
 from app.presets import Presets
 from app.strategies import WHAT
 from app.tui.glossary import _FIGURES, LANE_MARKS, METRICS, explain
-from app.tui.keymap import check, scopes, spoken
-from app.tui.keys import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.tree_view import TreeView
@@ -38,12 +33,6 @@ def test_cells_fill_the_room_and_do_not_overlap(count: int, size: tuple[int, int
 def test_four_lanes_stand_in_two_rows_or_in_one() -> None:
     assert len({region.y for region in grid_regions(4, Size(100, 20))}) == 2
     assert len({region.y for region in grid_regions(4, Size(200, 40))}) == 1
-
-
-def test_every_key_has_an_id_and_a_tooltip() -> None:
-    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]
-    assert all(binding.id and binding.tooltip for binding in bindings)
-    assert len({binding.id for binding in bindings}) == len(bindings)
 
 
 @pytest.mark.asyncio
@@ -202,19 +191,6 @@ async def test_the_palette_runs_actions(play: Play) -> None:
 
 
 @pytest.mark.asyncio
-async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
-    async with play() as stage:
-        assert "Pause" not in stage.text
-        await stage.begin()
-        await stage.press("escape")
-        assert "Space Pause" in stage.text and "Esc Stop" in stage.text
-        bar = stage.text.splitlines()[-1]
-        await stage.pilot.click("#keys", offset=(bar.index("Pause"), 0))
-        await stage.pilot.pause()
-        assert stage.engine.asked("pause") == [(True,)]
-
-
-@pytest.mark.asyncio
 async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3")
@@ -231,73 +207,6 @@ async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "one two three"))
         assert stage.view(2).body.wrapper.width == stage.view(1).body.wrapper.width == 58
-
-
-@pytest.mark.asyncio
-async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
-    keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
-            "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
-    async with play((100, 250), keys=keys) as stage:
-        await stage.type("Hi")
-        await stage.press("enter")
-        assert not stage.engine.asked("run")  # it breaks the line now
-        await stage.press("ctrl+r")
-        assert stage.engine.asked("run") == [("Hi\n",)]
-        await stage.begin()
-        await stage.press("f5")
-        assert "Still answering: F8 stops it" in stage.text and "F8 Stop" in stage.text
-        await stage.press("x")
-        assert stage.app.main.looking.looks.ghosts
-        await stage.press("f7", "exclamation_mark")
-        assert not stage.app.main.looking.looks.ghosts and "off, ! switches it on" in stage.text
-        await stage.press("f8")
-        assert len(stage.engine.asked("stop")) == 1
-        await stage.press("f1")
-        assert re.search("F7 +Show or hide rejected", stage.text)
-        await stage.press("escape", "f9")
-        await stage.type("ghosts")
-        await stage.pilot.pause(0.3)
-        assert "Show or hide rejected tokens (F7)" in stage.text
-        await stage.press("escape", "ctrl+q")
-        assert stage.app.is_running
-        await stage.press("f12")
-    assert stage.engine.asked("close")
-
-
-def test_keys_have_names_in_sentences() -> None:
-    keys = ("escape", "f2", "space", "ctrl+q", "left_square_bracket", "x", "delete", "shift+left")
-    assert [spoken(key) for key in keys] == [
-        "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+←",
-    ]  # fmt: skip
-
-
-def test_the_users_keys_are_checked() -> None:
-    check({"view.ghosts": "c", "view.look": "x"})  # they change places
-    check({"app.help": "f1, ctrl+t, ?, %"})
-    for keys, words in (
-        ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
-        ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…"),
-        ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is no key"),
-        ({"view.ghosts": ""}, "'' is no key"),
-        ({"view.ghosts": "c"}, "c would be both view.ghosts and view.look"),
-        ({"run.pause": "["}, "would be both run.pause and view.round_back"),
-        ({"prompt.newline": "enter"}, "both prompt.run and prompt.newline"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            check(keys)
-
-
-def test_every_binding_of_ours_can_be_changed() -> None:
-    def below(owner: type[DOMNode]) -> Iterator[type[DOMNode]]:
-        for each in owner.__subclasses__():
-            yield each
-            yield from below(each)
-
-    known = {binding.id for bindings in scopes().values() for binding in bindings}
-    for owner in below(DOMNode):
-        if owner.__module__.startswith("app."):
-            for binding in owner.__dict__.get("BINDINGS", ()):
-                assert binding.id in known and binding.tooltip, owner
 
 
 @pytest.mark.asyncio
@@ -356,15 +265,3 @@ async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
-
-
-@pytest.mark.asyncio
-async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
-    async with play(keys={"view.ghosts": "f7"}) as stage:
-        found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
-        for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
-            if binding.id != "app.palette" and not binding.id.startswith("view.lane"):
-                assert binding.tooltip in found[binding.description]
-        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, /, Enter)")
-        assert found["Lane 1: Autoregressive"].endswith("(1)")
-        assert "Slider: min-p" in found and "Theme" in found

@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from app.tui.keymap import live, spoken
+from app.tui.keymap import first_key
 from app.tui.safe_text import shortened
 
 
@@ -32,7 +32,7 @@ class ExamplesScreen(ModalScreen[str | None]):
             *(Option(Content(shortened(prompt, 200))) for prompt in self._prompts), id="examples"
         )
         options.border_title = "Example prompts"
-        close = spoken(live(self.app, self.BINDINGS)[0].key)
+        close = first_key(self.app, self.BINDINGS, "dismiss(None)")
         options.border_subtitle = Content(f"Enter takes it · {close} closes")
         yield options
 

@@ -13,8 +13,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
-from app.tui.keymap import live, spoken
-from app.tui.keys import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
+from app.tui.keymap import first_key, in_short, live
+from app.tui.keys import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.state import AppState
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
@@ -37,12 +37,17 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
-            close = spoken(live(self.app, self.BINDINGS)[0].key)
+            close = first_key(self.app, self.BINDINGS, "dismiss")
             box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
             yield Static("Tokens", classes="heading -first")
             yield Terms((Content.styled(name, style), text) for name, style, text in LEGEND)
             keys = self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
-            lanes = (f"1-{LANE_KEYS}", "Lanes: switch one on or off; with tabs: go to it")
+            numbers = (
+                self.app.get_key_display(each)
+                for each in live(self.app, VIEW_KEYS)
+                if lane_key(each)
+            )
+            lanes = (in_short(numbers), "Lanes: switch one on or off; with tabs: go to it")
             yield from section("Keys", [*keys, lanes])
             yield from section(
                 "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)

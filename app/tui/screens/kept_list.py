@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from app.tui.keymap import live, spoken
+from app.tui.keymap import first_key
 from app.tui.safe_text import shortened
 from decoding.errors import InputError
 
@@ -107,15 +107,14 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
 
     def say(self, text: str = "") -> None:
         """In the edge: what may be done, or what was asked."""
-        can = [f"{self._key(action)} {what}" for action, what in self.KEYS.items()]
+        can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
         can = [f"Enter {self.ENTER}", *can] if self._entries else []
         self.query_one(".kept").border_subtitle = Content(
-            text or " · ".join([*can, f"{self._key('leave')} closes"])
+            text or " · ".join([*can, f"{self.key('leave')} closes"])
         )
 
-    def _key(self, action: str) -> str:
-        keys = (each.key for each in live(self.app, self.BINDINGS) if each.action == action)
-        return spoken(next(keys))
+    def key(self, action: str) -> str:
+        return first_key(self.app, self.BINDINGS, action)
 
     def complain(self, text: str = "") -> None:
         line = self.query_one(".complaint", Static)
@@ -173,7 +172,7 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
         if (entry := self.here) is not None:
             self.ask_name(
                 self.name_of(entry),
-                "Enter renames · Esc leaves the name as it is",
+                f"Enter renames · {self.key('leave')} leaves the name as it is",
                 lambda name: self.rename(entry, name),
             )
 
@@ -182,7 +181,7 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
             return
         if self._doomed is not entry:
             self._doomed = entry
-            key = self._key("delete")
+            key = self.key("delete")
             self.say(f"{key} once more deletes “{shortened(self.name_of(entry), 30)}”")
         elif self.tried(lambda: self.delete(entry)):
             await self.fill()

@@ -23,6 +23,7 @@ from app.catalog import Found, cached, complete, folder_of, in_words, parts
 from app.families import Library
 from app.hub import shown_as
 from app.settings import ModelOptions
+from app.tui.keymap import first_key
 from app.tui.safe_text import shortened
 from decoding.errors import InputError
 
@@ -75,7 +76,8 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     def on_mount(self) -> None:
         box = self.query_one(".kept")
         box.border_title = "Models"
-        box.border_subtitle = "Enter loads · Tab: a folder, or the list · Esc closes"
+        close = first_key(self.app, self.BINDINGS, "leave")
+        box.border_subtitle = Content(f"Enter loads · Tab: a folder, or the list · {close} closes")
         self._complain()
         self._fill(0)
         self._list.focus()

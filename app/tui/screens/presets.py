@@ -67,7 +67,8 @@ class PresetsScreen(KeptList[str, tuple[str, dict[str, Any]]]):
     def action_save(self) -> None:
         here = self.here
         own = here if here and here not in BUILT_IN else ""
-        self.ask_name(own, "Enter saves the present settings · Esc does not", self._save)
+        what = f"Enter saves the present settings · {self.key('leave')} does not"
+        self.ask_name(own, what, self._save)
 
     def _save(self, name: str) -> None:
         self._presets.save(name, self._present)

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from app.engine import Engine
 from app.events import Proof
+from app.tui.keymap import first_key
 from app.tui.labels import share_bar
 from app.tui.proof_lines import intro, table, verdict
 
@@ -87,5 +88,8 @@ class ProofScreen(ModalScreen[None]):
         self.query_one("#proof-intro", Static).update(about)
         self.query_one("#proof-verdict", Static).update(said)
         self.query_one("#proof-table", Static).update(Content("\n").join(lines))
-        more = "" if proof is None or proof.greedy or proof.note else f"n {MORE} times as many · "
-        box.border_subtitle = f"{more}Esc closes"
+        can = [f"{first_key(self.app, self.BINDINGS, 'leave')} closes"]
+        if proof is not None and not proof.greedy and proof.note is None:
+            more = first_key(self.app, self.BINDINGS, "more")
+            can.insert(0, f"{more} {MORE} times as many")
+        box.border_subtitle = Content(" · ".join(can))

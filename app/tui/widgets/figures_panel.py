@@ -108,7 +108,8 @@ class FiguresPanel(Panel):
         drafts = bool(lane.info.default_gamma)
         note = "" if drafts else DRAFTS_NOTHING
         if not rounds:
-            note = NOTHING_YET if lane.active else why_off(lane, "o")
+            off = why_off(lane, state.keys["view.toggle_here"])
+            note = NOTHING_YET if lane.active else off
         self._note.update(note)
         self._note.display = bool(note)
         self._times.display = self._plots.display = bool(rounds)

@@ -68,7 +68,8 @@ class Inspector(Panel):
             return
         self._shown = shown
         if record is None:
-            self.view.show([], NOTHING_YET if lane.active else why_off(lane, "o"))
+            off = why_off(lane, state.keys["view.toggle_here"])
+            self.view.show([], NOTHING_YET if lane.active else off)
             return
         deepest = max(depths(record.parents))
         lines = tree_lines(
