@@ -31,7 +31,7 @@ from statistics import median
 from decoding.curve import Curve, robust_line
 from decoding.round import Round
 
-MOST = 16
+LEAST = 16  # gammas are told up to here, and as far as one goes
 ENOUGH = 8  # rounds that came to a position, to say how often it is accepted
 
 Cost = Callable[[float], float]
@@ -41,11 +41,13 @@ Cost = Callable[[float], float]
 class Forecast:
     """`speeds[g]` in tokens per second, g from 0 (no drafts) on. `break_even` is the acceptance
     rate alpha, the same at every position, from which drafting as now (`gamma`) is faster than not
-    at all; None where even 1 would not do."""
+    at all; None where even 1 would not do. Above gamma `seen` it is a guess: too few rounds were
+    asked for drafts that long."""
 
     speeds: tuple[float, ...]
     gamma: int
     break_even: float | None
+    seen: int
 
     @property
     def best(self) -> int:
@@ -64,9 +66,11 @@ def forecast(
     others: Sequence[Round] = (),
     pass_costs: Sequence[tuple[float, float]] = (),
     at_once: bool = False,
-    most: int = MOST,
+    limit: int | None = None,
 ) -> Forecast | None:
-    """From a lane's `rounds`, for each gamma up to `most`; None while too few of them drafted.
+    """From a lane's `rounds`, for each gamma up to the present one and those that they had, at
+    least up to `LEAST`; or up to `limit`, where the drafter can go no further. None while too few
+    rounds drafted.
 
     Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
     and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
@@ -74,30 +78,30 @@ def forecast(
     draft takes as long.
     """
     asked = [record for record in rounds if record.gamma > 0]
-    path = survival(asked)
-    if path is None:
+    gammas = sorted((record.gamma for record in asked), reverse=True)
+    if len(gammas) < ENOUGH:
         return None
+    most = max(LEAST, gamma, gammas[0]) if limit is None else limit
     seconds = _seconds(asked, rounds, others, pass_costs, at_once, most)
     tau, speeds = 1.0, [1 / seconds[0]]
-    for depth, alive in enumerate(path[:most], 1):
+    for depth, alive in enumerate(survival(asked, most), 1):
         tau += alive
         speeds.append(tau / seconds[depth])
     now = min(gamma, most)
-    return Forecast(tuple(speeds), now, break_even(seconds[now] / seconds[0], now))
+    even = break_even(seconds[now] / seconds[0], now)
+    return Forecast(tuple(speeds), now, even, gammas[ENOUGH - 1])
 
 
-def survival(asked: Sequence[Round]) -> list[float] | None:
-    """S(j), j from 1 to `MOST`, of rounds that were asked for a draft; None where too few were."""
-    reached, went_on = [0] * (MOST + 1), [0] * (MOST + 1)
+def survival(asked: Sequence[Round], most: int) -> list[float]:
+    """S(j), j from 1 to `most`, of at least `ENOUGH` rounds that were asked for a draft."""
+    reached, went_on = [0] * (most + 1), [0] * (most + 1)
     ends = Counter((len(record.accepted), record.gamma) for record in asked)
     for (accepted, gamma), count in ends.items():
-        for position in range(1, min(accepted + 1, gamma, MOST) + 1):
+        for position in range(1, min(accepted + 1, gamma, most) + 1):
             reached[position] += count
             went_on[position] += count * (position <= accepted)
-    if reached[1] < ENOUGH:
-        return None
     alive, goes_on, found = 1.0, 0.0, []
-    for position in range(1, MOST + 1):
+    for position in range(1, most + 1):
         if reached[position] >= ENOUGH:
             rate = went_on[position] / reached[position]
             # for the positions behind: nothing is certain, however often it was seen

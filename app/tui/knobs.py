@@ -44,7 +44,7 @@ SAMPLED = "it acts at a temperature above 0"
 PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
 KNOBS = (
-    Knob("gamma", "gamma", Scale((None, "auto", *range(17)), {None: "each"}),
+    Knob("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
          "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
          "auto: what pays most, round by round"),
     Knob("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),

@@ -166,9 +166,9 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
             await look(lambda name=name: main.action_panel(name))
         for show in (app.action_help, app.action_examples, app.action_presets, app.action_models):
             await look(show)
-            if show is app.action_presets:
+            if show == app.action_presets:
                 await look(app.screen.action_save)
-            if show is app.action_help:
+            if show == app.action_help:
                 lanes = " ".join(keys[f"view.lane{number}"] for number in range(1, 6))
                 assert lanes in stage.text
             await look(app.pop_screen)

@@ -54,20 +54,41 @@ def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool
 
 
 def test_the_line_names_the_best_and_what_is_and_from_where_it_pays() -> None:
-    found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377)
-    told = line(found, 0.86, wide=True)
+    found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377, 3)
+    told = line(found, 0.86, 98)
     assert told.plain == (
         "what if ▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
     )
     inks = {str(span.style): told.plain[span.start : span.end] for span in told.spans}
     assert inks["$warning"] == "now γ3 190" and inks["$accepted"] == "█"
-    assert line(found, 0.86, wide=False).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
-    never = Forecast((100.0, 60.0, 40.0), 2, None)
-    told = line(never, None, wide=True)
+    assert line(found, 0.86, 50).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
+    never = Forecast((100.0, 60.0, 40.0), 2, None, 2)
+    told = line(never, None, 98)
     assert told.plain.startswith("what if █▃▁ drafting does not pay here: γ0 ≈ 100 tok/s · ")
     assert told.plain.endswith("now γ2 40 · would not pay at any α")
-    off = Forecast((100.0, 150.0), 0, 0.0)
-    assert line(off, None, wide=True).plain == "what if ▃█ best γ1 ≈ 150 tok/s · now γ0 100"
+    off = Forecast((100.0, 150.0), 0, 0.0, 1)
+    assert line(off, None, 98).plain == "what if ▃█ best γ1 ≈ 150 tok/s · now γ0 100"
+
+
+def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
+    found = Forecast((100.0, 150.0, 170.0, 190.0, 180.0), 4, 0.377, 2)
+    told = line(found, 0.86, 98)
+    assert "▁▅▇█▇ best γ3? ≈ 190 tok/s · now γ4? 180 · a guess beyond γ2 · pays" in told.plain
+    dim = line(replace(found, gamma=1), None, 98)
+    assert "now γ1 150" in dim.plain and "$quiet" in {str(span.style) for span in dim.spans}
+    certain = line(replace(found, seen=4), None, 98)
+    assert "?" not in certain.plain and "guess" not in certain.plain
+
+
+@pytest.mark.parametrize("width", [58, 78, 98])
+@pytest.mark.parametrize("gamma", [16, 24, 32, 64])
+def test_a_long_curve_has_columns_of_several_gammas(gamma: int, width: int) -> None:
+    speeds = tuple(100.0 + each for each in range(gamma + 1))
+    told = line(Forecast(speeds, gamma, 0.5, gamma), 0.86, width)
+    assert told.cell_length <= width and f"best γ{gamma} ≈ {100 + gamma} tok/s" in told.plain
+    assert f"now γ{gamma} {100 + gamma}" in told.plain
+    blocks = told.plain.removeprefix("what if ").split(" ")[0]
+    assert len(blocks) <= 17 and blocks[-1] == "█"
 
 
 async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
@@ -79,7 +100,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         await stage.tell(prefilled("draft", "The"), *few)
         assert not row(stage)
         await stage.tell(*more)
-        assert "best γ3 ≈ 1.8 tok/s" in row(stage) or "best γ4 ≈ 1.8 tok/s" in row(stage)
+        assert "best γ3? ≈ 1.8 tok/s" in row(stage) or "best γ4? ≈ 1.8" in row(stage)
         assert "now γ2 1.7" in row(stage) and "pays from α" in row(stage)
         await stage.press("tab")
         assert "told after a few drafts" in row(stage)  # of the next lane

@@ -9,14 +9,17 @@ from app.events import DEFAULT_TREE
 from app.tui.labels import BLOCKS
 from app.tui.lane_state import LaneState
 from app.tui.state import AppState
-from decoding.forecast import MOST, Forecast, forecast
+from decoding.forecast import Forecast, forecast
 
-WIDE = 80  # columns from which there is room for all of it
+WIDE = 70  # cells from which there is room for the question as well
+COLUMNS = 17  # of the curve: one for each gamma up to 16
 TOO_EARLY = "what if γ: told after a few drafts of the lane in focus"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
 MEANING = (
     "Expected tokens a second at gamma 0, 1, 2, … from the rounds of the last answer and their "
-    "times. The best column and that of gamma now have the colours of their words."
+    "times; with a gamma above 16 a column stands for several. The best column and that of gamma "
+    "now have the colours of their words. Dim columns and a ? are guesses: too few drafts were so "
+    "long, they are taken to go on as the shorter ones did."
 )
 
 
@@ -54,7 +57,7 @@ class WhatIf(Widget):
     def render(self) -> Content:
         if self._forecast is None:
             return Content(self._else)
-        return line(self._forecast, self._alpha, self.size.width >= WIDE)
+        return line(self._forecast, self._alpha, self.size.width)
 
 
 def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
@@ -70,28 +73,41 @@ def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
         others=[record for each in others if each is not lane for record in each.rounds],
         pass_costs=state.loaded.pass_costs if state.loaded else (),
         at_once=medusa,
-        most=lane.info.trees.get(lane.tree, MOST) if fixed else MOST,
+        limit=lane.info.trees.get(lane.tree) if fixed else None,
     )
 
 
-def line(found: Forecast, alpha: float | None, wide: bool) -> Content:
-    """`alpha`: the lane's acceptance rate."""
-    best, now = found.best, found.gamma
-    inks = {now: "$warning", best: "$accepted"}
-    pieces: list[str | tuple[str, str]] = ["what if "] if wide else []
-    for gamma, block in enumerate(curve(found.speeds)):
-        pieces.append((block, inks.get(gamma, "$foreground")))
+def line(found: Forecast, alpha: float | None, width: int) -> Content:
+    """What there is room for in `width` cells. `alpha`: the lane's acceptance rate."""
+    best, now, seen = found.best, found.gamma, found.seen
+    each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
+    inks = {now // each: "$warning", best // each: "$accepted"}
+    pieces: list[str | tuple[str, str]] = ["what if "] if width >= WIDE else []
+    for column, block in enumerate(curve(peaks(found.speeds, each))):
+        usual = "$foreground" if column * each <= seen else "$quiet"
+        pieces.append((block, inks.get(column, usual)))
     if best == 0:
         told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
-        told = f" best γ{best} ≈ {speed(found.speeds[best])} tok/s"
-    here = f"now γ{now} {speed(found.now)}"
-    pieces += [(told, f"bold {inks[best]}"), " · ", (here, inks[now])]
-    if wide and now:
-        pieces.append(f" · {pays(found.break_even)}")
+        told = f" best γ{best}{'?' * (best > seen)} ≈ {speed(found.speeds[best])} tok/s"
+    pieces += [(told, "bold $accepted"), " · "]
+    pieces += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", inks[now // each])]
+    more = [f" · a guess beyond γ{seen}"] if max(best, now) > seen else []
+    if now:
+        more.append(f" · {pays(found.break_even)}")
         if alpha is not None:
-            pieces.append(f" (here {alpha:.0%})")
-    return Content.assemble(*pieces)
+            more.append(f" (here {alpha:.0%})")
+    said = Content.assemble(*pieces)
+    for piece in more:
+        if said.cell_length + len(piece) > width:
+            break
+        said += piece
+    return said
+
+
+def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
+    """The highest of every so many."""
+    return tuple(max(speeds[at : at + each]) for at in range(0, len(speeds), each))
 
 
 def speed(value: float) -> str:
