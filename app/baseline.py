@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import torch
+
 from app.document import Answer
 from app.lane import Lane
-from decoding.params import Params, with_settings
+from decoding.params import Params, SamplingParams, with_settings
 
 
 class Baseline:
@@ -29,13 +31,24 @@ class Baseline:
         return with_settings(self._params, lane.spec.pins).sampling.greedy
 
 
+def rule(lane: Lane, params: Params) -> SamplingParams | None:
+    """What a lane's next tokens are chosen by: all lanes with the same rule and seed should say the
+    same. None where more than the target's own draws has a say: drafts that are drawn, the lossy
+    rule. (And in half precision, where a batch's rounding soon parts what was drawn alike.)"""
+    own = lane.own(params)
+    if own.sampling.greedy:
+        return SamplingParams()  # whatever else is set
+    alone = lane.spec.strategy != "draft" and own.acceptance == "exact"
+    return own.sampling if alone and lane.family.target.dtype == torch.float32 else None
+
+
 def compare(
     lane: Answer,
     base: Lane,
     prompt_ids: Sequence[int],
     cancelled: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """Whether two greedy answers have the same ids; else where they part, and how far apart the
+    """Whether two answers have the same ids; else where they part, and how far apart the
     target's logits of both tokens are there (None where one has none, or that was `cancelled`)."""
     at = first_divergence(lane, base)
     gap = None

@@ -21,7 +21,7 @@ from app.families import with_demo
 from app.family import Family, load_family
 from app.headless import first_prompts, progress
 from app.inputs import Request
-from app.lane import Lane, lane_seed
+from app.lane import Lane, answer_seed
 from app.loading import load_model
 from app.settings import Settings
 from app.strategies import LaneSpec
@@ -170,7 +170,7 @@ def _lanes(settings: Settings, family: Family, seed: int) -> dict[str, Contestan
 
     def contestant(lane: Lane) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:
-            lane.start(ids, settings.params, lane_seed(seed, index, lane.spec.name), stop)
+            lane.start(ids, settings.params, answer_seed(seed, index), stop)
             while not lane.finished:
                 lane.step(settings.params)
             stats = lane.stats

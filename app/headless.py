@@ -12,7 +12,7 @@ from app.baseline import Baseline
 from app.document import envelope, lane_report, settings_report, unavailable_report
 from app.family import Family, load_family
 from app.inputs import Message, Request
-from app.lane import Lane, lane_seed
+from app.lane import Lane, answer_seed
 from app.settings import Settings
 from app.turn import describe
 from decoding.decoder import Prompt
@@ -121,8 +121,7 @@ def _run_lanes(
         if not lane.available:
             continue
         try:
-            own_seed = lane_seed(seed, index, lane.spec.name)
-            lane.start(ids, settings.params, own_seed, stop, shared)
+            lane.start(ids, settings.params, answer_seed(seed, index), stop, shared)
             if lane.spec.strategy != "drafter":
                 shared = shared or lane.prompt
             while not lane.finished:

@@ -292,7 +292,8 @@ def _unused_path(record: Round) -> list[int]:
     return path
 
 
-def lane_seed(seed: int, run: int, lane: str) -> int:
-    """A lane's own seed: its draws don't depend on which other lanes run, or in what order."""
-    digest = hashlib.sha256(f"{seed}/{run}/{lane}".encode()).digest()
+def answer_seed(seed: int, run: int, use: str = "") -> int:
+    """One for each run, the same for all its lanes: with the same draws they say the same, where
+    what they draft is not drawn. `use`: another one, for draws that are independent of these."""
+    digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from app.events import Outcome, Proof
-from app.lane import Lane, lane_seed
+from app.lane import Lane, answer_seed
 from app.strategies import LaneSpec
 from decoding.decoder import Prompt
 from decoding.errors import InputError
@@ -74,7 +74,7 @@ def prove(
     for done in range(1, result.repetitions + 1):
         try:
             for side in sides:
-                side.draw(lane_seed(place.seed, done, f"proof of {side.lane.spec.name}"))
+                side.draw(answer_seed(place.seed, done, f"proof of {side.lane.spec.name}"))
         except InterruptedError:
             return
         ended = done == result.repetitions

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.baseline import compare
+from app.baseline import compare, rule
 from app.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
 from app.figures import figures
-from app.lane import Lane, lane_seed
+from app.lane import Lane, answer_seed
 from decoding.decoder import Prompt
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
 from decoding.text import Detokenizer
 
@@ -25,7 +25,7 @@ class LaneTurn:
         self.started = False
         self.reason: Reason | None = None
         self.message: str | None = None
-        self.greedy = True  # all of its tokens so far
+        self.rules: set[SamplingParams | None] = set()  # that its tokens were chosen by
 
 
 class TurnRunner:
@@ -93,14 +93,14 @@ class TurnRunner:
 
     def _start(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
-        seed = lane_seed(self._seed, self._run, lane.spec.name)
+        seed = answer_seed(self._seed, self._run)
         first = lane.start(
             self._prompt_ids, params, seed, self._stop, self._shared, self._cancelled
         )
         if self._shared is None and lane.spec.strategy != "drafter":
             self._shared = lane.prompt
         turn.started = True
-        turn.greedy = lane.own(params).sampling.greedy
+        turn.rules.add(rule(lane, params))
         self._emit(
             Prefilled(
                 lane.spec.name,
@@ -118,7 +118,7 @@ class TurnRunner:
     def _step(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
         record = lane.step(params)
-        turn.greedy = turn.greedy and not record.sampled
+        turn.rules.add(rule(lane, params))
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
         tokens = lane.events(record)
         figures, own = self._figures(lane), lane.own(params)
@@ -150,11 +150,13 @@ class TurnRunner:
 
     def _compare(self, turn: LaneTurn) -> dict[str, Any]:
         """Whether the lane said what the autoregressive one said, where that is defined: both ended
-        by themselves, and neither ever sampled."""
+        by themselves, and one rule chose all their tokens."""
         base = self._baseline
         if base is None or turn.lane.spec.strategy in ("ar", "drafter"):
             return {}
-        if any(t.reason not in ("stop", "length") or not t.greedy for t in (base, turn)):
+        if any(t.reason not in ("stop", "length") for t in (base, turn)):
+            return {}
+        if base.rules != turn.rules or len(base.rules) > 1 or None in base.rules:
             return {}
         return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled)
 

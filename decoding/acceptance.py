@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from decoding.noise import Noise
 from decoding.params import SamplingParams
 from decoding.sampling import draw, pick, probabilities
 from decoding.tree import Draft, Shape
@@ -33,15 +34,13 @@ class Verdict:
     draws: Tensor | None = field(default=None, compare=False)
 
 
-def accept(
-    draft: Draft, logits: Tensor, sampling: SamplingParams, generator: torch.Generator
-) -> Verdict:
+def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> Verdict:
     """Judge a draft by the target's `logits` [n, V]. One transfer from the device."""
     if draft.q is None or sampling.greedy:
-        choices = pick(logits, sampling, generator)
+        choices = pick(logits, sampling, noise, draft.tree.shape.depths)
         tokens, chosen = torch.stack([draft.tree.tokens, choices]).tolist()
         return walk(draft.tree.shape, tokens, chosen)
-    return _accept_sampled_chain(draft, logits, sampling, generator)
+    return _accept_sampled_chain(draft, logits, sampling, noise)
 
 
 def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
@@ -64,7 +63,7 @@ def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
 
 
 def _accept_sampled_chain(
-    draft: Draft, logits: Tensor, sampling: SamplingParams, generator: torch.Generator
+    draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise
 ) -> Verdict:
     """x_i ~ q_i stays when u < p_i(x_i) / q_i(x_i); the first that does not is replaced by a draw
     of norm(max(p - q, 0)); behind a chain that stays whole the bonus is drawn from p."""
@@ -75,7 +74,7 @@ def _accept_sampled_chain(
     p_x = p[:-1].gather(1, drafted)[:, 0]
     q_x = draft.q.gather(1, drafted)[:, 0]
     # torch.rand can return 0, so `<`: a token of probability 0 never passes
-    u = torch.rand(gamma, generator=generator, device=p.device)
+    u = torch.rand(gamma, generator=noise.generator, device=p.device)
     stays = u * q_x < p_x
     accepted = stays.long().cumprod(0).sum()
     # Row i of `rest` is where the bonus comes from when exactly i drafts stay.
@@ -83,9 +82,10 @@ def _accept_sampled_chain(
     row = rest.index_select(0, accepted[None])
     # p == q up to rounding: the residual may be empty although a draft was rejected
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
-    packed = torch.cat([draft.tree.tokens, accepted[None], draw(row, generator)]).tolist()
-    tokens, k, bonus = packed[:-2], packed[-2], packed[-1]
-    return Verdict(tuple(tokens), tuple(range(1, k + 1)), bonus, min(k + 1, gamma), draws=u)
+    bonus = draw(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
+    packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
+    *tokens, k, own = packed
+    return Verdict(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
 
 
 def accept_typical(
@@ -94,20 +94,20 @@ def accept_typical(
     sampling: SamplingParams,
     epsilon: float,
     delta: float,
-    generator: torch.Generator,
+    noise: Noise,
 ) -> Verdict:
     """Keep what the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), p and its
     entropy H after temperature alone, every ancestor included. The longest path wins, ties go to
     the more likely one; the bonus behind it is drawn from the warped p. At temperature 0 it is
     plain greedy. Above it the output no longer has the target's distribution."""
     if sampling.greedy:
-        return accept(draft, logits, sampling, generator)
+        return accept(draft, logits, sampling, noise)
     shape = draft.tree.shape
     log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
     parents = torch.tensor((0, *shape.parents[1:]), device=logits.device)
     log_x = log_p[parents, draft.tree.tokens]
     passes = log_x.exp() > threshold[parents]
-    bonus = draw(probabilities(logits, sampling), generator)
+    bonus = pick(logits, sampling, noise, shape.depths)
     # float32 holds every id exactly (up to 2^24), so that one transfer takes all
     columns = (draft.tree.tokens, bonus, passes, log_x)
     tokens, bonuses, passed, scores = torch.stack([c.float() for c in columns]).tolist()

@@ -17,6 +17,7 @@ from decoding.clock import Clock
 from decoding.drafters.base import Drafter
 from decoding.errors import InputError
 from decoding.evidence import with_evidence
+from decoding.noise import Noise
 from decoding.params import Params
 from decoding.prefix import common_prefix
 from decoding.round import Round
@@ -79,7 +80,7 @@ class Decoder:
         self._cache = target.new_cache()
         self._clock = Clock(target.device)
         self._stop = Stop()
-        self._generator = torch.Generator(target.device)
+        self._noise = Noise(target.vocab_size, target.device)
 
     @torch.inference_mode()
     def start(
@@ -105,7 +106,7 @@ class Decoder:
                 f"{self.target.context}: shorten it"
             )
         self._stop = stop
-        self._generator.manual_seed(seed)
+        self._noise.seed(seed)
         self._rounds = 0
         self.finished = None
         self.generated = []
@@ -126,7 +127,7 @@ class Decoder:
                 raise
             self._synchronize()
             self.draft_prefill_seconds = time.perf_counter() - begun
-        first = int(pick(prompted.logits, params.sampling, self._generator))
+        first = int(pick(prompted.logits, params.sampling, self._noise))
         self._commit([first], params)
         return first
 
@@ -206,7 +207,7 @@ class Decoder:
         """The drafter's tree behind the last committed token, or that token alone."""
         draft = None
         if self.drafter is not None and gamma > 0:
-            draft = self.drafter.propose(self._ids, gamma, params.sampling, self._generator)
+            draft = self.drafter.propose(self._ids, gamma, params.sampling, self._noise.generator)
         if draft is None:
             root = torch.tensor(self._ids[-1:], device=self.target.device)
             draft = Draft(DraftTree(chain(0), root))
@@ -215,9 +216,9 @@ class Decoder:
     def _judge(self, draft: Draft, logits: Tensor, params: Params) -> Verdict:
         if params.acceptance == "typical" and draft.q is None:
             return accept_typical(
-                draft, logits, params.sampling, params.epsilon, params.delta, self._generator
+                draft, logits, params.sampling, params.epsilon, params.delta, self._noise
             )
-        return accept(draft, logits, params.sampling, self._generator)
+        return accept(draft, logits, params.sampling, self._noise)
 
     def _limit(self, params: Params) -> int:
         """Tokens that this generation may have. The last one needs no row, so one more than the
@@ -235,6 +236,8 @@ class Decoder:
             self.finished = "length"
             emitted = emitted[: max(room, 0)]
         self.generated += emitted
+        if not params.sampling.greedy:
+            self._noise.advance(len(emitted))
         self._ids += emitted
         self._cache.truncate(min(self._cache.length, len(self._ids) - 1))
         return emitted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
@@ -14,6 +15,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
+from decoding.noise import Noise
 from decoding.params import SamplingParams
 
 
@@ -37,19 +39,21 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     return warped.softmax(-1)
 
 
-def draw(weights: Tensor, generator: torch.Generator) -> Tensor:
-    """One index a row from non-negative weights [n, V] (they need not sum to 1): [n].
+def draw(weights: Tensor, noise: Tensor) -> Tensor:
+    """One index a row from non-negative weights [n, V] (they need not sum to 1), by Exp(1) `noise`
+    of the same shape: [n].
 
     Exponential race (Gumbel's trick): argmax of w / e with e ~ Exp(1) is a draw with probability
     w / sum(w). It needs no device sync, where `torch.multinomial` checks its input on the host.
     """
-    noise = torch.empty_like(weights).exponential_(generator=generator)
-    # exponential_ may round to 0; 0/0 would win the argmax as NaN for a token of probability 0
-    return (weights / noise.clamp_min_(torch.finfo(noise.dtype).tiny)).argmax(-1)
+    return (weights / noise).argmax(-1)
 
 
-def pick(logits: Tensor, sampling: SamplingParams, generator: torch.Generator) -> Tensor:
-    """The next token of each row: its argmax, or a draw from its warped distribution. [n]."""
+def pick(
+    logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Sequence[int] = (0,)
+) -> Tensor:
+    """The next token of each row [n, V], n nodes at these depths of a tree: its argmax, or a draw
+    from its warped distribution. [n]."""
     if sampling.greedy:
         return logits.argmax(-1)
-    return draw(probabilities(logits, sampling), generator)
+    return draw(probabilities(logits, sampling), noise.at(depths))

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from decoding.drafters.base import Needs
+from decoding.noise import exponential
 from decoding.params import SamplingParams
 from decoding.prefix import common_prefix
 from decoding.sampling import draw, probabilities
@@ -76,7 +77,7 @@ class DraftModel:
                 tokens.append(logits.argmax(-1))
             else:
                 rows.append(probabilities(logits, sampling))
-                tokens.append(draw(rows[-1], generator))
+                tokens.append(draw(rows[-1], exponential(rows[-1], generator)))
         tree = DraftTree(chain(gamma), torch.cat(tokens))
         if not sampling.greedy:
             return Draft(tree, self._padded(rows))

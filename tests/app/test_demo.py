@@ -42,3 +42,17 @@ def test_every_lane_of_the_demo_says_the_same_in_fewer_passes(
         )
         emitted = sum(r["tokens"] - 1 for r in reports)
         assert emitted / sum(r["target_passes"] for r in reports) >= least, name
+
+
+def test_at_one_seed_the_lanes_whose_drafts_are_not_drawn_sample_the_same_text(
+    specchat: Specchat,
+) -> None:
+    """Even where measured times decide how large their trees are."""
+    done = specchat(
+        "run", "--prompt", "Tell me about a fox", "--json", "--temperature", "0.8", "--seed", "5",
+        "--strategies", "ar,medusa,eagle,eagle1,lookup,medusa:gamma=auto", "--threads", "1",
+        "--max-new-tokens", "120", "--ignore-eos",
+    )  # fmt: skip
+    lanes = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert len({tuple(lane["token_ids"]) for lane in lanes}) == 1
+    assert all(lane["accepted"] > 5 for lane in lanes[1:4])

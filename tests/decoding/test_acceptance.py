@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from decoding import acceptance
-from decoding.acceptance import accept, walk
+from decoding.acceptance import Verdict, accept, walk
+from decoding.noise import Noise, exponential
 from decoding.params import SamplingParams
 from decoding.sampling import draw
 from decoding.tree import Draft, DraftTree, Shape, chain
 from tests.decoding.chi_square import assert_drawn_from
+from tests.decoding.seeded import seeded
 
 DRAWS = 20_000
 ONE = SamplingParams(temperature=1.0)
@@ -38,16 +40,28 @@ def log(rows: list[list[float]]) -> Tensor:
     return torch.tensor([row + [0.0] * (width - len(row)) for row in rows]).log()
 
 
+def drawn(weights: Tensor, noise: Noise) -> list[int]:
+    """As a drafter draws."""
+    return draw(weights, exponential(weights, noise.generator)).tolist()
+
+
+def judge(draft: Draft, logits: Tensor, noise: Noise, sampling: SamplingParams = ONE) -> Verdict:
+    """A round: what it emits has used up its places."""
+    verdict = accept(draft, logits, sampling, noise)
+    noise.advance(len(verdict.path) + 1)
+    return verdict
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_sampled_draft_comes_out_as_the_target_would_have_drawn(pair: str) -> None:
     p, q = PAIRS[pair]
     logits = log([p, NEXT])
     row = torch.tensor([q])
-    generator = torch.Generator().manual_seed(4)
+    noise = seeded(4, logits.shape[1])
     first, second, accepted = [], [], 0
-    for token in draw(row.repeat(DRAWS, 1), generator).tolist():
+    for token in drawn(row.repeat(DRAWS, 1), noise):
         draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), row)
-        verdict = accept(draft, logits, ONE, generator)
+        verdict = judge(draft, logits, noise)
         if verdict.path:
             accepted += 1
             first.append(token)
@@ -68,11 +82,11 @@ def test_the_draft_is_judged_by_the_warped_target() -> None:
     weights = [math.exp(x / 0.7) for x in (2.0, 1.0)]  # hold 0.92 of the mass
     p = [w / sum(weights) for w in weights]
     q = torch.tensor([[0.1, 0.4, 0.3, 0.2]])
-    generator = torch.Generator().manual_seed(5)
+    noise = seeded(5, 4)
     first = []
-    for token in draw(q.repeat(DRAWS // 2, 1), generator).tolist():
+    for token in drawn(q.repeat(DRAWS // 2, 1), noise):
         draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), q)
-        verdict = accept(draft, logits, sampling, generator)
+        verdict = judge(draft, logits, noise, sampling)
         first.append(token if verdict.path else verdict.bonus)
     assert_drawn_from(first, dict(enumerate(p)))
 
@@ -82,7 +96,7 @@ def test_nothing_is_accepted_behind_a_rejected_draft() -> None:
     logits = log([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     q = torch.tensor([[0.5, 0.5]] * 3)
     draft = Draft(DraftTree(chain(3), torch.tensor([0, 0, 1, 1])), q)
-    verdict = accept(draft, logits, ONE, torch.Generator().manual_seed(0))
+    verdict = judge(draft, logits, seeded(0, 2))
     assert verdict.path == (1,)
     assert verdict.bonus == 0
     assert verdict.tested == 2
@@ -92,7 +106,7 @@ def test_a_draft_that_the_target_rules_out_never_passes(monkeypatch: pytest.Monk
     """torch.rand may return exactly 0."""
     monkeypatch.setattr(acceptance.torch, "rand", lambda n, **kw: torch.zeros(n))
     draft = Draft(DraftTree(chain(1), torch.tensor([0, 1])), torch.tensor([[0.0, 1.0]]))
-    verdict = accept(draft, log([[1.0, 0.0], [0.5, 0.5]]), ONE, torch.Generator())
+    verdict = judge(draft, log([[1.0, 0.0], [0.5, 0.5]]), seeded(0, 2))
     assert verdict.path == () and verdict.bonus == 0
 
 
@@ -100,11 +114,11 @@ def test_an_empty_residual_falls_back_to_the_target() -> None:
     """Rounding can reject although p == q; here q is a little too large everywhere."""
     p = [0.5, 0.3, 0.2]
     q = torch.tensor([p]) * 1.25
-    generator = torch.Generator().manual_seed(6)
+    noise = seeded(6, 3)
     rejected = []
-    for token in draw(q.repeat(DRAWS, 1), generator).tolist():
+    for token in drawn(q.repeat(DRAWS, 1), noise):
         draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), q)
-        verdict = accept(draft, log([p, NEXT]), ONE, generator)
+        verdict = judge(draft, log([p, NEXT]), noise)
         if not verdict.path:
             rejected.append(verdict.bonus)
     assert len(rejected) > DRAWS / 8
@@ -114,7 +128,7 @@ def test_an_empty_residual_falls_back_to_the_target() -> None:
 def test_a_greedy_draft_is_judged_by_the_argmax_not_by_a_ratio() -> None:
     logits = log([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8]])
     draft = Draft(DraftTree(chain(1), torch.tensor([0, 1])), torch.tensor([[0.1, 0.9, 0.0]]))
-    verdict = accept(draft, logits, SamplingParams(), torch.Generator())
+    verdict = judge(draft, logits, seeded(0, 3), SamplingParams())
     assert verdict.path == () and verdict.bonus == 0
 
 
@@ -124,10 +138,10 @@ def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_
     tokens = [0, 2, 0, 2, 1, 0, 1]
     p = [[0.5, 0.3, 0.2]] + [[0.2, 0.7, 0.1], [0.6, 0.1, 0.3]] + [[0.1, 0.1, 0.8]] * 4
     draft = Draft(DraftTree(shape, torch.tensor(tokens)))
-    generator = torch.Generator().manual_seed(7)
+    noise = seeded(7, 3)
     emitted = []
     for _ in range(DRAWS):
-        verdict = accept(draft, log(p), ONE, generator)
+        verdict = judge(draft, log(p), noise)
         emitted.append((*(tokens[i] for i in verdict.path), verdict.bonus)[:2])
     behind = {2: p[1], 0: p[2]}
     exact = {

@@ -13,12 +13,14 @@ from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
+from decoding.noise import exponential
 from decoding.params import Params, SamplingParams
 from decoding.sampling import draw, pick, probabilities
 from tests.decoding.chi_square import assert_drawn_from
 from tests.decoding.families import VOCAB, draft, reference, target
 from tests.decoding.paper_target import warped
 from tests.decoding.random_trees import RandomTrees
+from tests.decoding.seeded import seeded
 
 SETTINGS = [
     SamplingParams(temperature, top_k, top_p, min_p)
@@ -98,7 +100,7 @@ def test_greedy_puts_all_mass_on_the_argmax_and_ignores_the_rest() -> None:
     rows = probabilities(logits_like(), greedy)
     assert torch.equal(rows.argmax(-1), logits_like().argmax(-1))
     assert torch.equal(rows.sum(-1), torch.ones(8)) and int((rows > 0).sum()) == 8
-    picked = pick(logits_like(), greedy, torch.Generator())
+    picked = pick(logits_like(), greedy, seeded(0, VOCAB))
     assert torch.equal(picked, logits_like().argmax(-1))
 
 
@@ -109,16 +111,17 @@ def test_greedy_puts_all_mass_on_the_argmax_and_ignores_the_rest() -> None:
 )
 def test_draws_are_unbiased(weights: list[float]) -> None:
     generator = torch.Generator().manual_seed(1)
-    drawn = draw(torch.tensor(weights).repeat(40_000, 1), generator)
+    rows = torch.tensor(weights).repeat(40_000, 1)
+    drawn = draw(rows, exponential(rows, generator))
     total = sum(weights)
     assert_drawn_from(drawn.tolist(), {i: w / total for i, w in enumerate(weights)})
 
 
 def test_rows_of_one_call_are_drawn_independently() -> None:
     generator = torch.Generator().manual_seed(2)
-    row = torch.tensor([0.6, 0.4])
-    pairs = [tuple(draw(row.repeat(2, 1), generator).tolist()) for _ in range(8000)]
-    both = {(a, b): float(row[a] * row[b]) for a in range(2) for b in range(2)}
+    rows = torch.tensor([[0.6, 0.4]] * 2)
+    pairs = [tuple(draw(rows, exponential(rows, generator)).tolist()) for _ in range(8000)]
+    both = {(a, b): float(rows[0, a] * rows[1, b]) for a in range(2) for b in range(2)}
     assert_drawn_from(pairs, both)
 
 
@@ -130,7 +133,7 @@ def test_a_probability_of_zero_is_never_drawn(
     monkeypatch.setattr(Tensor, "exponential_", lambda self, generator: self.fill_(noise))
     weights = torch.zeros(3, 50)
     weights[0, 49], weights[1, 20], weights[2, 7] = 1.0, 1e-30, 0.5
-    assert draw(weights, torch.Generator()).tolist() == [49, 20, 7]
+    assert draw(weights, exponential(weights, torch.Generator())).tolist() == [49, 20, 7]
 
 
 DRAFTERS: dict[str, Callable[[], Drafter | None]] = {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from decoding.acceptance import accept_typical
 from decoding.params import SamplingParams
 from decoding.tree import Draft, DraftTree, Shape
+from tests.decoding.seeded import seeded
 
 
 @st.composite
@@ -40,7 +41,7 @@ def test_typical_acceptance_takes_the_longest_plausible_path(
             scores[node] = scores[parent] + math.log(rows[parent][tokens[node]])
     sampling = SamplingParams(temperature=temperature, top_k=3)
     verdict = accept_typical(
-        Draft(DraftTree(shape, torch.tensor(tokens))), logits, sampling, 0.3, 0.6, torch.Generator()
+        Draft(DraftTree(shape, torch.tensor(tokens))), logits, sampling, 0.3, 0.6, seeded(0, 4)
     )
     last = verdict.path[-1] if verdict.path else 0
     assert last in scores
@@ -54,5 +55,5 @@ def test_typical_acceptance_takes_the_longest_plausible_path(
 def test_typical_acceptance_at_temperature_0_is_greedy() -> None:
     logits = torch.tensor([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]).log()
     draft = Draft(DraftTree(Shape((-1, 0, 0)), torch.tensor([0, 1, 0])))
-    verdict = accept_typical(draft, logits, SamplingParams(), 0.09, 0.3, torch.Generator())
+    verdict = accept_typical(draft, logits, SamplingParams(), 0.09, 0.3, seeded(0, 3))
     assert verdict.path == (2,) and verdict.bonus == 1

@@ -10,7 +10,7 @@ import pytest
 
 from app.baseline import first_divergence
 from app.family import Family
-from app.lane import Lane, lane_seed
+from app.lane import Lane, answer_seed
 from app.lane_settings import parse_strategies
 from app.strategies import LaneSpec
 from decoding.params import Params, SamplingParams
@@ -169,11 +169,11 @@ def test_a_pinned_gamma_is_the_lanes_own(family: Family) -> None:
     assert max(record.drafted for record, _ in rounds) == 2
 
 
-def test_seeds_differ_by_run_and_lane() -> None:
-    seeds = {lane_seed(s, run, lane) for s in (1, 2) for run in (0, 1) for lane in ("ar", "draft")}
+def test_seeds_differ_by_run_and_use() -> None:
+    seeds = {answer_seed(s, run, use) for s in (1, 2) for run in (0, 1) for use in ("", "proof")}
     assert len(seeds) == 8
     assert all(0 <= seed < 2**63 for seed in seeds)
-    assert lane_seed(1, 0, "ar") == lane_seed(1, 0, "ar")
+    assert answer_seed(1, 0) == answer_seed(1, 0)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from decoding.checkpoints.medusa import MedusaWeights
 from decoding.drafters.medusa import MedusaHeads
 from decoding.drafters.medusa_tree import NAMED
 from decoding.errors import InputError
+from decoding.noise import Noise
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
 from decoding.tree import Draft
@@ -44,12 +45,10 @@ def proofs(
     return list(prove(Lane(spec, family), Place(params=params, **own), count, lambda: False))
 
 
-def always(
-    draft: Draft, logits: torch.Tensor, sampling: SamplingParams, generator: torch.Generator
-) -> Verdict:
+def always(draft: Draft, logits: torch.Tensor, sampling: SamplingParams, noise: Noise) -> Verdict:
     """Everything that is drafted stays."""
     if len(draft.tree) == 1:
-        return accept(draft, logits, sampling, generator)
+        return accept(draft, logits, sampling, noise)
     tokens = draft.tree.tokens.tolist()
     path = tuple(range(1, len(tokens)))
     return Verdict(tuple(tokens), path, int(logits[-1].argmax()), len(path))

@@ -162,14 +162,14 @@ def test_the_conversation_goes_on_with_the_leaders_answer(
     listener: Listener = open_session(params=params, system="be brief")
     listener.loaded()
     first = listener.turn("the fox")
-    listener.session.set_leader("lookup")
+    listener.session.set_leader("draft")
     second = listener.turn("the dog")
     assert conversations[0] == [("system", "be brief"), ("user", "the fox")]
     system, asked, answered, asks = conversations[1]
     assert (system, asked, asks) == (*conversations[0], ("user", "the dog"))
     assert answered[0] == "assistant"
-    assert answered[1].startswith(text_of(first, "lookup"))
-    assert text_of(first, "lookup") != text_of(first, "ar")
+    assert answered[1].startswith(text_of(first, "draft"))
+    assert text_of(first, "draft") != text_of(first, "ar")
     assert of(second, RunStarted)[0].turn == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -114,9 +115,29 @@ def test_a_divergence_is_told_with_the_gap_of_the_logits(family: Family, order: 
     assert {e.divergence_gap for e in of(events, Finished, "ar")} == {None}
 
 
-def test_sampled_lanes_are_not_compared(family: Family) -> None:
-    events = Turn(family, lanes_for(family, "ar,draft")).play(SAMPLED)
+def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: Family) -> None:
+    """And only then are they compared."""
+    lanes = "draft,ar,lookup,lookup:gamma=2,lookup:temperature=0.5"
+    events = Turn(family, lanes_for(family, lanes)).play(SAMPLED)
+    ends = {e.lane: e.matches_ar for e in events if isinstance(e, Finished)}
+    assert ends == dict(zip(lanes.split(","), (None, None, True, True, None), strict=True))
+    assert ids_of(events, "ar") != ids_of(events, "draft")
+
+
+def test_half_precision_compares_no_draws(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(family.target, "dtype", torch.bfloat16)
+    events = Turn(family, lanes_for(family, "ar,lookup")).play(SAMPLED)
     assert {e.matches_ar for e in of(events, Finished)} == {None}
+
+
+def test_lanes_whose_sampling_changed_on_the_way_are_not_compared(family: Family) -> None:
+    turn = Turn(family, lanes_for(family, "ar,lookup"))
+    for _ in range(4):
+        due = turn.runner.due("fair", turn.enabled.__getitem__)
+        assert due is not None
+        turn.runner.advance(due, SAMPLED)
+    events = turn.play(replace(SAMPLED, sampling=SamplingParams(1.0, top_k=5)))
+    assert of(events, Finished, "lookup")[-1].matches_ar is None
 
 
 def test_speedup_is_over_the_autoregressive_lane(family: Family) -> None:

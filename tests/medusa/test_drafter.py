@@ -17,6 +17,7 @@ from decoding.params import Params, SamplingParams
 from decoding.target import Target
 from decoding.tree import Draft, DraftTree, Shape
 from tests.decoding.families import build, hf_greedy
+from tests.decoding.seeded import seeded
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7]
 
@@ -138,7 +139,7 @@ def _typical(
         SamplingParams(kwargs.get("temperature", 1.0)),
         kwargs.get("epsilon", 0.09),
         kwargs.get("delta", 0.3),
-        torch.Generator().manual_seed(seed),
+        seeded(seed, logits.shape[1]),
     )
     return verdict.path, verdict.bonus
 
