@@ -20,6 +20,8 @@ from app.lane import Lane
 from app.lane_settings import parse_strategies
 from app.proof import GREEDY_TOKENS, TOKENS, Place, prove, same_source
 from app.strategies import LaneSpec
+from app.wishes import Claim
+from app.work import Work
 from decoding import decoder as loop
 from decoding.acceptance import Verdict, accept
 from decoding.checkpoints.medusa import MedusaWeights
@@ -274,6 +276,30 @@ def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how
     listener.forget()
     listener.session.prove("draft", 5)
     assert listener.wait(Proof).repetitions == 5
+
+
+@pytest.mark.parametrize("how", ["run", "again"])
+def test_one_that_has_not_begun_is_dropped(
+    open_session: Open, slow: None, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    begun: list[int] = []
+    prove = Work._prove
+
+    def noting(self: Work, claim: Claim, *arguments: Any, **more: Any) -> None:
+        begun.append(claim.repetitions)
+        prove(self, claim, *arguments, **more)
+
+    monkeypatch.setattr(Work, "_prove", noting)
+    listener = open_session("draft")
+    listener.loaded()
+    listener.session.run("the quick brown fox")
+    listener.wait(Stepped)
+    listener.session.prove("draft", 7)  # waits for the run's end
+    getattr(listener.session, how)(*(["and on"] if how == "run" else []))
+    listener.wait(RunFinished, 2)
+    listener.session.prove("draft", 5)
+    listener.wait(Proof)
+    assert begun == [5]
 
 
 def test_going_on_ends_it_and_leaving_it_does_not_stop_the_run(open_session: Open) -> None:
