@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
+from quiet import FRAME, quiet
 from scripted import ScriptedEngine, lane
 from textual.pilot import Pilot
 
@@ -42,19 +43,21 @@ class Stage:
         self.engine.emit(*events)
         self.clock.now += 1.0
         await self.app.pump()
-        await self.pilot.pause()
+        await quiet()
 
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.pilot.press(key)
-            await self.pilot.pause()
+            await quiet()
+            while self.app.main.looking._catching_up:  # pane by pane, by a timer
+                await self.pilot.pause(FRAME)
 
     async def type(self, text: str) -> None:
         await self.press(*({" ": "space"}.get(char, char) for char in text))
 
     async def resize(self, columns: int, rows: int) -> None:
         await self.pilot.resize_terminal(columns, rows)
-        await self.pilot.pause()
+        await quiet()
 
     async def load(self, lanes: tuple[LaneInfo, ...] = LANES) -> None:
         await self.tell(Loaded("demo", "cpu", "float32", 2, 2048, lanes, PROMPTS))
