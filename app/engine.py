@@ -17,7 +17,8 @@ class Engine(Protocol):
     """What the screen needs. No call blocks; everything that happens comes back from `drain`."""
 
     def open(self) -> None:
-        """Begin loading on the engine's own thread."""
+        """Begin loading on the engine's own thread. Where that failed, or the engine has ended:
+        begin anew, with all that it was told, and go on with the conversation."""
 
     def drain(self) -> list[Event]:
         """All events since the last call, oldest first."""

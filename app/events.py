@@ -196,12 +196,17 @@ class RunFinished(Timed):
 
 @dataclass(frozen=True, slots=True)
 class RunRefused(Timed):
-    """The prompt could not be answered (too long, no lane enabled): nothing was changed. `ended`:
-    there is no engine any more, no prompt will be."""
+    """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
 
     prompt: str
     message: str
-    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """There is no engine any more; opening it again begins anew."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,5 +250,6 @@ Event = (
     | Finished
     | RunFinished
     | RunRefused
+    | Ended
     | Proof
 )

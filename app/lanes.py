@@ -39,6 +39,7 @@ class Lanes:
         self._lanes = [Lane(spec, self.family) for spec in models.specs]
         self._progress("warming up", 0.95)
         for lane in self._lanes:
+            self._choose_tree(lane)
             self._warm_up(lane)
         family, cost = self.family, self.family.quick_cost
         wishes.emit(
@@ -67,7 +68,9 @@ class Lanes:
 
     def release(self) -> Models:
         """Free all models and caches; what it takes to load them again."""
-        models = replace(self._models, specs=tuple(lane.spec for lane in self._lanes))
+        trees = self._wishes.trees
+        specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
+        models = replace(self._models, specs=tuple(specs))
         self._lanes.clear()
         del self.family
         gc.collect()  # modules and the hooks on them hold each other
@@ -106,8 +109,7 @@ class Lanes:
                 name = free_name(spec.name, {*names, *self._gone})
                 lane = self._made(replace(spec, name=name))
                 self._lanes.insert(place, lane)
-                if spec.tree in lane.trees:
-                    self._wishes.trees[name] = spec.tree
+                self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
                 self._gone.add(name)
@@ -129,6 +131,11 @@ class Lanes:
             lane = Lane(spec, self.family)
         self._warm_up(lane)
         return lane
+
+    def _choose_tree(self, lane: Lane) -> None:
+        """The one that it is to begin with, unless another is wished for since."""
+        if lane.spec.tree in lane.trees:
+            self._wishes.trees.setdefault(lane.spec.name, lane.spec.tree)
 
     def _warm_up(self, lane: Lane) -> None:
         with suppress(Exception):  # a lane that breaks will say so when it answers

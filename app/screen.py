@@ -22,9 +22,7 @@ def open_screen(settings: Settings, seed: int) -> int:
     theme, keys = settings.screen_theme, settings.keymap  # nothing is begun where these are wrong
     make = partial(
         Session,
-        settings.models,
-        settings.lanes,
-        settings.params,
+        params=settings.params,
         seed=seed,
         schedule=settings.schedule,
         system=settings.system,
@@ -35,7 +33,7 @@ def open_screen(settings: Settings, seed: int) -> int:
     )
     return run_tui(
         SpecchatApp(
-            SessionProcess(make),
+            SessionProcess(make, settings.models, settings.lanes),
             settings.params,
             tuple(map(_not_yet_known, settings.lanes)),
             settings.schedule,

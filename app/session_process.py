@@ -11,43 +11,68 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
 from app.engine import Engine
-from app.events import Event, Loaded, LoadFailed, PastTurn, RunRefused, Schedule
+from app.events import Ended, Event, PastTurn, Schedule
 from app.settings import ModelOptions
+from app.standing import Standing
 from app.strategies import LaneSpec
 from decoding.params import Params
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
+LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
+Make = Callable[[ModelOptions, tuple[LaneSpec, ...]], Engine]
 
 
 class SessionProcess:
-    """Implements `app.engine.Engine` by the engine that `make` (which must be picklable) makes in
-    another process. It dies with this one, and `close` waits for nothing.
+    """Implements `app.engine.Engine` by the engine that `make` (which must be picklable) makes for
+    some models and lanes in another process. It dies with this one, and `close` waits for nothing.
 
-    Make it before the screen takes over the terminal: a process can't be started without a real
-    stderr."""
+    When it ends before that, `open` begins another one, which goes on where this one stood. The
+    first one starts at once: there is a screen to be painted meanwhile.
+    """
 
-    def __init__(self, make: Callable[[], Engine]) -> None:
+    def __init__(self, make: Make, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        self._make = make
+        self._standing = Standing(options, specs)
+        self._opened = False
+        self._ended: str | None = None  # how it did
+        self._told = False  # that it has ended
+        self._connection: Connection | None = None
+        self._process: BaseProcess | None = None
+        self._start()
+
+    def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._connection: Connection | None = ours
-        self._process: BaseProcess = context.Process(
+        make = partial(self._make, self._standing.options, self._standing.specs)
+        process = context.Process(
             target=serve, args=(theirs, make), name="specchat-decode", daemon=True
         )
-        self._loaded = False
-        self._prompt = ""  # the last one
-        self._ended = ""  # how the other process did, once it has
-        self._refused: list[str] = []  # prompts that it will not answer
-        self._process.start()
+        try:
+            # The first start of all begins a resource tracker as well, and so does any other where
+            # that has died. It wants a stderr that is a file; what Textual puts there is none.
+            with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
+                process.start()
+        except OSError as error:
+            self._ended = f"the decoding process can't be started: {error.strerror or error}"
+        else:
+            self._process, self._connection = process, ours
         theirs.close()  # the other process has its own: when that one ends, reading here says so
 
     def open(self) -> None:
-        self._send("open")
+        if self._opened:
+            self.close()
+            self._start()
+            for name, arguments in self._standing.commands():
+                self._post(name, *arguments)
+        self._opened = True
+        self._post("open")
 
     def drain(self) -> list[Event]:
         events: list[Event] = []
@@ -56,22 +81,20 @@ class SessionProcess:
                 events += self._connection.recv()
         except (EOFError, OSError):
             self._connection = None
-            self._ended = self._last_words()
-            if self._loaded:
-                self._refused.append(self._prompt)
-            else:
-                events.append(LoadFailed(self._ended))
-        self._loaded = self._loaded or any(isinstance(event, Loaded) for event in events)
-        events += [RunRefused(prompt, self._ended, ended=True) for prompt in self._refused]
-        self._refused = []
+            self._ended = self._how_it_ended()
+        self._standing.heard(events)
+        if self._ended is not None:
+            last = [*self._standing.last_words(self._ended)]
+            self._standing.heard(last)
+            events += last if self._told else [*last, Ended(self._ended)]
+            self._told = True
         return events
 
     def run(self, prompt: str) -> None:
-        self._prompt = prompt
-        self._ask("run", prompt)
+        self._send("run", prompt)
 
     def again(self) -> None:
-        self._ask("again")
+        self._send("again")
 
     def stop(self) -> None:
         self._send("stop")
@@ -122,30 +145,36 @@ class SessionProcess:
         self._send("pin", lane, dict(pins))
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
-        self._loaded = False
         self._send("open_models", options, specs)
+        if self._connection is None:
+            self.open()
 
     def close(self) -> None:
-        self._process.kill()  # it may be deep inside torch, and has nothing to save
-        self._connection = None
-
-    def _ask(self, name: str, *arguments: object) -> None:
-        """As `_send`, for what would be answered."""
-        if self._ended:
-            self._refused.append(self._prompt)
-        self._send(name, *arguments)
+        if self._process is not None:
+            self._process.kill()  # it may be deep inside torch, and has nothing to save
+        self._connection = self._ended = None
+        self._told = False
 
     def _send(self, name: str, *arguments: object) -> None:
+        self._standing.told(name, *arguments)
+        self._post(name, *arguments)
+
+    def _post(self, name: str, *arguments: object) -> None:
         if self._connection is not None:
             with suppress(OSError):  # it has died: `drain` finds that out and says so
                 self._connection.send((name, arguments))
 
-    def _last_words(self) -> str:
-        self._process.join(1.0)
+    def _how_it_ended(self) -> str:
+        assert self._process is not None
+        self._process.join(LAST_MOMENT_SECONDS)
         code = self._process.exitcode
-        killed = f" by signal {-code}" if code is not None and code < 0 else f" with code {code}"
-        hint = " (too little memory?)" if code == -signal.SIGKILL else ""
-        return f"the decoding process ended{killed}{hint}: leave, and start specchat again"
+        if code is None:  # a driver takes its time, or a debugger
+            how = ""
+        elif code < 0:
+            how = f" by signal {-code}{' (too little memory?)' * (code == -signal.SIGKILL)}"
+        else:
+            how = f" with code {code}"
+        return f"the decoding process ended{how}"
 
 
 def serve(connection: Connection, make: Callable[[], Engine]) -> None:

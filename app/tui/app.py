@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from app.engine import Engine
 from app.events import (
+    Ended,
     Event,
     LaneInfo,
     Loaded,
@@ -118,7 +119,7 @@ class SpecchatApp(App[None]):
         problem = self._record(events)
         for event in events:
             await self.take(event)
-            if isinstance(event, Loaded | LoadFailed | RunRefused):
+            if isinstance(event, Loaded | LoadFailed | RunRefused | Ended):
                 self.running.after(event)
         if problem:
             self.state.say(problem)

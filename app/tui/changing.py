@@ -83,7 +83,7 @@ class Changing:
             specs = tuple(LaneSpec(info.strategy, info.name, info.pins) for info in infos)
             self._engine.open_models(options, specs)
             self._app.begin_conversation({name: getattr(options, name) for name in PLACES})
-            state.loaded = state.failure = None
+            state.begin_anew()
             name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)
         self._main.show_state()

@@ -81,7 +81,7 @@ class Conversations:
         app, recorder = self._app, self._app.recorder
         assert recorder is not None
         if app.state.busy or not app.state.loaded:
-            self._say(app.state.busy or "Still loading")
+            self._say(app.state.busy or app.state.ended or "Still loading")
             return
         app.state.opening = True
         try:

@@ -28,7 +28,8 @@ def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding
 
 
 RUN_KEYS = [
-    key("f5", "again", "Run again", "run.again", "Once more with the same seed"),
+    key("f5", "again", "Run again", "run.again",
+        "Once more with the same seed; where decoding has ended it is begun anew"),
     key("escape", "leave", "Stop", "run.stop",
         "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
@@ -145,8 +146,10 @@ def bar(
     open, `alone`: it has taken the place of the lanes, `cursor`: there is one in the pane here."""
     names = dict(BAR_NAMES)
     hidden = set() if state.running else {"pause", "step"}
-    if state.running or not state.turns:
+    if state.running or not (state.turns or state.gone):
         hidden.add("again")
+    if state.gone:
+        names["again"] = "Begin anew"
     if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
     if typing:

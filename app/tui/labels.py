@@ -145,10 +145,10 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
 def run_state(state: AppState) -> Part:
     if state.failure:
         return Part("✗ not loaded", "bold $error")
-    if not state.loaded:
-        return Part("… loading", "$quiet")
     if state.ended:
         return Part("✗ ended", "bold $error")
+    if not state.loaded:
+        return Part("… loading", "$quiet")
     if not state.running:
         return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
@@ -169,6 +169,8 @@ def status_left(state: AppState) -> list[Part]:
         return [Part(state.notice, "$warning")]
     if state.replay is not None:
         return [Part(state.replay, "$primary")]
+    if state.ended:
+        return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
     if state.queued is not None:
         what = state.loading.what if state.loading else "the models are there"
         return [Part(f"Runs when loading is done ({what})", "$primary")]

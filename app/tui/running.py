@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.events import Loaded, LoadFailed, RunRefused, Schedule
+from app.events import Ended, Loaded, LoadFailed, RunRefused, Schedule
 from app.tui.screens.proof import ProofScreen
 from app.tui.widgets.controls import Controls
 from decoding.params import Acceptance
@@ -18,14 +18,14 @@ class Running:
         self._app = app
         self._engine, self._state, self._main = app.engine, app.state, app.main
 
-    def after(self, event: Loaded | LoadFailed | RunRefused) -> None:
+    def after(self, event: Loaded | LoadFailed | RunRefused | Ended) -> None:
         """A prompt that waited runs now; one that cannot be answered goes back, as
         does one that was meant for models that could not be loaded."""
         prompt = self._state.queued
         self._state.queued = None
         if isinstance(event, RunRefused):
             prompt = event.prompt
-            if not (event.ended or any(lane.active for lane in self._state.lanes.values())):
+            if not any(lane.active for lane in self._state.lanes.values()):
                 keys = self._state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
                 self._state.say(f"No lane is on: {leave}, then {switch} switches one on")
@@ -38,31 +38,44 @@ class Running:
 
     def submit(self, text: str) -> None:
         state, prompt = self._state, self._main.prompt
-        if state.failure or not text.strip():
+        if not (text.strip() or state.gone):
             return
         if state.busy:
             state.say(state.busy)
         elif state.queued is not None:
             state.say(f"A prompt is waiting already; {state.keys['run.stop']} takes it back")
         else:
-            prompt.remember(text)
-            # more may have been typed while this message was under way
-            prompt.write(prompt.text.removeprefix(text))
-            if state.loaded:
-                self._run(text)
-            else:
-                state.queued = text
+            if state.gone:
+                self._begin_anew()
+            if text.strip():
+                prompt.remember(text)
+                # more may have been typed while this message was under way
+                prompt.write(prompt.text.removeprefix(text))
+                self._run_or_wait(text)
         self._main.show_state()
+
+    def _run_or_wait(self, prompt: str) -> None:
+        if self._state.loaded:
+            self._run(prompt)
+        else:
+            self._state.queued = prompt
 
     def _run(self, prompt: str) -> None:
         self._state.running = True  # until the engine says otherwise: no second Enter in between
         self._engine.run(prompt)
         self._main.focus_pane()
 
+    def _begin_anew(self) -> None:
+        """Where there are no models any more, or none could be loaded."""
+        self._state.begin_anew()
+        self._engine.open()
+
     def again(self) -> None:
         if self._state.busy:
             self._state.say(self._state.busy)
         elif self._state.turns:
+            if self._state.gone:
+                self._begin_anew()
             self._state.running = True
             self._engine.again()
             self._main.focus_pane()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.events import (
+    Ended,
     Event,
     Finished,
     LaneInfo,
@@ -35,8 +36,8 @@ class AppState:
     loading: Loading | None = None
     loaded: Loaded | None = None
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
-    failure: str | None = None
-    ended: str = ""  # how the engine did; what was answered can still be looked at
+    failure: str | None = None  # nothing could be loaded, and there is nothing to look at
+    ended: str = ""  # there are no models any more; what was answered can still be looked at
     running: bool = False
     opening: bool = False  # an earlier conversation is being shown
     paused: bool = False
@@ -63,11 +64,13 @@ class AppState:
         return True
 
     def set_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
-        """Takes over what was switched on and off before loading ended."""
-        enabled = {name: lane.enabled for name, lane in self.lanes.items()}
+        """Lanes that were there keep what they have answered, and whether they are switched on."""
+        known = self.lanes
         self.lanes = {
-            info.name: LaneState(info, enabled.get(info.name, info.enabled)) for info in infos
+            info.name: known.get(info.name) or LaneState(info, info.enabled) for info in infos
         }
+        for info in infos:
+            self.lanes[info.name].info, self.lanes[info.name].tree = info, info.tree
         self.choose_leader()
 
     def change_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
@@ -127,8 +130,6 @@ class AppState:
     @property
     def busy(self) -> str | None:
         """Why nothing new can begin now."""
-        if self.ended:
-            return self.ended
         if self.opening:
             return "Still opening a conversation"
         return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
@@ -163,7 +164,7 @@ class AppState:
                 there = self.loaded.target if self.loaded else "what was there"
                 self.say(f"{there} is back: {event.message}", None)
             case LoadFailed():
-                self.loading, self.failure = None, event.message
+                self._without_models(event.message)
             case LanesChanged():
                 self.loading, self.memory = None, event.memory or self.memory
                 self.loaded = event.after(self.loaded) if self.loaded else None
@@ -199,8 +200,28 @@ class AppState:
                 for lane in self.lanes.values():
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
-                self.ended = event.message if event.ended else ""
                 self.say(event.message, None)
+            case Ended():
+                self.running = self.paused = False
+                self.busy_lane, self.notice = None, ""
+                self._without_models(event.message)
+
+    def _without_models(self, why: str) -> None:
+        self.loading = None
+        if self.loaded or self.turns:
+            self.ended = why
+        else:
+            self.failure = why
+
+    def begin_anew(self) -> None:
+        """Models are loaded, whatever was there before."""
+        self.loaded = self.loading = self.failure = None
+        self.ended = self.notice = ""
+
+    @property
+    def gone(self) -> bool:
+        """There are no models, and none that will come."""
+        return bool(self.failure is not None or self.ended)
 
     def _lane_runs(self, name: str) -> LaneState:
         self.busy_lane = name

@@ -6,13 +6,16 @@ import os
 import signal
 import sys
 
-from app.events import Event, Loaded, Loading
+from app.events import Event, Loading
+from app.settings import ModelOptions
+from app.strategies import LaneSpec
 
 
 class EchoEngine:
-    """`run` makes it print, `stop` makes it die, `again` makes it break."""
+    """`run` makes it print, `stop` makes it die, `again` makes it break; `open` says for what."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        self._for = f"for {options.target}, {[spec.name for spec in specs]}"
         self._events: list[Event] = []
 
     def __getattr__(self, name: str) -> object:
@@ -25,10 +28,10 @@ class EchoEngine:
         events, self._events = self._events, []
         return events
 
+    def open(self) -> None:
+        self._events.append(Loading(self._for, None))
+
     def run(self, prompt: str) -> None:
-        if prompt == "load":
-            self._events.append(Loaded("x", "cpu", "float32", 1, 9, (), ()))
-            return
         print(prompt)
         print(prompt, file=sys.stderr)
         self._events.append(Loading(f"in process {os.getpid()}", None))

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from io import StringIO
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnProcess
 
 import pytest
 
-from app.events import Event, Loaded, LoadFailed, Loading, PastTurn, RunRefused
+from app.events import (
+    Ended,
+    Event,
+    Finished,
+    Loaded,
+    Loading,
+    PastTurn,
+    RunFinished,
+    RunRefused,
+    Stepped,
+)
+from app.session import Session
 from app.session_process import SessionProcess
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
@@ -16,11 +33,13 @@ from decoding.params import Params, SamplingParams
 from tests.lane.echo_engine import EchoEngine
 
 PATIENCE_SECONDS = 60
+SPECS = (LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup"))
+KILLED = "the decoding process ended by signal 9 (too little memory?)"
 
 
 @pytest.fixture
 def engine() -> Iterator[SessionProcess]:
-    engine = SessionProcess(EchoEngine)
+    engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
     yield engine
     engine.close()
 
@@ -33,6 +52,14 @@ def wait_for(engine: SessionProcess, enough: Callable[[list[Event]], bool]) -> l
         events += engine.drain()
         time.sleep(0.01)
     return events
+
+
+def said(events: list[Event]) -> list[str]:
+    return [event.what for event in events if isinstance(event, Loading)]
+
+
+def steps(events: list[Event]) -> list[Stepped]:
+    return [event for event in events if isinstance(event, Stepped)]
 
 
 def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
@@ -55,8 +82,8 @@ def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
     engine.pin("draft", {"gamma": None})
     engine.open_models(ModelOptions("x"), (spec,))
     events = wait_for(engine, lambda seen: len(seen) >= 15)
-    assert [event.what for event in events if isinstance(event, Loading)] == [
-        "open()",
+    assert said(events) == [
+        "for t, ['ar', 'lookup']",
         "pause(True,)",
         "step()",
         "new_conversation()",
@@ -84,44 +111,121 @@ def test_it_is_another_process_and_prints_nothing_here(
 
 
 @pytest.mark.parametrize(
-    "how,says", [("stop", "by signal 9 (too little memory?)"), ("again", "with code 1")]
+    ("how", "says"), [("stop", KILLED), ("again", "the decoding process ended with code 1")]
 )
-def test_its_death_is_told(engine: SessionProcess, how: str, says: str) -> None:
+def test_its_death_is_told_once(engine: SessionProcess, how: str, says: str) -> None:
     getattr(engine, how)()
-    events = wait_for(engine, bool)
-    words = f"the decoding process ended {says}: leave, and start specchat again"
-    assert events == [LoadFailed(words)]
+    assert wait_for(engine, bool) == [Ended(says)]
     assert engine.drain() == []
 
 
-def test_after_its_death_prompts_come_back(engine: SessionProcess) -> None:
-    """What was answered before stays on the screen."""
-    engine.run("load")
-    wait_for(engine, lambda events: any(isinstance(event, Loaded) for event in events))
+def test_a_prompt_that_nobody_heard_comes_back(engine: SessionProcess) -> None:
+    engine.stop()
     engine.run("hello")
-    engine.stop()
-    events = wait_for(engine, lambda events: any(isinstance(e, RunRefused) for e in events))
-    refused = [event for event in events if isinstance(event, RunRefused)]
-    assert [event.prompt for event in refused] == ["hello"]
-    assert refused[0].message.startswith("the decoding process ended by signal 9")
-    assert not any(isinstance(event, LoadFailed) for event in events)
+    assert wait_for(engine, bool) == [RunRefused("hello", KILLED), Ended(KILLED)]
     engine.run("once more")
-    assert engine.drain() == [RunRefused("once more", refused[0].message, ended=True)]
-    engine.again()
-    assert engine.drain() == [RunRefused("once more", refused[0].message, ended=True)]
+    assert engine.drain() == [RunRefused("once more", KILLED)]
 
 
-def test_its_death_while_other_models_are_loaded_is_told_as_such(engine: SessionProcess) -> None:
-    engine.run("load")
-    wait_for(engine, lambda events: any(isinstance(event, Loaded) for event in events))
-    engine.open_models(ModelOptions("x"), ())
+def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> None:
+    engine.open()
+    engine.set_params(Params(gamma=2))
+    engine.set_params(Params(gamma=3))
+    engine.set_enabled("lookup", False)
+    engine.set_enabled("gone", False)
+    engine.resume((PastTurn("a", 4, {"ar": "b"}),), 7)
     engine.stop()
-    events = wait_for(engine, lambda events: any(not isinstance(e, Loading) for e in events))
-    assert isinstance(events[-1], LoadFailed) and "by signal 9" in events[-1].message
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    engine.watch(frozenset({"ar"}))
+    engine.open()
+    assert said(wait_for(engine, lambda seen: len(seen) >= 5)) == [
+        f"set_params({Params(gamma=3)},)",
+        f"watch({frozenset({'ar'})},)",
+        "set_enabled('lookup', False)",
+        f"resume({[PastTurn('a', 4, {'ar': 'b'})]}, 7)",
+        "for t, ['ar', 'lookup']",
+    ]
+    engine.stop()
+    assert wait_for(engine, bool) == [Ended(KILLED)]
+    assert engine.drain() == []
+
+
+def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
+    engine.open()
+    engine.resume((PastTurn("a", 0, {}),), 7)
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    engine.open_models(ModelOptions("x"), SPECS[:1])
+    assert said(wait_for(engine, bool)) == ["for x, ['ar']"]
+
+
+@pytest.mark.filterwarnings("ignore:resource_tracker")
+def test_another_one_begins_where_stderr_is_no_file(
+    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the screen, and though the resource tracker has died as well."""
+    engine.open()
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    tracker = resource_tracker._resource_tracker._pid  # type: ignore[attr-defined]
+    os.kill(tracker, signal.SIGKILL)
+    os.waitid(os.P_PID, tracker, os.WEXITED | os.WNOWAIT)
+    nowhere = StringIO()
+    monkeypatch.setattr(nowhere, "fileno", lambda: -1)
+    monkeypatch.setattr(sys, "stderr", nowhere)
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+
+
+def test_one_that_cannot_be_started_is_told_as_such(
+    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.open()
+
+    def no_memory(self: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SpawnProcess, "start", no_memory)
+        engine.open()
+    why = "the decoding process can't be started: Cannot allocate memory"
+    assert engine.drain() == [Ended(why)] and engine.drain() == []
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+
+
+def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:
+    """On real models, by a process that is killed in the middle of it."""
+    make = partial(Session, params=Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
+    engine = SessionProcess(make, options, SPECS)
+    engine.open()
+    engine.pin("lookup", {"gamma": 2})
+    engine.run("the fox")
+    begun = wait_for(engine, lambda seen: sum(isinstance(e, Stepped) for e in seen) >= 3)
+    assert engine._process and engine._process.pid
+    os.kill(engine._process.pid, signal.SIGKILL)
+    end = wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    done = steps([*begun, *end])
+    last = done[-1]
+    assert [event for event in end if not isinstance(event, Stepped)] == [
+        Finished("ar", "error", KILLED, at=last.at),
+        Finished("lookup", "error", KILLED, at=last.at),
+        RunFinished(0, True, at=last.at),
+        Ended(KILLED),
+    ]
+    engine.open()
+    engine.again()
+    again = wait_for(engine, lambda seen: len(steps(seen)) >= len(done))
+    assert [step.round.emitted for step in steps(again)][: len(done)] == [
+        step.round.emitted for step in done
+    ]
+    [loaded] = [event for event in again if isinstance(event, Loaded)]
+    assert [info.pins for info in loaded.lanes] == [{}, {"gamma": 2}]
+    engine.close()
 
 
 def test_closing_ends_it_at_once() -> None:
-    engine = SessionProcess(EchoEngine)
+    engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
     engine.run("hello")
     (event,) = wait_for(engine, bool)
     assert isinstance(event, Loading)
@@ -129,6 +233,7 @@ def test_closing_ends_it_at_once() -> None:
     begun = time.monotonic()
     engine.close()
     assert time.monotonic() - begun < 0.1
+    assert engine._process
     engine._process.join(5)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

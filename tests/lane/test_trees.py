@@ -18,6 +18,7 @@ from tests.conftest import FamilyFolders
 
 Open = Callable[..., Listener]
 HEADS, HIDDEN = 3, 32
+SPECS = (LaneSpec("ar", "ar"), LaneSpec("medusa", "medusa", tree="small"))
 
 
 @pytest.fixture
@@ -68,3 +69,17 @@ def test_a_new_lane_begins_with_the_tree_that_is_asked_for(
     turn = listener.turn("the quick brown fox")
     assert {e.tree for e in of(turn, Stepped, "medusa#2")} == {"small"}
     assert {e.tree for e in of(turn, Stepped, "medusa")} == {"default"}
+
+
+def test_lanes_keep_their_trees_when_their_models_come_back(
+    with_heads: ModelOptions, open_session: Open
+) -> None:
+    listener = open_session("ar,medusa", options=with_heads)
+    listener.loaded()
+    listener.session.set_tree("medusa", "wide")
+    listener.session.open_models(replace(with_heads, target="/no/such"), SPECS)
+    assert [lane.tree for lane in listener.loaded().lanes] == ["default", "wide"]
+    listener.session.open_models(with_heads, SPECS)
+    assert [lane.tree for lane in listener.loaded().lanes] == ["default", "small"]
+    turn = listener.turn("the quick brown fox")
+    assert {e.tree for e in of(turn, Stepped, "medusa")} == {"small"}

@@ -20,8 +20,8 @@ PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
     settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
-    make = partial(Session, settings.models, settings.lanes, settings.params, seed=1)
-    session = SessionProcess(make)
+    make = partial(Session, params=settings.params, seed=1)
+    session = SessionProcess(make, settings.models, settings.lanes)
     app = SpecchatApp(session, settings.params, None, "fair", 1)
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from app.assets import assets
 from app.catalog import Found
-from app.events import Loaded, LoadFailed, Loading, RunFinished
+from app.events import Ended, Loaded, LoadFailed, Loading, RunFinished
 from app.families import Library, demo, title_of
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
@@ -80,6 +80,18 @@ async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play)
         assert "Nothing could be loaded" not in stage.text
         await stage.load((lane("ar"),))
         assert "○ ready" in stage.text and stage.app.state.failure is None
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False), Ended("killed"))
+        await stage.press("f6", "down", "enter")
+        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert "… loading" in stage.text and "ended" not in stage.text
+        await stage.tell(Ended("killed"))
+        assert "Nothing could be loaded" in stage.text
 
 
 @pytest.mark.asyncio

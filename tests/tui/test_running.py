@@ -6,7 +6,7 @@ import pytest
 from scripted import prefilled, stepped
 from stage import PROMPTS, Play, Stage
 
-from app.events import Finished, LoadFailed, Loading, RunFinished, RunRefused
+from app.events import Ended, Finished, LoadFailed, Loading, RunFinished, RunRefused
 from decoding.params import Params
 
 pytestmark = pytest.mark.asyncio
@@ -184,17 +184,71 @@ async def test_a_refused_prompt_comes_back(play: Play) -> None:
         assert len(stage.engine.asked("run")) == 2
 
 
-async def test_after_the_engine_has_ended_only_looking_is_left(play: Play) -> None:
+async def die(stage: Stage, *names: str) -> None:
+    """What an engine says when it ends in the middle of a turn."""
+    cut = (Finished(name, "error", "killed") for name in names)
+    await stage.tell(*cut, RunFinished(0, True), Ended("killed"))
+
+
+async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"), stepped("ar", [" end"], [], "."))
+        await stage.press("space")
+        await die(stage, "ar", "draft", "lookup")
+        assert "✗ ended" in stage.text and "killed: F5 begins it anew" in stage.text
+        assert stage.text.count("✗ ended: F5 begins anew") == 3 and "F5 Begin anew" in stage.text
+        assert stage.lines(1)[:3] == ["› Hi", "The end.", "✗ killed"]
+        await stage.press("e", "u", "delete")
+        for name in ("prove", "add_lane", "remove_lane", "open"):
+            assert len(stage.engine.asked(name)) == (name == "open")
+        await stage.press("2", "m", "f5", "f5")
+        assert [call[0] for call in stage.engine.calls[-2:]] == ["open", "again"]
+        assert "… loading" in stage.text and "ended" not in stage.text
+        assert stage.lines(1)[:2] == ["› Hi", "The end."]
+        await stage.load()
+        assert stage.lines(1)[:2] == ["› Hi", "The end."] and "2 Draft model · off" in stage.text
+        assert stage.app.state.lanes["ar"].steps
+        await stage.begin("Hi", 0, "ar", "lookup")
+        assert stage.lines(1)[:2] == ["› Hi", ""] and "running 0/2" in stage.text
+
+
+async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")
-        await stage.tell(prefilled("ar", "The"))
-        await stage.tell(RunRefused("Hi", "the process ended", ended=True))
-        assert "✗ ended" in stage.text and "the process ended" in stage.text
-        await stage.press("enter", "escape")
-        asked = len(stage.engine.calls)
-        await stage.press("f5", "e", "u", "delete", "ctrl+n")
-        assert len(stage.engine.calls) == asked and "the process ended" in stage.text
-        assert not stage.engine.asked("run") and stage.lines(1)[:2] == ["› Hi", "The"]
+        await die(stage, "ar", "draft", "lookup")
+        await stage.type("Go on")
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2 and not stage.engine.asked("run")
+        assert "Runs when loading is done" in stage.text
+        await stage.tell(Ended("killed again"))  # once more, while it loads: nothing by itself
+        assert "killed again: F5" in stage.text and stage.app.main.prompt.text == "Go on"
+        assert len(stage.engine.asked("open")) == 2 and stage.lines(1)[0] == "› Hi"
+        await stage.press("enter")
+        await stage.tell(LoadFailed("the disk is gone"))  # what can be looked at stays
+        assert "the disk is gone: F5" in stage.text and stage.lines(1)[0] == "› Hi"
+        await stage.press("enter")
+        await stage.load()
+        assert stage.engine.asked("run") == [("Go on",)]
+        assert len(stage.engine.asked("open")) == 4
+
+
+async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
+    async with play() as stage:
+        await stage.tell(Ended("killed"))
+        assert "killed: F5" in stage.text
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2
+        await stage.load()
+        assert "○ ready" in stage.text and not stage.engine.asked("run")
+        await stage.begin("Hi")
+        await finish(stage)
+        await stage.tell(Ended("killed"))
+        await stage.press("ctrl+n")
+        assert stage.engine.asked("new_conversation") and "Hi" not in stage.lines(1)[0]
+        await stage.press("f5")
+        assert len(stage.engine.asked("open")) == 3 and not stage.engine.asked("again")
 
 
 async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
@@ -233,6 +287,11 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         await stage.tell(LoadFailed("/models/none: no config.json\nGive --target a folder."))
         assert "/models/none: no config.json" in stage.text
         assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
+        assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2 and "Nothing could" not in stage.text
+        await stage.tell(Ended("killed"))
+        assert "Nothing could be loaded" in stage.text and "killed" in stage.text
         assert stage.app.main.prompt.text == "Early"
         await stage.press("f1")
         assert "drafted, and the target agreed" in stage.text

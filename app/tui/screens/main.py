@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from app.engine import Engine
-from app.events import Event, LanesChanged, Loaded, LoadFailed
+from app.events import Ended, Event, LanesChanged, Loaded, LoadFailed
 from app.tui.keys import VIEW_KEYS, allowed, bar
 from app.tui.labels import legend, status_left, title_bar
 from app.tui.looking import Looking
@@ -114,11 +114,12 @@ class MainScreen(Screen[None]):
                 if removed and neighbour:
                     self._go_to(neighbour)
                 self._switching.tell_leader()
-            case LoadFailed(kept=False):
-                leave, others = self.state.keys["app.quit"], self.state.keys["app.models"]
+            case LoadFailed(kept=False) | Ended():
+                names = ("run.again", "app.models", "app.quit")
+                again, others, leave = (self.state.keys[name] for name in names)
                 self.query_one("#failure", Static).update(
                     f"Nothing could be loaded:\n\n{event.message}\n\n"
-                    f"{others} has other models, {leave} leaves."
+                    f"{again} tries again, {others} has other models, {leave} leaves."
                 )
             case _:
                 self.grid.take(event, self.state)

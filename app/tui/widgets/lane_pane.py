@@ -64,6 +64,7 @@ class LanePane(Vertical):
         self._row.show(folded(self.number, lane, state.keys.get(f"view.lane{self.number}", here)))
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
-            self._bottom.show(lane_figures(lane))
+            again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
+            self._bottom.show(lane_figures(lane), [again] if state.ended else ())
         else:  # seen behind a tab, where numbers go to tabs and o is the switch
             self._bottom.show([Part(why_off(lane, here))])
