@@ -20,7 +20,6 @@ from app.tui.app import SpecchatApp
 from app.tui.conversations import Conversations
 from decoding.params import Params
 
-pytestmark = pytest.mark.asyncio
 ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
 
 

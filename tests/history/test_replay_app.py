@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 from conversation import recording
 from stage import Clock
 from textual.pilot import Pilot
 
 from app.tui.replay import ReplayApp
 from app.tui.widgets.slider import Slider
-
-pytestmark = pytest.mark.asyncio
 
 
 class Screen:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import pytest  # noqa: E402
 import torch  # noqa: E402
-from listening import DEADLINE, Listener  # noqa: E402
+from listening import DEADLINE, Listener, Open  # noqa: E402
 
 from app.family import Family, load_family  # noqa: E402
 from app.lane import Lane  # noqa: E402
@@ -19,8 +19,6 @@ from app.lane_settings import parse_strategies  # noqa: E402
 from app.session import Session  # noqa: E402
 from app.settings import ModelOptions  # noqa: E402
 from decoding.params import Params  # noqa: E402
-
-Open = Callable[..., Listener]
 
 
 @pytest.fixture(autouse=True)

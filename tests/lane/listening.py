@@ -17,9 +17,11 @@ from app.events import (
     Stepped,
 )
 from app.session import Session
+from decoding.params import Params
 
 E = TypeVar("E")
 DEADLINE = 30.0
+LONG = Params(gamma=3, max_new_tokens=90)  # lasts long enough to be interrupted
 
 
 class Listener:
@@ -62,6 +64,9 @@ class Listener:
         """The events until the turn ends or is refused."""
         self.wait((RunFinished, RunRefused))  # type: ignore[arg-type]
         return self.heard[self._read :]
+
+
+Open = Callable[..., Listener]  # of a session: the fixture `open_session`
 
 
 def of(events: Iterable[Event], kind: type[E], lane: str | None = None) -> list[E]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from listening import Listener, ids_of, lanes_of, of, reason_of
+from listening import LONG, Open, ids_of, lanes_of, of, reason_of
 
 from app import lanes as lanes_module
 from app.events import LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
@@ -17,17 +17,14 @@ from app.lane import Lane
 from app.lane_settings import parse_strategies
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
-from decoding.params import Params
-
-LONG = Params(gamma=3, max_new_tokens=90)
 
 
 def names_of(event: LanesChanged | Loaded) -> list[str]:
     return [lane.name for lane in event.lanes]
 
 
-def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Any) -> None:
-    listener: Listener = open_session("ar,draft,lookup")
+def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Open) -> None:
+    listener = open_session("ar,draft,lookup")
     listener.loaded()
     for _ in range(2):
         listener.session.add_lane(LaneSpec("draft", "draft", {"gamma": 1}), "draft")
@@ -41,8 +38,8 @@ def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: An
     assert any(e.round.drafted > 1 for e in of(turn, Stepped, "draft"))
 
 
-def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Any) -> None:
-    listener: Listener = open_session("ar")
+def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Open) -> None:
+    listener = open_session("ar")
     listener.loaded()
     listener.session.add_lane(LaneSpec("draft", "draft"), None)
     listener.session.add_lane(LaneSpec("medusa", "medusa"), "ar")
@@ -60,9 +57,9 @@ def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Any) 
 
 
 def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
-    open_session: Any, options: ModelOptions, tmp_path: Path
+    open_session: Open, options: ModelOptions, tmp_path: Path
 ) -> None:
-    listener: Listener = open_session("ar", options=replace(options, draft=str(tmp_path)))
+    listener = open_session("ar", options=replace(options, draft=str(tmp_path)))
     listener.loaded()
     listener.session.add_lane(LaneSpec("draft", "draft"), "ar")
     changed = listener.wait(LanesChanged)
@@ -71,12 +68,12 @@ def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
 
 
 def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
-    open_session: Any, monkeypatch: pytest.MonkeyPatch
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(self: Lane) -> None:
         raise RuntimeError("out of memory")
 
-    listener: Listener = open_session("ar")
+    listener = open_session("ar")
     listener.loaded()
     monkeypatch.setattr(Lane, "_make_decoder", broken)
     listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
@@ -86,9 +83,9 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
 
 
 def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
-    open_session: Any, slow: None
+    open_session: Open, slow: None
 ) -> None:
-    listener: Listener = open_session("ar,lookup", params=LONG, schedule="race")
+    listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, such=lambda e: e.lane == "lookup")
@@ -104,8 +101,8 @@ def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
     assert names_of(listener.wait(LanesChanged)) == ["ar", "lookup"]
 
 
-def test_a_lane_that_comes_back_is_as_new(open_session: Any) -> None:
-    listener: Listener = open_session("ar,lookup")
+def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
+    listener = open_session("ar,lookup")
     listener.loaded()
     listener.session.set_enabled("lookup", False)
     listener.session.set_tree("lookup", "wide")
@@ -118,9 +115,9 @@ def test_a_lane_that_comes_back_is_as_new(open_session: Any) -> None:
 
 
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
-    open_session: Any, slow: None
+    open_session: Open, slow: None
 ) -> None:
-    listener: Listener = open_session("ar,lookup", params=LONG, schedule="race")
+    listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, such=lambda e: e.lane == "lookup")
@@ -137,8 +134,8 @@ def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
     assert names_of(later) == ["ar", "draft"]
 
 
-def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Any, slow: None) -> None:
-    listener: Listener = open_session("draft", params=LONG)
+def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, slow: None) -> None:
+    listener = open_session("draft", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped)
@@ -151,8 +148,8 @@ def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Any, slow: 
     assert all(e.round.drafted <= 1 for e in of(after, Stepped))
 
 
-def test_lanes_change_during_a_pause(open_session: Any, slow: None) -> None:
-    listener: Listener = open_session("ar,lookup", params=LONG)
+def test_lanes_change_during_a_pause(open_session: Open, slow: None) -> None:
+    listener = open_session("ar,lookup", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped)
@@ -180,9 +177,9 @@ def families(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
 
 
 def test_other_models_take_the_place_of_the_first(
-    open_session: Any, options: ModelOptions, families: list[weakref.ref[Any]]
+    open_session: Open, options: ModelOptions, families: list[weakref.ref[Any]]
 ) -> None:
-    listener: Listener = open_session("ar,draft")
+    listener = open_session("ar,draft")
     listener.loaded()
     listener.turn("the fox")
     first = list(families)
@@ -201,12 +198,12 @@ def test_other_models_take_the_place_of_the_first(
 
 
 def test_the_first_are_freed_before_the_others_are_loaded(
-    open_session: Any,
+    open_session: Open,
     options: ModelOptions,
     families: list[weakref.ref[Any]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    listener: Listener = open_session("ar,draft")
+    listener = open_session("ar,draft")
     listener.loaded()
     listener.turn("the fox")
     alive: list[bool] = []
@@ -222,8 +219,8 @@ def test_the_first_are_freed_before_the_others_are_loaded(
     assert alive == [False] * 4
 
 
-def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Any) -> None:
-    listener: Listener = open_session("ar,draft")
+def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Open) -> None:
+    listener = open_session("ar,draft")
     listener.loaded()
     listener.session.add_lane(LaneSpec("draft", "draft", {"gamma": 2}), "draft")
     listener.wait(LanesChanged)
@@ -238,9 +235,9 @@ def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: An
 
 
 def test_after_a_load_that_failed_other_models_can_be_opened(
-    open_session: Any, options: ModelOptions
+    open_session: Open, options: ModelOptions
 ) -> None:
-    listener: Listener = open_session("ar", options=ModelOptions("/no/such/folder"))
+    listener = open_session("ar", options=ModelOptions("/no/such/folder"))
     assert not listener.wait(LoadFailed).kept
     listener.session.open_models(options, parse_strategies("ar"))
     assert listener.wait(Loaded).target == "target"

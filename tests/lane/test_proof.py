@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
-from listening import Listener, ids_of, of
+from listening import Open, ids_of, of
 from scipy.stats import chi2_contingency
 
 from app.events import LanesChanged, PastTurn, Proof, RunFinished, Stepped
@@ -34,7 +33,6 @@ from decoding.stopping import Stop
 from decoding.tree import Draft
 
 EVERYTHING = range(5, 115)  # whatever is said, a copy can go on from it
-Open = Callable[..., Listener]
 COLD = Params(SamplingParams(0.4), gamma=3)
 PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
 

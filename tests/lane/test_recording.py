@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from listening import Listener, ids_of, of
+from listening import Listener, Open, ids_of, of
 
 from app.events import Event, Finished, PastTurn, Prefilled, RunStarted, Stepped
 from app.history.document import conversation_document
@@ -32,7 +31,7 @@ def turn_of(listener: Listener, recorder: Recorder, prompt: str) -> list[Event]:
     return events
 
 
-def test_everything_comes_back_with_its_figures(open_session: Any, recorder: Recorder) -> None:
+def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Recorder) -> None:
     listener = open_session("ar,drafter,draft,draft:gamma=1,lookup")
     recorder.take([listener.loaded()])
     listener.session.watch(frozenset(("draft",)))
@@ -65,7 +64,7 @@ def same(told: list[Event], turn: Turn, times: bool) -> None:
         assert all(e.at > 0.0 for e in found)  # type: ignore[union-attr]
 
 
-def test_the_text_of_every_token_in_a_tree_is_known(open_session: Any) -> None:
+def test_the_text_of_every_token_in_a_tree_is_known(open_session: Open) -> None:
     listener = open_session("ar,draft")
     listener.loaded()
     events = listener.turn("the quick brown fox")
@@ -74,7 +73,7 @@ def test_the_text_of_every_token_in_a_tree_is_known(open_session: Any) -> None:
     assert ids <= set(pieces)
 
 
-def test_go_on_with_a_kept_conversation(open_session: Any) -> None:
+def test_go_on_with_a_kept_conversation(open_session: Open) -> None:
     first = open_session()
     first.loaded()
     told = [first.turn("the quick brown fox"), first.turn("and the lazy dog")]
@@ -112,7 +111,7 @@ def answers(events: list[Event]) -> dict[str, str]:
     return found
 
 
-def test_a_run_says_what_it_was_given(open_session: Any) -> None:
+def test_a_run_says_what_it_was_given(open_session: Open) -> None:
     listener = open_session(schedule="race")
     listener.loaded()
     listener.session.set_leader("draft")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from listening import Listener, ids_of, lanes_of, of, reason_of
+from listening import LONG, Open, ids_of, lanes_of, of, reason_of
 
 from app.events import (
     Finished,
@@ -29,7 +29,6 @@ from decoding.cost import SIZES
 from decoding.params import Params, SamplingParams
 
 LANES = ("ar", "draft", "lookup")
-LONG = Params(gamma=3, max_new_tokens=90)
 
 
 @pytest.fixture
@@ -61,8 +60,8 @@ def text_of(events: list[Any], lane: str) -> str:
     return "".join(pieces)
 
 
-def test_loading_then_one_turn_in_order(open_session: Any) -> None:
-    listener: Listener = open_session(prompts=lambda: ("an example",))
+def test_loading_then_one_turn_in_order(open_session: Open) -> None:
+    listener = open_session(prompts=lambda: ("an example",))
     loaded = listener.loaded()
     assert [lane.name for lane in loaded.lanes] == list(LANES)
     assert all(lane.available and lane.enabled for lane in loaded.lanes)
@@ -83,8 +82,8 @@ def test_loading_then_one_turn_in_order(open_session: Any) -> None:
         assert ids_of(events, lane) == ids_of(events, "ar")
 
 
-def test_what_passes_cost_and_what_is_in_memory(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_what_passes_cost_and_what_is_in_memory(open_session: Open) -> None:
+    listener = open_session()
     loaded = listener.loaded()
     sizes, seconds = zip(*loaded.pass_costs, strict=True)
     assert sizes == SIZES and seconds == tuple(sorted(seconds)) and seconds[0] > 0
@@ -111,8 +110,8 @@ def test_what_would_take_long_to_measure_is_not(
     assert slow.verify_cost is slow.quick_cost  # it is known by now
 
 
-def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Open) -> None:
+    listener = open_session()
     listener.session.run("the lazy dog")
     events = listener.rest()
     assert reason_of(events, "ar") == "length"
@@ -128,14 +127,14 @@ def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Any) -> 
     ids=["target", "vocabulary", "draft"],
 )
 def test_what_cannot_be_loaded_is_said_in_one_line(
-    open_session: Any,
+    open_session: Open,
     options: ModelOptions,
     family_folders: Any,
     change: dict[str, str],
     line: str,
 ) -> None:
     change = {k: family_folders.stranger if v == "stranger" else v for k, v in change.items()}
-    listener: Listener = open_session(options=replace(options, **change))
+    listener = open_session(options=replace(options, **change))
     message = listener.wait(LoadFailed).message
     assert line in message and "\n" not in message
     listener.session.run("too late")  # nothing breaks
@@ -143,9 +142,9 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
 
 
 def test_without_a_draft_its_lane_is_not_available(
-    open_session: Any, options: ModelOptions
+    open_session: Open, options: ModelOptions
 ) -> None:
-    listener: Listener = open_session(options=replace(options, draft=None))
+    listener = open_session(options=replace(options, draft=None))
     draft = listener.loaded().lanes[1]
     assert not draft.available
     assert draft.reason == "no draft model: give one with --draft"
@@ -156,10 +155,10 @@ def test_without_a_draft_its_lane_is_not_available(
 
 
 def test_the_conversation_goes_on_with_the_leaders_answer(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
     params = Params(SamplingParams(0.7), gamma=3, max_new_tokens=8)
-    listener: Listener = open_session(params=params, system="be brief")
+    listener = open_session(params=params, system="be brief")
     listener.loaded()
     first = listener.turn("the fox")
     listener.session.set_leader("draft")
@@ -174,9 +173,9 @@ def test_the_conversation_goes_on_with_the_leaders_answer(
 
 
 def test_a_new_conversation_forgets(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
-    listener: Listener = open_session()
+    listener = open_session()
     listener.loaded()
     listener.turn("the fox")
     listener.session.new_conversation()
@@ -187,9 +186,9 @@ def test_a_new_conversation_forgets(
 
 
 def test_once_more_gives_the_same_ids_and_replaces_the_answer(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
-    listener: Listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+    listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
     listener.loaded()
     listener.turn("the fox")
     second = listener.turn("the dog")
@@ -203,8 +202,8 @@ def test_once_more_gives_the_same_ids_and_replaces_the_answer(
     assert [role for role, _ in conversations[3]].count("assistant") == 2
 
 
-def test_two_runs_of_one_prompt_draw_differently(open_session: Any) -> None:
-    listener: Listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
+def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:
+    listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
     listener.loaded()
     first = listener.turn("the fox")
     listener.session.new_conversation()
@@ -213,10 +212,10 @@ def test_two_runs_of_one_prompt_draw_differently(open_session: Any) -> None:
 
 
 def test_a_lane_that_never_began_has_no_answer_in_this_turn(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
     """It still has the ids of the turn before."""
-    listener: Listener = open_session("ar,lookup")
+    listener = open_session("ar,lookup")
     listener.loaded()
     listener.turn("the fox")
     listener.session.pause(True)
@@ -237,8 +236,8 @@ def test_a_lane_that_never_began_has_no_answer_in_this_turn(
 # --- pause, step, stop -----------------------------------------------------------------------
 
 
-def test_a_step_is_exactly_one_round(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_a_step_is_exactly_one_round(open_session: Open) -> None:
+    listener = open_session()
     listener.loaded()
     listener.session.pause(True)
     listener.session.run("the fox")
@@ -252,8 +251,8 @@ def test_a_step_is_exactly_one_round(open_session: Any) -> None:
     assert reason_of(listener.rest(), "lookup") == "length"
 
 
-def test_steps_from_before_the_pause_do_not_count(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_steps_from_before_the_pause_do_not_count(open_session: Open) -> None:
+    listener = open_session()
     listener.loaded()
     listener.session.step()
     listener.session.pause(True)
@@ -267,9 +266,9 @@ def test_steps_from_before_the_pause_do_not_count(open_session: Any) -> None:
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("schedule", ["fair", "race"])
 def test_stop_ends_the_turn_and_keeps_what_was_said(
-    open_session: Any, schedule: str, conversations: list[list[tuple[str, str]]]
+    open_session: Open, schedule: str, conversations: list[list[tuple[str, str]]]
 ) -> None:
-    listener: Listener = open_session(params=LONG, schedule=schedule)
+    listener = open_session(params=LONG, schedule=schedule)
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, 4)
@@ -284,8 +283,8 @@ def test_stop_ends_the_turn_and_keeps_what_was_said(
 
 
 @pytest.mark.usefixtures("slow")
-def test_stop_and_at_once_another_prompt(open_session: Any) -> None:
-    listener: Listener = open_session("ar", params=LONG)
+def test_stop_and_at_once_another_prompt(open_session: Open) -> None:
+    listener = open_session("ar", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, 2)
@@ -296,8 +295,8 @@ def test_stop_and_at_once_another_prompt(open_session: Any) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_new_conversation_and_at_once_a_prompt(open_session: Any) -> None:
-    listener: Listener = open_session("ar", params=LONG)
+def test_a_new_conversation_and_at_once_a_prompt(open_session: Open) -> None:
+    listener = open_session("ar", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, 2)
@@ -307,8 +306,8 @@ def test_a_new_conversation_and_at_once_a_prompt(open_session: Any) -> None:
     assert listener.wait(RunStarted, 2).turn == 0
 
 
-def test_stop_ends_a_pause(open_session: Any) -> None:
-    listener: Listener = open_session(params=LONG)
+def test_stop_ends_a_pause(open_session: Open) -> None:
+    listener = open_session(params=LONG)
     listener.loaded()
     listener.session.pause(True)
     listener.session.run("the fox")
@@ -323,8 +322,8 @@ def test_stop_ends_a_pause(open_session: Any) -> None:
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: Open) -> None:
+    listener = open_session()
     listener.loaded()
     listener.session.run("the fox")
     listener.wait(Stepped, 2)
@@ -336,8 +335,8 @@ def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: An
     assert lanes_of(listener.turn("the dog")) == LANES
 
 
-def test_settings_act_at_the_next_round(open_session: Any) -> None:
-    listener: Listener = open_session("draft", params=Params(gamma=1, max_new_tokens=40))
+def test_settings_act_at_the_next_round(open_session: Open) -> None:
+    listener = open_session("draft", params=Params(gamma=1, max_new_tokens=40))
     listener.loaded()
     listener.session.pause(True)
     listener.session.run("the fox")
@@ -347,8 +346,8 @@ def test_settings_act_at_the_next_round(open_session: Any) -> None:
         assert listener.wait(Stepped, count).round.drafted == gamma
 
 
-def test_race_lets_the_lanes_alternate(open_session: Any) -> None:
-    listener: Listener = open_session(schedule="race", params=Params(gamma=2, max_new_tokens=30))
+def test_race_lets_the_lanes_alternate(open_session: Open) -> None:
+    listener = open_session(schedule="race", params=Params(gamma=2, max_new_tokens=30))
     listener.loaded()
     events = listener.turn("the fox")
     order = [e.lane for e in events if isinstance(e, Stepped)]
@@ -362,9 +361,9 @@ def test_race_lets_the_lanes_alternate(open_session: Any) -> None:
 
 
 def test_a_prompt_that_is_too_long_changes_nothing(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
-    listener: Listener = open_session()
+    listener = open_session()
     listener.loaded()
     listener.turn("the fox")
     events = listener.turn("fox " * 200)
@@ -375,8 +374,8 @@ def test_a_prompt_that_is_too_long_changes_nothing(
     assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]
 
 
-def test_with_every_lane_off_there_is_nothing_to_run(open_session: Any) -> None:
-    listener: Listener = open_session("ar")
+def test_with_every_lane_off_there_is_nothing_to_run(open_session: Open) -> None:
+    listener = open_session("ar")
     listener.loaded()
     listener.session.set_enabled("ar", False)
     (refused,) = listener.turn("the fox")
@@ -384,9 +383,9 @@ def test_with_every_lane_off_there_is_nothing_to_run(open_session: Any) -> None:
 
 
 def test_a_broken_lane_is_an_error_and_the_next_turn_works(
-    open_session: Any, monkeypatch: pytest.MonkeyPatch
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listener: Listener = open_session()
+    listener = open_session()
     listener.loaded()
     step, broken = Lane.step, threading.Event()
     broken.set()
@@ -412,9 +411,9 @@ def decode_threads() -> int:
 
 @pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("moment", ["loading", "idle", "running", "paused"])
-def test_close_never_waits_and_the_thread_ends(open_session: Any, moment: str) -> None:
+def test_close_never_waits_and_the_thread_ends(open_session: Open, moment: str) -> None:
     before = decode_threads()
-    listener: Listener = open_session(params=LONG)
+    listener = open_session(params=LONG)
     if moment != "loading":
         listener.loaded()
     if moment == "paused":
@@ -430,8 +429,8 @@ def test_close_never_waits_and_the_thread_ends(open_session: Any, moment: str) -
     assert decode_threads() <= before
 
 
-def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Any) -> None:
-    listener: Listener = open_session()  # still loading: the thread can't have taken the prompt
+def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Open) -> None:
+    listener = open_session()  # still loading: the thread can't have taken the prompt
     listener.session.run("the fox")
     listener.session.stop()
     assert listener.wait(RunRefused).prompt == "the fox"
@@ -439,8 +438,8 @@ def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Any) 
     assert reason_of(listener.turn("the dog"), "ar") == "length"
 
 
-def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Any) -> None:
-    listener: Listener = open_session()
+def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Open) -> None:
+    listener = open_session()
     listener.loaded()
     listener.session.pause(True)
     listener.session.run("the fox")
@@ -453,8 +452,8 @@ def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Any) 
     assert reason_of(listener.rest(), "lookup") == "length"
 
 
-def test_the_speedup_waits_for_this_turns_baseline(open_session: Any) -> None:
-    listener: Listener = open_session("lookup,ar")
+def test_the_speedup_waits_for_this_turns_baseline(open_session: Open) -> None:
+    listener = open_session("lookup,ar")
     listener.loaded()
     listener.turn("the fox")
     second = of(listener.turn("the dog"), Stepped, "lookup")
@@ -462,9 +461,9 @@ def test_the_speedup_waits_for_this_turns_baseline(open_session: Any) -> None:
 
 
 def test_turns_without_an_answer_are_left_out(
-    open_session: Any, conversations: list[list[tuple[str, str]]]
+    open_session: Open, conversations: list[list[tuple[str, str]]]
 ) -> None:
-    listener: Listener = open_session()
+    listener = open_session()
     listener.loaded()
     listener.session.pause(True)
     listener.session.run("the fox")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from listening import Listener, ids_of, of
+from listening import Open, ids_of, of
 
 from app.events import Event, LanesChanged, Stepped
 from app.settings import ModelOptions
@@ -16,7 +15,6 @@ from app.strategies import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 from tests.conftest import FamilyFolders
 
-Open = Callable[..., Listener]
 HEADS, HIDDEN = 3, 32
 SPECS = (LaneSpec("ar", "ar"), LaneSpec("medusa", "medusa", tree="small"))
 

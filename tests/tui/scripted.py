@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -42,10 +43,13 @@ def lane(
     enabled: bool = True,
     pins: Mapping[str, Any] | None = None,
     note: str | None = None,
+    trees: Mapping[str, int] | None = None,
 ) -> LaneInfo:
     title = title or name.capitalize()
-    strategy = name.partition(":")[0]
-    return LaneInfo(name, strategy, title, available, reason, enabled, gamma, note, {}, pins or {})
+    strategy = re.split("[:#]", name)[0]
+    return LaneInfo(
+        name, strategy, title, available, reason, enabled, gamma, note, trees or {}, pins or {}
+    )
 
 
 def token(text: str, fate: Fate = Fate.ACCEPTED, index: int = 0, node: int = -1) -> TokenEvent:

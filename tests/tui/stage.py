@@ -10,7 +10,7 @@ from quiet import FRAME, quiet
 from scripted import ScriptedEngine, lane
 from textual.pilot import Pilot
 
-from app.events import Event, LaneInfo, Loaded, RunStarted
+from app.events import Event, Finished, LaneInfo, Loaded, RunFinished, RunStarted
 from app.tui.app import SpecchatApp
 from app.tui.widgets.token_view import TokenView
 
@@ -65,6 +65,20 @@ class Stage:
     async def begin(self, prompt: str = "Hello", turn: int = 0, *names: str) -> None:
         lanes = names or tuple(each.name for each in LANES if each.available)
         await self.tell(RunStarted(turn, turn, prompt, 3, 42, lanes))
+
+    async def finish(self, run: int = 0, *names: str) -> None:
+        """All lanes are done, and the run is over."""
+        lanes = names or tuple(each.name for each in LANES if each.available)
+        await self.tell(*(Finished(name, "stop") for name in lanes))
+        await self.tell(RunFinished(run, False))
+
+    async def to_lane(self, number: int) -> None:
+        """Out of the prompt, and by keys to a lane."""
+        await self.press("escape")
+        if self.app.main.tabbed:
+            await self.press(str(number))
+        else:
+            await self.press(*["tab"] * (number - 1))
 
     @property
     def text(self) -> str:

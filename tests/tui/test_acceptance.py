@@ -11,9 +11,7 @@ from stage import LANES, Play, Stage
 from app.events import Finished
 from decoding.params import Params, SamplingParams
 
-pytestmark = pytest.mark.asyncio
-
-MEDUSA = replace(lane("medusa", title="Medusa", gamma=3), trees={"default": 3, "chain": 4})
+MEDUSA = lane("medusa", title="Medusa", gamma=3, trees={"default": 3, "chain": 4})
 WITH_MEDUSA = (*LANES[:3], MEDUSA)
 SAMPLED = Params(SamplingParams(0.8))
 
@@ -73,7 +71,7 @@ async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int
     async with play(size, params=SAMPLED) as stage:
         await typical(stage)
         await stage.begin("Hello", 0, "ar", "draft", "lookup", "medusa")
-        await stage.press(*(["4"] if size[0] < 80 else ["tab"] * 3))
+        await stage.to_lane(4)
         await stage.tell(prefilled("medusa", "The"), prefilled("draft", "The"), event)
         exact = stepped("medusa", [" sky"], [" was"], " is")
         await stage.tell(exact, stepped("draft", [" sky"], [" was"], " is"))
@@ -116,7 +114,7 @@ async def test_the_palette_changes_medusas_tree(play: Play) -> None:
 
 
 async def test_eagles_tree_has_sliders_while_its_lane_leads(play: Play) -> None:
-    eagle = replace(lane("eagle", title="EAGLE-3", gamma=8), trees={"default": 8, "chain": 8})
+    eagle = lane("eagle", title="EAGLE-3", gamma=8, trees={"default": 8, "chain": 8})
     async with play((100, 30)) as stage:
         await stage.load((*LANES[:2], eagle))
         assert "nodes" not in stage.text

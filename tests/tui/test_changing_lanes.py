@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from scripted import lane, prefilled, stepped
 from stage import LANES, Play
 
@@ -13,16 +12,15 @@ from app.strategies import LaneSpec
 from app.tui.widgets.controls import Controls
 
 SECOND = lane("draft#2", title="Draft model", gamma=4, pins={"gamma": 2})
-SECOND = replace(SECOND, strategy="draft")
 MORE = (LANES[0], LANES[1], SECOND, *LANES[2:])
 
 
-@pytest.mark.asyncio
 async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("draft", "Paris"), prefilled("lookup", "London"))
-        await stage.press("escape", "tab", "u")
+        await stage.to_lane(2)
+        await stage.press("u")
         assert stage.engine.asked("add_lane") == [(LaneSpec("draft", "draft"), "draft")]
         assert "joins in the next run" in stage.text
         await stage.tell(LanesChanged(MORE))
@@ -35,7 +33,6 @@ async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play)
         assert stage.engine.asked("set_enabled") == [("lookup", False)]
 
 
-@pytest.mark.asyncio
 async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "2")
@@ -51,14 +48,14 @@ async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) ->
             assert "6" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard(
     play: Play,
 ) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "Paris"), prefilled("draft", "London"))
-        await stage.press("escape", "tab", "delete")
+        await stage.to_lane(2)
+        await stage.press("delete")
         assert stage.engine.asked("remove_lane") == [("draft",)]
         await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
         assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
@@ -74,12 +71,12 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         assert len(stage.engine.asked("remove_lane")) == 1 and "The last lane stays" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
     play: Play,
 ) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab", "f")
+        await stage.to_lane(2)
+        await stage.press("f")
         [(name, pins)] = stage.engine.asked("pin")
         assert name == "draft" and pins["gamma"] is None and pins["temperature"] == 0.0
         assert "epsilon" not in pins and "eagle_top_k" not in pins
@@ -103,16 +100,15 @@ async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
         assert stage.app.state.lanes["draft"].info.pins["temperature"] == 0.05
 
 
-@pytest.mark.asyncio
 async def test_f_again_gives_the_lane_back_to_the_sliders(play: Play) -> None:
     async with play() as stage:
         await stage.tell(LanesChanged(MORE))
-        await stage.press("escape", "tab", "tab", "f")
+        await stage.to_lane(3)
+        await stage.press("f")
         assert stage.engine.asked("pin") == [("draft#2", {})]
         assert "3 Draft model γ4 " in stage.text and "follows the sliders again" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_any_strategy_can_be_added_from_the_palette(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")
@@ -121,13 +117,13 @@ async def test_any_strategy_can_be_added_from_the_palette(play: Play) -> None:
         assert stage.engine.asked("add_lane") == [(LaneSpec("eagle1", "eagle1"), None)]
 
 
-@pytest.mark.asyncio
 async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
-    medusa = replace(lane("medusa", title="Medusa", gamma=3), trees={"default": 3, "chain": 4})
+    medusa = lane("medusa", title="Medusa", gamma=3, trees={"default": 3, "chain": 4})
     async with play() as stage:
         await stage.load((LANES[0], medusa))
         stage.app.action_tree("medusa", "chain")
-        await stage.press("escape", "tab", "u")
+        await stage.to_lane(2)
+        await stage.press("u")
         assert stage.engine.asked("add_lane") == [
             (LaneSpec("medusa", "medusa", tree="chain"), "medusa")
         ]
@@ -136,13 +132,13 @@ async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
         assert "3 Medusa γ4 chain" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_what_a_lane_in_focus_keeps_or_gives_up_is_said(play: Play) -> None:
     own = {"gamma": 2, "temperature": 0.5, "acceptance": "exact", "max_new_tokens": 64}
     medusa = lane("medusa", title="Medusa", gamma=3, pins=own)
     async with play((120, 30)) as stage:
         await stage.load((LANES[0], medusa))
-        await stage.press("escape", "tab", "a")
+        await stage.to_lane(2)
+        await stage.press("a")
         assert "typical" in stage.text and "; 2 Medusa keeps its own exact" in stage.text
         await stage.press("f4", "down", "enter")
         assert "; 2 Medusa keeps its own temp 0.50" in stage.text  # gamma is not of the preset

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from scripted import prefilled, stepped
 from stage import Play, Stage
 
-from app.events import Finished, RunFinished
-
-pytestmark = pytest.mark.asyncio
+from app.events import Finished
 
 
 async def answered(stage: Stage, *, done: bool = True) -> None:
     """Two rounds of lane 2, which is in focus."""
-    await stage.press("escape", "tab")
+    await stage.to_lane(2)
     await stage.begin("Hello")
     await stage.tell(
         prefilled("draft", "The"),
@@ -22,8 +19,7 @@ async def answered(stage: Stage, *, done: bool = True) -> None:
         stepped("draft", [], [], "is", index=2),
     )
     if done:
-        await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
-        await stage.tell(RunFinished(0, False))
+        await stage.finish()
 
 
 def under(stage: Stage) -> str | None:

@@ -3,7 +3,6 @@ once."""
 
 from __future__ import annotations
 
-import pytest
 from rich.style import Style
 from stage import Play, Stage
 from textual.containers import VerticalScroll
@@ -11,7 +10,6 @@ from textual.content import Content
 
 from app.tui.widgets.terms import Terms
 
-pytestmark = pytest.mark.asyncio
 MANY = 40
 
 

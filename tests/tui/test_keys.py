@@ -11,7 +11,7 @@ from scripted import prefilled
 from stage import Play
 from textual.dom import DOMNode
 
-from app.events import Finished, Proof, RunFinished, RunRefused
+from app.events import Proof, RunRefused
 from app.families import Library
 from app.presets import Presets
 from app.settings import ModelOptions
@@ -26,7 +26,6 @@ def test_every_key_has_an_id_and_a_tooltip() -> None:
     assert len({binding.id for binding in bindings}) == len(bindings)
 
 
-@pytest.mark.asyncio
 async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
     keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
             "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
@@ -93,7 +92,6 @@ def test_every_binding_of_ours_can_be_changed() -> None:
                 assert binding.id in known and binding.tooltip, owner
 
 
-@pytest.mark.asyncio
 async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
     async with play(keys={"view.ghosts": "f7"}) as stage:
         found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
@@ -105,7 +103,6 @@ async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
         assert "Slider: min-p" in found and "Theme" in found
 
 
-@pytest.mark.asyncio
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
     async with play() as stage:
         assert "Pause" not in stage.text
@@ -123,7 +120,6 @@ def test_lane_keys_are_said_in_short() -> None:
     assert in_short(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"
 
 
-@pytest.mark.asyncio
 async def test_no_text_speaks_of_a_key_that_was_changed(
     play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,8 +147,8 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
 
         await stage.begin()
         await look(lambda: app.running.submit("Hi"))
-        await stage.tell(prefilled("draft", "The"), Finished("draft", "stop"))
-        await stage.tell(RunFinished(0, False))
+        await stage.tell(prefilled("draft", "The"))
+        await stage.finish()
         await look(app.action_prove)
         done = Proof("ar", tokens=3, done=400, repetitions=400)
         await stage.tell(done)

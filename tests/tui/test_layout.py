@@ -35,7 +35,6 @@ def test_four_lanes_stand_in_two_rows_or_in_one() -> None:
     assert len({region.y for region in grid_regions(4, Size(200, 40))}) == 1
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50), (80, 24), (40, 12)])
 async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
@@ -46,7 +45,6 @@ async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -
         assert lines[-2].startswith(" ›") and "Run" in lines[-1]
 
 
-@pytest.mark.asyncio
 async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")
@@ -61,7 +59,6 @@ async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play)
         assert stage.view(2).size == before
 
 
-@pytest.mark.asyncio
 async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
     async with play() as stage:
         assert "4 Medusa · no heads: give --medusa DIR" in stage.text
@@ -69,7 +66,6 @@ async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
         assert not stage.engine.asked("set_enabled")
 
 
-@pytest.mark.asyncio
 async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
     lanes = (lane("ar"), lane("draft", note="of two layers"))
     async with play(lanes=lanes, load=False) as stage:
@@ -80,7 +76,6 @@ async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
         assert "drafts a chain" not in stage.text
 
 
-@pytest.mark.asyncio
 async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
     async with play(load=False) as stage:
         await stage.press("escape", "3")
@@ -89,7 +84,6 @@ async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
         assert "3 Prompt lookup · off" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.begin()
@@ -110,7 +104,6 @@ async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
         assert "from one" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
@@ -122,7 +115,6 @@ async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
         assert "from two" in stage.text and "from one" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_maximize_shows_one_pane(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab", "z")
@@ -134,7 +126,6 @@ async def test_maximize_shows_one_pane(play: Play) -> None:
         assert "╭ 1 Auto" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")
@@ -147,7 +138,6 @@ async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
         assert order == [1, 2, 3, *sliders, "prompt"]
 
 
-@pytest.mark.asyncio
 async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab", "v")
@@ -165,7 +155,6 @@ async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
         assert {edge.styles.color.hex for edge in edges} == {"#7FB8E6"}
 
 
-@pytest.mark.asyncio
 async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
     async with play((100, 250)) as stage:
         stage.app.set_keymap({"run.step": "j"})
@@ -179,7 +168,6 @@ async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> Non
         assert "accepted ÷ tested" not in stage.text
 
 
-@pytest.mark.asyncio
 async def test_the_palette_runs_actions(play: Play) -> None:
     async with play() as stage:
         await stage.press("ctrl+p")
@@ -190,7 +178,6 @@ async def test_the_palette_runs_actions(play: Play) -> None:
         assert stage.app.theme == "specchat-light"
 
 
-@pytest.mark.asyncio
 async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3")
@@ -200,7 +187,6 @@ async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
         assert stage.engine.asked("set_enabled") == [("lookup", False), ("lookup", True)]
 
 
-@pytest.mark.asyncio
 async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.press("escape", "2", "1")
@@ -209,7 +195,6 @@ async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
         assert stage.view(2).body.wrapper.width == stage.view(1).body.wrapper.width == 58
 
 
-@pytest.mark.asyncio
 async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
     async with play(theme="nord") as stage:
         themes = []
@@ -224,7 +209,6 @@ def test_importing_the_app_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.asyncio
 async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
     async with play(lanes=LANES[1:2], load=False) as stage:
         await stage.load(LANES[1:2])
@@ -254,7 +238,6 @@ def test_everything_that_an_edge_explains_is_in_help() -> None:
     assert {term for _, term in _FIGURES} <= terms
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("keys", ["", "v", "w", "s", "f1", "f4", "ctrl+p", "z"])
 async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
     async with play(presets=Presets(tmp_path / "presets.json")) as stage:

@@ -31,7 +31,7 @@ FIRST = replace(prefilled("draft", "The"), belief=Belief(0.7, (), (0.07, 0.07)))
 
 
 async def told(stage: Stage) -> None:
-    await stage.press("escape", "tab")
+    await stage.to_lane(2)
     await stage.begin()
     await stage.tell(FIRST, *ROUNDS)
 
@@ -77,7 +77,6 @@ def test_every_value_has_its_step() -> None:
     assert "".join(drawn("entropy", 1, bits).value[-1] for bits in values) == "0011223344"
 
 
-@pytest.mark.asyncio
 async def test_the_lenses_and_back(play: Play) -> None:
     async with play() as stage:
         await told(stage)
@@ -114,7 +113,6 @@ async def test_the_lenses_and_back(play: Play) -> None:
         assert inks(stage)[1] == ("sky", "accepted") and "accepted rejected" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_lanes_are_watched_while_a_lens_wants_it(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "l")
@@ -125,13 +123,12 @@ async def test_lanes_are_watched_while_a_lens_wants_it(play: Play) -> None:
         assert stage.engine.asked("watch")[-1] == (frozenset(),)
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_unwatched_tokens_are_plain_and_f5_measures(
     play: Play, size: tuple[int, int]
 ) -> None:
     async with play(size) as stage:
-        await stage.press("escape", *(("2",) if size[0] < 80 else ("tab",)))
+        await stage.to_lane(2)
         await stage.begin()
         await stage.tell(FIRST, stepped("draft", [" a"], [], " b"), ROUNDS[1])
         await stage.press("l")
@@ -139,7 +136,6 @@ async def test_unwatched_tokens_are_plain_and_f5_measures(
         assert "<.05 F5 measures" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_without_colours_the_steps_are_numbers(play: Play) -> None:
     async with play() as stage:
         await told(stage)

@@ -11,7 +11,6 @@ from stage import Play, Stage
 from app.tui.screens.main import MainScreen
 from app.tui.widgets.text_view import TextView
 
-pytestmark = pytest.mark.asyncio
 NAMES = ("ar", "draft", "medusa", "eagle", "lookup", "drafter")
 LANES = tuple(lane(name, gamma=4) for name in NAMES)
 

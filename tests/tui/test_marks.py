@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from scripted import lane, prefilled, stepped
 from stage import Play
 
@@ -56,7 +55,6 @@ def test_the_rule_of_acceptance_is_medusas() -> None:
     assert changed("medusa", HOT, {**HOT, "epsilon": 0.2}) == []
 
 
-@pytest.mark.asyncio
 async def test_a_mark_stands_where_it_changed_and_is_no_part_of_the_answer(play: Play) -> None:
     warm = with_settings(Params(), {"temperature": 0.8})
     async with play() as stage:
@@ -76,7 +74,6 @@ async def test_a_mark_stands_where_it_changed_and_is_no_part_of_the_answer(play:
         assert stage.lines(2)[1] == "The sky is so blue.!"
 
 
-@pytest.mark.asyncio
 async def test_rounds_that_come_together_are_marked_where_they_differ(play: Play) -> None:
     """As in a conversation that was kept."""
     warm = with_settings(Params(), {"temperature": 0.8})

@@ -44,7 +44,6 @@ def test_the_demo_is_called_so() -> None:
     assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "/models/mine"
 
 
-@pytest.mark.asyncio
 async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
@@ -64,7 +63,6 @@ async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Pl
         assert stage.engine.asked("run") == [("Hi",)] and "mine · cpu" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "enter")
@@ -82,7 +80,6 @@ async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play)
         assert "○ ready" in stage.text and stage.app.state.failure is None
 
 
-@pytest.mark.asyncio
 async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
@@ -94,7 +91,6 @@ async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
         assert "Nothing could be loaded" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_not_while_lanes_answer(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
@@ -102,7 +98,6 @@ async def test_not_while_lanes_answer(play: Play) -> None:
         assert not stage.engine.asked("open_models") and "Still answering" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
     play: Play, tmp_path: Path
 ) -> None:
@@ -124,7 +119,6 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         )
 
 
-@pytest.mark.asyncio
 async def test_the_cache_is_read_beside_the_screen(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +138,6 @@ async def test_the_cache_is_read_beside_the_screen(
         assert not isinstance(stage.app.screen, ModelsScreen)
 
 
-@pytest.mark.asyncio
 async def test_enter_waits_for_what_the_cache_has_as_well(
     play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -189,7 +182,6 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
         assert stage.engine.asked("run") == [("Hi",)]
 
 
-@pytest.mark.asyncio
 async def test_what_is_loaded_has_a_mark(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, place="/models/mine"))

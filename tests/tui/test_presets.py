@@ -12,8 +12,6 @@ from app.presets import Presets
 from app.tui.widgets.slider import Slider
 from decoding.params import Params, SamplingParams
 
-pytestmark = pytest.mark.asyncio
-
 
 @pytest.fixture
 def presets(tmp_path: Path) -> Presets:

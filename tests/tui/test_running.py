@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from scripted import prefilled, stepped
 from stage import PROMPTS, Play, Stage
 
 from app.events import Ended, Finished, LoadFailed, Loading, RunFinished, RunRefused
 from decoding.params import Params
-
-pytestmark = pytest.mark.asyncio
-
-
-async def finish(stage: Stage, run: int = 0) -> None:
-    await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
-    await stage.tell(RunFinished(run, False))
 
 
 async def test_enter_runs_the_prompt(play: Play) -> None:
@@ -56,7 +48,7 @@ async def test_history(play: Play) -> None:
             await stage.type(prompt)
             await stage.press("enter")
             await stage.begin(prompt, turn)
-            await finish(stage, turn)
+            await stage.finish(turn)
             await stage.press("i")
         await stage.type("dr")
         await stage.press("up")
@@ -142,7 +134,7 @@ async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) 
     async with play() as stage:
         await stage.begin("One")
         await stage.tell(prefilled("draft", "an answer"))
-        await finish(stage)
+        await stage.finish()
         assert "1 Autoregressive" in stage.text and "goes on from 2 Draft model" in stage.text
 
 
@@ -151,7 +143,7 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         assert stage.engine.asked("set_leader") == [("ar",)]
         await stage.begin("One")
         await stage.tell(prefilled("ar", "first answer"), prefilled("draft", "other answer"))
-        await finish(stage)
+        await stage.finish()
         await stage.press("escape", "tab")
         assert stage.engine.asked("set_leader")[-1] == ("draft",)
         assert "The next turn goes on from 2 Draft model" in stage.text
@@ -162,12 +154,12 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         ]  # fmt: skip
         assert stage.lines(2)[3] == "› Two"
         await stage.tell(prefilled("draft", "second answer"))
-        await finish(stage)
+        await stage.finish()
         await stage.press("y")
         assert stage.app.clipboard == "second answer"
         await stage.begin("Two", 1)  # run again: only the last turn is replaced
         assert stage.lines(2)[:5] == ["› One", "other answer", "", "› Two", ""]
-        await finish(stage)
+        await stage.finish()
         await stage.press("ctrl+n")
         assert len(stage.engine.asked("new_conversation")) == 1
         assert "One" not in stage.text and "leads" not in stage.text
@@ -243,7 +235,7 @@ async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
         await stage.load()
         assert "○ ready" in stage.text and not stage.engine.asked("run")
         await stage.begin("Hi")
-        await finish(stage)
+        await stage.finish()
         await stage.tell(Ended("killed"))
         await stage.press("ctrl+n")
         assert stage.engine.asked("new_conversation") and "Hi" not in stage.lines(1)[0]

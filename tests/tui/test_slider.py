@@ -69,7 +69,6 @@ def last_params(stage: Stage) -> Params:
     return stage.engine.asked("set_params")[-1][0]
 
 
-@pytest.mark.asyncio
 async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "g", "right")
@@ -90,7 +89,6 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         assert last_params(stage).max_new_tokens == Params().max_new_tokens
 
 
-@pytest.mark.asyncio
 async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(play: Play) -> None:
     lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
@@ -100,7 +98,6 @@ async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(
         assert "γ8" in stage.text and "γ2" in stage.text and "γ4" not in stage.text
 
 
-@pytest.mark.asyncio
 async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: Play) -> None:
     lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}),)
     async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
@@ -115,7 +112,6 @@ async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: 
         assert "γa5" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_mouse_click_drag_and_wheel(play: Play) -> None:
     async with play() as stage:
         slider = stage.app.main.query_one("#temperature", Slider)
@@ -137,7 +133,6 @@ async def test_mouse_click_drag_and_wheel(play: Play) -> None:
         assert last_params(stage).sampling.temperature == 0.05
 
 
-@pytest.mark.asyncio
 async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
     async with play() as stage:
         gamma, top_p = (stage.app.main.query_one(f"#{n}", Slider) for n in ("gamma", "top_p"))
@@ -147,7 +142,6 @@ async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
         assert "no lane that is on" in str(gamma.tooltip)
 
 
-@pytest.mark.asyncio
 async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: Play) -> None:
     lanes = (lane("ar"), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
@@ -156,7 +150,6 @@ async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: 
         assert gamma.has_class("-idle") and "a value of its own" in str(gamma.tooltip)
 
 
-@pytest.mark.asyncio
 async def test_top_k_and_the_longest_answer(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "k", "right", "right", "right")
@@ -168,7 +161,6 @@ async def test_top_k_and_the_longest_answer(play: Play) -> None:
         assert "2048" in stage.text
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_a_value_that_was_given_stays_until_it_is_moved(
     play: Play, size: tuple[int, int]
@@ -184,7 +176,6 @@ async def test_a_value_that_was_given_stays_until_it_is_moved(
         assert last_params(stage) == replace(given, max_new_tokens=96)
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(("size", "rows"), [((100, 30), 2), ((60, 24), 2), ((40, 12), 1)])
 async def test_sliders_without_room_come_with_the_focus(
     play: Play, size: tuple[int, int], rows: int

@@ -9,8 +9,6 @@ from stage import Play, Stage
 from app.events import Figures, Finished, RunFinished
 from app.tui.wrapping import Ink
 
-pytestmark = pytest.mark.asyncio
-
 
 async def draft_a_sentence(stage: Stage) -> None:
     await stage.begin("Hello")

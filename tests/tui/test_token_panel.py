@@ -5,30 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rounds import CHAIN, TEXTS
 from scripted import figures, lane, prefilled, stepped
 from stage import Play, Stage
 
-from app.events import Finished, Prefilled, RunFinished, Stepped
+from app.events import Prefilled, Stepped
 from app.tui.lane_state import LaneState
 from app.tui.token_facts import TokenFacts, facts_here
 from decoding.params import Params, with_settings
 from decoding.round import Belief, Fate, Round, TokenEvent
 
-TEXTS = {1: " is", 2: " Paris", 3: " the", 4: ",", 5: ".", 6: " a", 7: " and", 8: "It", 9: "In"}
 TOP = ((2, 0.6, 0.81), (3, 0.2, 0.07), (5, 0.1, 0.05), (6, 0.05, 0.04), (7, 0.04, 0.03))
-# is -> Paris -> "," -> a; the target goes on with " and" behind ","
-CHAIN = Round(
-    index=0,
-    tokens=(1, 2, 4, 6),
-    parents=(-1, 0, 1, 2),
+# as in CHAIN, but "," was accepted as well; and watched
+SEEN = replace(
+    CHAIN,
     accepted=(1, 2),
     emitted=(2, 4, 7),
     tested=3,
-    draft_seconds=0.001,
-    verify_seconds=0.006,
-    accept_seconds=0.0005,
-    total_seconds=0.008,
-    sampled=True,
     p=(1.0, 0.81, 0.62, 0.1),
     model_p=(1.0, 0.6, 0.5, 0.2),
     q=(1.0, 0.9, 0.5, 0.4),
@@ -37,7 +30,7 @@ CHAIN = Round(
     top=(TOP, TOP, TOP, TOP),
     own_p=(0.04, 0.03),
 )
-TREE = replace(CHAIN, q=(), draws=(), chosen=(2, 4, 7, 7), ranks=(0, 0, 2, 1))
+GUESSED = replace(SEEN, q=(), draws=(), chosen=(2, 4, 7, 7), ranks=(0, 0, 2, 1))
 TOKENS = (
     TokenEvent(2, " Paris", Fate.ACCEPTED, 0, 1),
     TokenEvent(4, ",", Fate.ACCEPTED, 0, 2),
@@ -63,7 +56,7 @@ def about(record: Round, place: int, strategy: str = "draft", **settings: float)
 
 
 def test_a_token_of_a_sampled_chain() -> None:
-    paris, comma, a, correction = (about(CHAIN, place) for place in range(4))
+    paris, comma, a, correction = (about(SEEN, place) for place in range(4))
     assert paris.who == "the draft model, token 1 of 3 in its draft"
     assert paris.fate == "accepted" and (paris.p, paris.q) == ((0.6, 0.81), 0.9)
     assert paris.chance == ".900 = min(1, p/q); the draw .410 is below"
@@ -79,48 +72,48 @@ def test_a_token_of_a_sampled_chain() -> None:
 
 def test_every_strategy_has_its_own_words() -> None:
     def who(strategy: str) -> str:
-        return about(TREE, 1, strategy).who
+        return about(GUESSED, 1, strategy).who
 
     assert who("medusa") == "Medusa head 2, 3rd guess"
     assert who("eagle") == "Eagle, level 2, 3rd guess"
     assert who("lookup") == "copied by lookup, token 2 of 3 in its draft, 3rd guess"
-    plain = replace(CHAIN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,))
+    plain = replace(SEEN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,))
     assert about(plain, 3, "ar").who == "the target itself"
     assert about(plain, 3, "drafter").who == "the draft model, which answers alone"
 
 
 def test_what_decides_in_a_tree() -> None:
-    sampled = about(TREE, 2)
+    sampled = about(GUESSED, 2)
     assert sampled.chance == ".100 = p; the target drew ·and"
     assert sampled.fate == "rejected: the target chose ·and instead"
-    greedy = replace(TREE, sampled=False, p=(1.0, 1.0, 1.0, 0.0))
+    greedy = replace(GUESSED, sampled=False, p=(1.0, 1.0, 1.0, 0.0))
     assert about(greedy, 1).chance == "1: the target's likeliest"
     assert about(greedy, 2).chance == "0: another is the target's likeliest"
 
 
 def test_the_threshold_of_typical_acceptance() -> None:
     rule = {"tempered_p": (1.0, 0.5, 0.07, 0.06), "thresholds": (0.0, 0.09, 0.063, 0.063)}
-    lossy = replace(TREE, lossy=True, **rule)
+    lossy = replace(GUESSED, lossy=True, **rule)
     above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
     assert above == "p by temperature alone .070, above min(ε, δ·e^-H) = .063"
     assert below == "p by temperature alone .060, not above min(ε, δ·e^-H) = .063"
-    earlier = replace(TREE, lossy=True)  # recorded without
+    earlier = replace(GUESSED, lossy=True)  # recorded without
     assert about(earlier, 1, "medusa", temperature=0.7).chance is None
 
 
 def test_what_was_not_tested_or_not_watched() -> None:
-    behind = replace(TREE, accepted=(1,), emitted=(2, 7))
+    behind = replace(GUESSED, accepted=(1,), emitted=(2, 7))
     assert about(behind, 2).fate == "never tested: its parent was rejected"
     assert about(behind, 2).chance is None
-    blind = replace(CHAIN, p=(), model_p=(), q=(), draws=(), entropies=(), top=(), own_p=None)
+    blind = replace(SEEN, p=(), model_p=(), q=(), draws=(), entropies=(), top=(), own_p=None)
     unseen = about(blind, 0)
     assert not unseen.measured and unseen.p is unseen.chance is None and unseen.top == ()
     assert unseen.summary == "·Paris  the draft model, token 1 of 3 in its draft\naccepted"
 
 
 def test_the_token_is_among_the_likeliest_shown() -> None:
-    assert [token for token, _, _ in about(CHAIN, 0).top] == [2, 3, 5, 6, 7]
-    assert about(CHAIN, 1).top[-1] == (4, 0.5, 0.62)
+    assert [token for token, _, _ in about(SEEN, 0).top] == [2, 3, 5, 6, 7]
+    assert about(SEEN, 1).top[-1] == (4, 0.5, 0.62)
 
 
 def test_the_first_token() -> None:
@@ -132,18 +125,17 @@ def test_the_first_token() -> None:
     assert (facts.entropy, facts.p, facts.came) == (0.75, (0.9, 1.0), 8)
 
 
-async def done(stage: Stage, record: Round = CHAIN) -> None:
+async def done(stage: Stage, record: Round = SEEN) -> None:
     await stage.begin()
     await stage.tell(FIRST, step(record))
-    await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
-    await stage.tell(RunFinished(0, False))
+    await stage.finish()
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
-        await stage.press("escape", *(("2",) if size[0] < 80 else ("tab",)), "w")
+        await stage.to_lane(2)
+        await stage.press("w")
         watched = frozenset({"ar", "draft", "lookup"})
         assert stage.engine.asked("watch")[-1] == (watched,)
         await done(stage)
@@ -168,12 +160,11 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
 
 
 ALONE = replace(
-    CHAIN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,), tested=0, p=(1.0,),
+    SEEN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,), tested=0, p=(1.0,),
     model_p=(1.0,), q=(), draws=(), entropies=(1.5,), top=(TOP,),
 )  # fmt: skip
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize(
     ("strategy", "model", "row"),
     [("ar", "target", "target p"), ("drafter", "draft model", "draft p")],
@@ -196,7 +187,6 @@ async def test_it_says_whose_probabilities_they_are(
         assert "▒ pass 6.0ms" in stage.text and "verify" not in stage.text
 
 
-@pytest.mark.asyncio
 async def test_an_unwatched_round_says_what_is_known(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab")
@@ -208,17 +198,15 @@ async def test_an_unwatched_round_says_what_is_known(play: Play) -> None:
         assert "entropy" not in stage.text
 
 
-@pytest.mark.asyncio
 async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab", "w")
         await stage.begin()
-        bad = replace(step(CHAIN), pieces={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
+        bad = replace(step(SEEN), pieces={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
         await stage.tell(FIRST, bad)
         assert "✓ [red]␛[2J" in stage.text and "  [b]" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_hovering_tells_of_a_token(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab")

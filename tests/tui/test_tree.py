@@ -5,35 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rounds import CHAIN, TEXTS, TREE
 from scripted import figures, prefilled, stepped
 from stage import LANES, Play, Stage
 
-from app.events import Finished, RunFinished, Stepped
+from app.events import Stepped
 from app.tui.tree_lines import Life, ordinal, probability, time_bar, tree_lines
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round
-
-TEXTS = {1: " is", 2: " Paris", 3: " the", 4: ",", 5: ".", 6: " a", 7: " and"}
-# is -> Paris -> "," -> a; Paris -> "."; the -> ","; the target goes on with " and" behind ","
-TREE = Round(
-    index=0,
-    tokens=(1, 2, 3, 4, 5, 4, 6),
-    parents=(-1, 0, 0, 1, 1, 2, 3),
-    accepted=(1, 3),
-    emitted=(2, 4, 7),
-    tested=3,
-    draft_seconds=0.001,
-    verify_seconds=0.006,
-    accept_seconds=0.0005,
-    total_seconds=0.008,
-    chosen=(2, 4, 5, 7, 6, 6, 6),
-    ranks=(0, 0, 1, 0, 1, 0, 0),
-    p=(1.0, 0.81, 0.07, 0.62, 0.0001, 0.3, 0.21),
-)
-CHAIN = replace(
-    TREE, tokens=(1, 2, 4, 6), parents=(-1, 0, 1, 2), accepted=(1,), emitted=(2, 7), tested=2,
-    chosen=(), ranks=(), p=(), sampled=True,
-)  # fmt: skip
 
 
 def step(name: str, record: Round) -> Stepped:
@@ -42,14 +21,10 @@ def step(name: str, record: Round) -> Stepped:
 
 async def drafted(stage: Stage, *rounds: Round) -> None:
     """Where it is wide: lane 2 is in focus, the tree is open, and these rounds have come."""
-    await stage.press("escape", "tab", "v")
+    await stage.to_lane(2)
+    await stage.press("v")
     await stage.begin()
     await stage.tell(prefilled("draft", "It"), *(step("draft", record) for record in rounds))
-
-
-async def finish(stage: Stage) -> None:
-    await stage.tell(*(Finished(name, "stop") for name in ("ar", "draft", "lookup")))
-    await stage.tell(RunFinished(0, False))
 
 
 def drawn(record: Round, **how: bool) -> list[str]:
@@ -92,8 +67,8 @@ def test_a_whole_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
 
 
 def test_no_draft_is_only_the_targets_own_token() -> None:
-    alone = replace(CHAIN, tokens=(1,), parents=(-1,), accepted=(), emitted=(9,), tested=0)
-    assert drawn(alone)[1:] == ["┕━◆#9|||the target's own token"]
+    alone = replace(CHAIN, tokens=(1,), parents=(-1,), accepted=(), emitted=(99,), tested=0)
+    assert drawn(alone)[1:] == ["┕━◆#99|||the target's own token"]
 
 
 def test_typical_acceptance_does_not_speak_of_the_targets_choice() -> None:
@@ -129,7 +104,6 @@ def test_the_bar_shows_each_part_and_fills_its_room() -> None:
     assert time_bar((0.0, 0.0, 0.0), 8) == ""
 
 
-@pytest.mark.asyncio
 async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE)
@@ -143,7 +117,6 @@ async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> 
         assert stage.app.focused is stage.view(2)
 
 
-@pytest.mark.asyncio
 async def test_the_lanes_that_are_on_are_watched_while_it_is_open(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "v")
@@ -154,13 +127,12 @@ async def test_the_lanes_that_are_on_are_watched_while_it_is_open(play: Play) ->
         assert stage.engine.asked("watch")[-1] == (frozenset(),)
 
 
-@pytest.mark.asyncio
 async def test_time_travel_when_done(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE, CHAIN, TREE)
         await stage.press("left_square_bracket")
         assert "round 3 of 3" in stage.text and "Space pauses, then [ goes back" in stage.text
-        await finish(stage)
+        await stage.finish()
         await stage.press("left_square_bracket")
         assert "round 2 of 3" in stage.text and "p/q too small" in stage.text
         await stage.press("left_square_bracket", "left_square_bracket")
@@ -169,7 +141,6 @@ async def test_time_travel_when_done(play: Play) -> None:
         assert "round 3 of 3" in stage.text and "This is the newest round" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_a_new_round_comes_into_view(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE, CHAIN)
@@ -182,7 +153,6 @@ async def test_a_new_round_comes_into_view(play: Play) -> None:
         assert "No round yet" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_it_goes_with_the_focus_from_lane_to_lane(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE)
@@ -190,7 +160,6 @@ async def test_it_goes_with_the_focus_from_lane_to_lane(play: Play) -> None:
         assert "Tree · 3 Prompt lookup" in stage.text and "No round yet" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_rounds_from_before_it_was_opened(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab")
@@ -204,7 +173,6 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         assert stage.text.index("F5 runs") < head < stage.text.index("the last committed token")
 
 
-@pytest.mark.asyncio
 @pytest.mark.parametrize("size", [(60, 24), (40, 12)])
 async def test_narrow_the_tree_is_alone_and_escape_goes_back(
     play: Play, size: tuple[int, int]
@@ -236,7 +204,6 @@ def wide_tree() -> Round:
     )  # fmt: skip
 
 
-@pytest.mark.asyncio
 async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, wide_tree())
@@ -250,7 +217,6 @@ async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) 
         assert "◆ ·and" in stage.text and "what became of it" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_a_deep_chain_stays_readable_in_60_columns(play: Play) -> None:
     deep = replace(
         CHAIN, tokens=(1, *[2] * 16), parents=tuple(range(-1, 16)), accepted=tuple(range(1, 17)),
@@ -264,7 +230,6 @@ async def test_a_deep_chain_stays_readable_in_60_columns(play: Play) -> None:
         assert len(lines) == 16 and all("accepted" in line for line in lines)
 
 
-@pytest.mark.asyncio
 async def test_token_texts_are_never_obeyed(play: Play) -> None:
     async with play() as stage:
         await drafted(stage)
@@ -273,7 +238,6 @@ async def test_token_texts_are_never_obeyed(play: Play) -> None:
         assert "✓ ␛[2J↵" in stage.text and "✗ [red]" in stage.text
 
 
-@pytest.mark.asyncio
 async def test_the_path_that_lived_has_its_own_colour(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE)
@@ -284,7 +248,6 @@ async def test_the_path_that_lived_has_its_own_colour(play: Play) -> None:
         assert not styles["✓"].underline
 
 
-@pytest.mark.asyncio
 async def test_an_unavailable_lane_says_why(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.press("escape", "4", "v")

@@ -132,7 +132,7 @@ async def test_gamma_now_is_the_setting_and_with_auto_the_usual_one(play: Play) 
 
 
 async def test_medusas_curve_ends_with_its_heads(play: Play) -> None:
-    info = replace(lane("medusa", gamma=3), trees={"default": 3})
+    info = lane("medusa", gamma=3, trees={"default": 3})
     async with play(lanes=(info,), load=False) as stage:
         await stage.load((info,))
         await stage.press("escape")
