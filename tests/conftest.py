@@ -1,26 +1,69 @@
-"""What many tests need: one torch thread, and a tiny family of models on disk."""
+"""What many tests need: a world that is the same on every machine, and a tiny family of models on
+disk."""
 
 from __future__ import annotations
 
 import io
 import os
+import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import pytest
+HOME = TemporaryDirectory(prefix="specchat-tests-")
+FOREIGN = ("SPECCHAT_", "XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "TEXTUAL", "MKL_", "TTY_")
+FOREIGN += ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX")
 
-from app import settings
-from app.cli import main
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ["HF_HUB_OFFLINE"] = "1"
+def leave_the_users_world() -> None:
+    """Settings, kept conversations, models and the terminal of whoever runs the tests are not
+    theirs. Before any of the libraries that look at these is imported."""
+    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+        del os.environ[name]
+    os.environ.update(
+        HOME=HOME.name,
+        TERM="xterm-256color",
+        COLORTERM="truecolor",
+        TEXTUAL_ANIMATIONS="none",
+        OMP_NUM_THREADS="1",  # threads only get in each other's way at these sizes
+        CUDA_VISIBLE_DEVICES="",
+        HF_HUB_OFFLINE="1",
+    )
+
+
+leave_the_users_world()
+
+import pytest  # noqa: E402
+from hypothesis import HealthCheck  # noqa: E402
+from hypothesis import settings as hypothesis_settings  # noqa: E402
+
+from app import settings  # noqa: E402
+from app.cli import main  # noqa: E402
+
+hypothesis_settings.register_profile(
+    "specchat",
+    deadline=None,  # a busy machine is no mistake of ours
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    print_blob=True,
+)
+hypothesis_settings.load_profile("specchat")
 
 CHAT_TEMPLATE = (
     "{{ '<s>' }}{% for m in messages %}{{ '<' + m.role + '>' + m.content + '</s>' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
 )
+
+
+@pytest.fixture(autouse=True)
+def the_same_chances() -> None:
+    """Whatever ran before, a test draws the same, on one thread."""
+    random.seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
+        torch.set_num_threads(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +82,6 @@ def family_folders(tmp_path_factory: pytest.TempPathFactory) -> FamilyFolders:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    torch.set_num_threads(1)
     root: Path = tmp_path_factory.mktemp("family")
 
     def tokenizer(size: int) -> PreTrainedTokenizerFast:
@@ -106,8 +148,10 @@ Specchat = Callable[..., Done]
 def specchat(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Specchat:
-    """The command in this process: torch is imported once, not once a test."""
+    """The command in this process: torch is imported once, not once a test. Where no seed is
+    given it is always the same one."""
     monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
+    monkeypatch.setattr("app.cli.secrets.randbelow", lambda end: 5)
 
     def run(*arguments: str, stdin: str = "") -> Done:
         monkeypatch.setattr(sys, "argv", ["specchat", *arguments])

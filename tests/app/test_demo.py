@@ -24,9 +24,8 @@ def prompts(tmp_path: Path) -> str:
 
 
 def test_every_lane_of_the_demo_says_the_same_in_fewer_passes(
-    specchat: Specchat, prompts: str, monkeypatch: pytest.MonkeyPatch
+    specchat: Specchat, prompts: str
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     done = specchat(
         "run", "--prompts", prompts, "--json", "--strategies", ",".join(LEAST), "--threads", "1",
         "--max-new-tokens", "96", "--eagle-total-tokens", "12", "--eagle-top-k", "4",

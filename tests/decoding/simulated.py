@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from decoding.round import Round
 
@@ -23,6 +24,10 @@ class Machine:
     proposes: float = 1.0
     hiccups: float = 0.0
     random: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def anew(self, **changes: Any) -> Machine:
+        """The same machine, which has made no round yet."""
+        return replace(self, random=random.Random(7), **changes)
 
     def accepts(self, position: int) -> float:
         return self.alpha[min(position, len(self.alpha)) - 1]

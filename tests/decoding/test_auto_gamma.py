@@ -39,7 +39,7 @@ def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[in
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
-    machine = MACHINES[name]
+    machine = MACHINES[name].anew()
     best = max(machine.speed(gamma) for gamma in range(MOST + 1))
     auto = AutoGamma(4)
     play(auto, machine, 50)
@@ -49,28 +49,29 @@ def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["as dear as the target", "never right"])
 def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
-    auto = AutoGamma(4)
-    play(auto, MACHINES[name], 100)
-    _, gammas = play(auto, MACHINES[name], 500)
+    auto, machine = AutoGamma(4), MACHINES[name].anew()
+    play(auto, machine, 100)
+    _, gammas = play(auto, machine, 500)
     assert gammas.count(0) > 400
     assert any(gammas)  # and looks now and then whether it does by now
 
 
 @pytest.mark.parametrize("early", ["never right", "as dear as the target"])
 def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
-    auto = AutoGamma(4)
-    play(auto, MACHINES[early], 300)
-    play(auto, MACHINES["the demo's"], 400)
-    speed, gammas = play(auto, MACHINES["the demo's"], 400)
-    best = max(MACHINES["the demo's"].speed(gamma) for gamma in range(MOST + 1))
+    auto, machine = AutoGamma(4), MACHINES["the demo's"].anew()
+    play(auto, MACHINES[early].anew(), 300)
+    play(auto, machine, 400)
+    speed, gammas = play(auto, machine, 400)
+    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
     assert speed > 0.95 * best and gammas.count(0) < 20
 
 
 def test_drafts_that_are_cheap_again_are_noticed_at_the_first_retry() -> None:
-    auto = AutoGamma(4)
-    play(auto, MACHINES["as dear as the target"], 300)
-    play(auto, replace(MACHINES["as dear as the target"], level=0.05), 2 * (REST + RETRY))
-    _, gammas = play(auto, replace(MACHINES["as dear as the target"], level=0.05), 50)
+    auto, dear = AutoGamma(4), MACHINES["as dear as the target"]
+    cheap = dear.anew(level=0.05)
+    play(auto, dear.anew(), 300)
+    play(auto, cheap, 2 * (REST + RETRY))
+    _, gammas = play(auto, cheap, 50)
     assert 0 not in gammas
 
 
@@ -89,7 +90,7 @@ def test_it_goes_deeper_only_behind_what_was_tested() -> None:
 
 
 def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
-    machine = MACHINES["the demo's"]
+    machine = MACHINES["the demo's"].anew()
     auto = AutoGamma(4)
     play(auto, machine, 100)
     before = auto.speeds()
@@ -101,7 +102,7 @@ def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
 
 
 def test_slow_rounds_at_the_start_do_not_mislead_it() -> None:
-    machine = MACHINES["the demo's"]
+    machine = MACHINES["the demo's"].anew()
     auto = AutoGamma(4)
     for _ in range(3):
         auto.observe(replace(machine, level=4.0, rest=3.0).round(auto.choose()))
@@ -135,5 +136,5 @@ def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.Monk
         return speeds(auto)
 
     monkeypatch.setattr(AutoGamma, "speeds", counted)
-    play(AutoGamma(4), MACHINES["the demo's"], OPENING + 10 * PLAN)
+    play(AutoGamma(4), MACHINES["the demo's"].anew(), OPENING + 10 * PLAN)
     assert len(worked_out) == 10

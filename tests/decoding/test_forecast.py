@@ -32,6 +32,7 @@ def table(machine: Machine) -> list[tuple[float, float]]:
     ids=["steady", "falls", "proposes now and then", "hiccups", "does not pay"],
 )
 def test_every_gamma_is_told_from_rounds_of_one(machine: Machine, gamma: int) -> None:
+    machine = machine.anew()
     rounds = [machine.round(gamma) for _ in range(ROUNDS)]
     found = forecast(rounds, gamma, pass_costs=table(machine))
     assert found is not None and len(found.speeds) == LEAST + 1

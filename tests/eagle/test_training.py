@@ -36,11 +36,6 @@ VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
 Data = list[Example]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 @pytest.fixture
 def target() -> LlamaForCausalLM:
     """Random, but sure of what it says."""

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
-os.environ["TEXTUAL_ANIMATIONS"] = "none"  # before Textual is imported
-os.environ.pop("NO_COLOR", None)
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tui")]
 
 import pytest  # noqa: E402

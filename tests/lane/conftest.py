@@ -10,7 +10,6 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pytest  # noqa: E402
-import torch  # noqa: E402
 from listening import DEADLINE, Listener, Open  # noqa: E402
 
 from app.family import Family, load_family  # noqa: E402
@@ -19,11 +18,6 @@ from app.lane_settings import parse_strategies  # noqa: E402
 from app.session import Session  # noqa: E402
 from app.settings import ModelOptions  # noqa: E402
 from decoding.params import Params  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

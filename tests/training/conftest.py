@@ -7,17 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from decoding.training.data import Record
 from decoding.training.pretrain import build_model
 from decoding.training.tokenizer import train_tokenizer
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)  # threads only get in each other's way at these sizes
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,6 @@ ASSETS = Path(__file__).parents[2] / "assets"
 MEGABYTE = 2**20
 
 
-@pytest.fixture(autouse=True)
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-
 @pytest.mark.parametrize(("part", "megabytes"), [("target", 40), ("draft", 6)])
 def test_a_part_loads_and_answers(part: str, megabytes: int) -> None:
     folder = ASSETS / "demo" / part

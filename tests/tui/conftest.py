@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-os.environ["TEXTUAL_ANIMATIONS"] = "none"  # before Textual is imported
-os.environ.pop("NO_COLOR", None)
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pytest  # noqa: E402

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ LANES = (
     lane("lookup", title="Prompt lookup", gamma=10),
     lane("medusa", title="Medusa", gamma=3, available=False, reason="no heads: give --medusa DIR"),
 )
+PATIENCE = 60.0  # seconds, for other threads on a busy machine
 PROMPTS = ("What is the capital of France?", "Write a haiku about [red]colours[/red].")
 
 
@@ -54,6 +56,19 @@ class Stage:
 
     async def type(self, text: str) -> None:
         await self.press(*({" ": "space"}.get(char, char) for char in text))
+
+    async def find(self, text: str) -> None:
+        """Types it into the palette or a line that completes, and waits for what is found."""
+        await self.type(text)
+        await self.app.workers.wait_for_complete()
+        await quiet()
+
+    async def until(self, done: Callable[[], object]) -> None:
+        """For what another thread does in its own time."""
+        deadline = time.monotonic() + PATIENCE
+        while not done() and time.monotonic() < deadline:
+            await self.pilot.pause(FRAME)
+        assert done(), self.text
 
     async def resize(self, columns: int, rows: int) -> None:
         await self.pilot.resize_terminal(columns, rows)

@@ -102,10 +102,8 @@ async def test_the_palette_changes_medusas_tree(play: Play) -> None:
         await stage.load(WITH_MEDUSA)
         assert "4 Medusa γ3" in stage.text
         await stage.press("ctrl+p")
-        await stage.type("tree: chain")
-        await stage.pilot.pause(0.3)
+        await stage.find("tree: chain")
         await stage.press("enter")
-        await stage.pilot.pause(0.1)
         assert stage.engine.asked("set_tree") == [("medusa", "chain")]
         assert "4 Medusa γ4 chain" in stage.text and "from the next round on" in stage.text
         stage.app.action_tree("medusa", "default")

@@ -47,8 +47,7 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("f1")
         assert re.search("F7 +Show or hide rejected", stage.text)
         await stage.press("escape", "f9")
-        await stage.type("ghosts")
-        await stage.pilot.pause(0.3)
+        await stage.find("ghosts")
         assert "Show or hide rejected tokens (F7)" in stage.text
         await stage.press("escape", "ctrl+q")
         assert stage.app.is_running

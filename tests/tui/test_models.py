@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scripted import lane, prefilled
-from stage import LANES, Play, Stage
+from stage import LANES, PATIENCE, Play
 from textual.widgets import Input
 
 from app.assets import assets
@@ -30,14 +29,6 @@ SPECS = tuple(LaneSpec(each.strategy, each.name, each.pins) for each in LANES)
 @pytest.fixture(autouse=True)
 def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "cached", lambda: [])
-
-
-async def until(stage: Stage, text: str) -> None:
-    """What is looked up beside the screen comes in its own time."""
-    deadline = time.monotonic() + 5
-    while text not in stage.text and time.monotonic() < deadline:
-        await stage.pilot.pause(0.02)
-    assert text in stage.text
 
 
 def test_the_demo_is_called_so() -> None:
@@ -108,10 +99,10 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         await stage.type(f"{tmp_path}/nope")
         await stage.press("enter")
         assert "no folder" in stage.text
-        await stage.press(*["backspace"] * 4, "t")
-        await stage.pilot.pause(0.1)
+        await stage.press(*["backspace"] * 4)
+        await stage.find("t")
         await stage.press("right", "enter")
-        await until(stage, "✓ medusa  medusa")
+        await stage.until(lambda: "✓ medusa  medusa" in stage.text)
         await stage.press("enter")
         [(options, _)] = stage.engine.asked("open_models")
         assert options == replace(
@@ -125,7 +116,7 @@ async def test_the_cache_is_read_beside_the_screen(
     disk = threading.Event()
 
     def slow() -> list[Found]:
-        disk.wait(5)
+        disk.wait(PATIENCE)
         return [Found("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
 
     monkeypatch.setattr(models, "cached", slow)
@@ -133,7 +124,7 @@ async def test_the_cache_is_read_beside_the_screen(
         await stage.press("f6", "down")
         assert "✓ draft   /models/small" in stage.text and "acme" not in stage.text
         disk.set()
-        await until(stage, "acme/[b]x[/b]  26.0 MB")
+        await stage.until(lambda: "acme/[b]x[/b]  26.0 MB" in stage.text)
         await stage.press("escape")
         assert not isinstance(stage.app.screen, ModelsScreen)
 
@@ -144,15 +135,16 @@ async def test_enter_waits_for_what_the_cache_has_as_well(
     target = tmp_path / "target"
     shutil.copytree(assets() / "demo" / "target", target)
     disk, other = threading.Event(), Found("/hub/x", "acme/x", "eagle", 26_000_000, 8)
+    known = {False: threading.Event(), True: threading.Event()}  # with the cache or without
+    looking: dict[bool, threading.Thread] = {}
 
     def scanned() -> list[Found]:
-        disk.wait(5)
+        disk.wait(PATIENCE)
         return [other]
 
     def completed(options: ModelOptions, elsewhere: list[Found]) -> ModelOptions:
-        if not elsewhere:
-            disk.wait(5)
-            time.sleep(0.3)  # the cache is there before
+        looking[bool(elsewhere)] = threading.current_thread()
+        known[bool(elsewhere)].wait(PATIENCE)
         return replace(options, eagle=elsewhere[0].place if elsewhere else None)
 
     monkeypatch.setattr(models, "cached", scanned)
@@ -161,12 +153,16 @@ async def test_enter_waits_for_what_the_cache_has_as_well(
         await stage.press("f6", "shift+tab")
         stage.app.screen.query_one(Input).value = str(target)
         await stage.press("enter")
-        await until(stage, "Looking for what drafts")
+        await stage.until(lambda: False in looking)
+        assert "Looking for what drafts" in stage.text
         await stage.press("enter")
         disk.set()
-        deadline = time.monotonic() + 5
-        while not stage.engine.asked("open_models") and time.monotonic() < deadline:
-            await stage.pilot.pause(0.02)
+        await stage.until(lambda: True in looking)
+        known[False].set()
+        await stage.until(lambda: not looking[False].is_alive())
+        assert not stage.engine.asked("open_models")
+        known[True].set()
+        await stage.until(lambda: stage.engine.asked("open_models"))
         [(options, _)] = stage.engine.asked("open_models")
         assert (options.target, options.eagle) == (str(target), "/hub/x")
 

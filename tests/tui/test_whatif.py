@@ -21,7 +21,7 @@ COSTS = ((1, 1.0), (64, 1.0 + 63 * PAYING.node))
 
 
 def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[Stepped]:
-    made = stepped(name, ["a"], [], "b", figures())
+    machine, made = machine.anew(), stepped(name, ["a"], [], "b", figures())
     return [replace(made, round=machine.round(gamma)) for _ in range(count)]
 
 
