@@ -188,8 +188,12 @@ def parts(options: ModelOptions) -> list[Part]:
 
 def folder_of(text: str) -> Found:
     """The model in a folder as it was typed. Raises InputError."""
-    folder = Path(text).expanduser().absolute()
-    if not folder.is_dir():
+    try:
+        folder = Path(text).expanduser().absolute()
+        there = folder.is_dir()
+    except (OSError, RuntimeError):  # a name too long, no such user, a place that is not ours
+        there = False
+    if not there:
         raise InputError(f"no folder {text}")
     found = look_at(folder)
     if found is None or found.kind != "model":

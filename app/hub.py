@@ -6,9 +6,10 @@ from pathlib import Path
 
 
 def shown_as(place: str) -> str:
-    """A folder's last part; the hub id of a folder in the cache; an id as it is."""
+    """A folder's last part; the hub id of a folder in the cache; an id as it is. Absolute ones are
+    not looked for: a disk may be slow."""
     path = Path(place)
-    return hub_id(place) or (path.name if path.is_dir() else place)
+    return hub_id(place) or (path.name if path.is_absolute() or path.is_dir() else place)
 
 
 def hub_id(place: str) -> str | None:

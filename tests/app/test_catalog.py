@@ -63,7 +63,12 @@ def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None
         assert look_at(tmp_path) is None
     (tmp_path / "model.safetensors").write_bytes(b"\xff" * 9)
     assert look_at(tmp_path) is None
-    for text, what in (("/no/such", "no folder"), (str(DEMO / "medusa"), "holds heads")):
+    for text, what in (
+        ("/no/such", "no folder"),
+        ("~nobody/x", "no folder"),
+        ("x" * 999, "no folder"),
+        (str(DEMO / "medusa"), "holds heads"),
+    ):
         with pytest.raises(InputError, match=what):
             folder_of(text)
 

@@ -32,7 +32,7 @@ def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_demo_is_called_so() -> None:
-    assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "/models/mine"
+    assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "mine"
 
 
 async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Play) -> None:
@@ -40,11 +40,11 @@ async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Pl
         await stage.begin()
         await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False))
         await stage.press("f6", "down")
-        assert "✓ draft   /models/small" in stage.text
+        assert "✓ draft   small" in stage.text
         assert "specchat heads convert medusa --target /models/mine" in stage.text
         await stage.press("enter")
         assert stage.engine.asked("open_models") == [(MINE, SPECS)]
-        assert "The conversation begins anew with /models/mine" in stage.text
+        assert "The conversation begins anew with mine" in stage.text
         assert "… loading" in stage.text and "Paris" not in stage.text
         await stage.tell(Loading("target mine", 0.1))
         await stage.type("Hi")
@@ -98,7 +98,7 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         await stage.press("f6", "shift+tab")
         await stage.type(f"{tmp_path}/nope")
         await stage.press("enter")
-        assert "no folder" in stage.text
+        await stage.until(lambda: "no folder" in stage.text)
         await stage.press(*["backspace"] * 4)
         await stage.find("t")
         await stage.press("right", "enter")
@@ -108,6 +108,68 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         assert options == replace(
             LIBRARY.bare, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
         )
+
+
+async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
+    play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "target").mkdir()
+    disk, asked, gave_up = threading.Event(), list[str](), list[bool]()
+    quick = models.subfolders
+
+    def slow(folder: str) -> list[str]:
+        asked.append(folder)
+        if folder == "/net/":
+            gave_up.append(not disk.wait(PATIENCE))
+        return quick(folder)
+
+    monkeypatch.setattr(models, "subfolders", slow)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        await stage.type("/net/mod")
+        assert "/net/mod" in stage.text and asked.count("/net/") == 1
+        stage.app.screen.query_one(Input).value = f"{tmp_path}/t"  # the newest wish
+        await stage.until(lambda: f"{tmp_path}/target/" in stage.text)
+        disk.set()
+        await stage.until(lambda: gave_up == [False])
+        assert f"{tmp_path}/target/" in stage.text
+
+
+async def test_the_newest_folder_counts_and_leaving_waits_for_none(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, gave_up = threading.Event(), list[bool]()
+
+    def slow(text: str) -> Found:
+        if text == "slow":
+            gave_up.append(not disk.wait(PATIENCE))
+        if text == "odd":
+            raise OSError("the disk says\nno")
+        return Found(f"/{text}", text, "model", 26_000_000, 8)
+
+    monkeypatch.setattr(models, "folder_of", slow)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        folder = stage.app.screen.query_one(Input)
+        folder.value = "slow"
+        await stage.press("enter")
+        assert "Looking into it" in stage.text
+        folder.value = "odd"
+        await stage.press("enter")
+        await stage.until(lambda: "the disk says no" in stage.text)
+        folder.value = "b"
+        await stage.press("enter")
+        await stage.until(lambda: "b  26.0 MB" in stage.text)
+        disk.set()
+        await stage.until(lambda: gave_up == [False])
+        disk.clear()
+        await stage.press("shift+tab", "enter")  # "b" once more
+        assert "slow  26.0 MB" not in stage.text
+        await stage.press("shift+tab")
+        folder.value = "slow"
+        await stage.press("enter")
+    assert gave_up == [False]
+    disk.set()
 
 
 async def test_the_cache_is_read_beside_the_screen(
@@ -122,7 +184,7 @@ async def test_the_cache_is_read_beside_the_screen(
     monkeypatch.setattr(models, "cached", slow)
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "down")
-        assert "✓ draft   /models/small" in stage.text and "acme" not in stage.text
+        assert "✓ draft   small" in stage.text and "acme" not in stage.text
         disk.set()
         await stage.until(lambda: "acme/[b]x[/b]  26.0 MB" in stage.text)
         await stage.press("escape")

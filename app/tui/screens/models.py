@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from textual import on
@@ -23,9 +23,9 @@ from app.catalog import Found, cached, complete, folder_of, in_words, parts
 from app.families import Library
 from app.hub import shown_as
 from app.settings import ModelOptions
+from app.tui.aside import aside
 from app.tui.keymap import first_key
 from app.tui.safe_text import shortened
-from decoding.errors import InputError
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60
@@ -36,16 +36,32 @@ class Folders(Suggester):
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
+        self._folder = ""
+        self._names: asyncio.Future[list[str]] | None = None  # of what is in it
 
     async def get_suggestion(self, value: str) -> str | None:
-        before, _, begun = value.rpartition(os.sep)
-        try:
-            inside = os.scandir(os.path.expanduser(before + os.sep) if os.sep in value else ".")
-            names = sorted(each.name for each in inside if each.is_dir())
-        except OSError:
+        before, slash, begun = value.rpartition(os.sep)
+        if not begun:
             return None
-        name = next((each for each in names if begun and each.startswith(begun)), None)
+        names = await self._inside(before + slash)
+        name = next((each for each in names if each.startswith(begun)), None)
         return None if name is None else value + name[len(begun) :] + os.sep
+
+    async def _inside(self, folder: str) -> list[str]:
+        """A disk that hangs gets one thread a folder, not one a letter."""
+        if self._names is None or self._names.done() or folder != self._folder:
+            listing = aside(partial(subfolders, folder))
+            self._folder, self._names = folder, asyncio.ensure_future(listing)
+        return await asyncio.shield(self._names)
+
+
+def subfolders(folder: str) -> list[str]:
+    """The names of those in `folder` as it was typed; "" is the current one."""
+    try:
+        with os.scandir(os.path.expanduser(folder) or ".") as inside:
+            return sorted(each.name for each in inside if each.is_dir())
+    except (OSError, ValueError):
+        return []
 
 
 class ModelsScreen(ModalScreen[ModelOptions | None]):
@@ -81,7 +97,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._complain()
         self._fill(0)
         self._list.focus()
-        self._in_background(cached, self._take_cached)
+        self._beside("cache", cached, self._take_cached)
 
     @property
     def _list(self) -> OptionList:
@@ -92,19 +108,18 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         place = self._list.highlighted
         return None if place is None else self._entries[place]
 
-    def _in_background(self, act: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Disks may be slow. On a thread that nobody waits for when the app is left."""
+    def _beside(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Disks may be slow. The newest wish of a group counts; what goes wrong is a line."""
 
-        def take(result: T) -> None:
-            if self.is_attached:
+        async def work() -> None:
+            try:
+                result = await aside(act)
+            except Exception as error:
+                self._complain(" ".join(str(error).split()) or type(error).__name__)
+            else:
                 then(result)
 
-        def work() -> None:
-            result = act()
-            with suppress(RuntimeError):  # the app has been left
-                self.app.call_from_thread(take, result)
-
-        threading.Thread(target=work, daemon=True).start()
+        self.run_worker(work(), group=group, exclusive=True)
 
     def _take_cached(self, found: list[Found]) -> None:
         self._elsewhere = found
@@ -132,11 +147,11 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
     @on(Input.Submitted)
     def take_folder(self, event: Input.Submitted) -> None:
-        try:
-            found = folder_of(event.value.strip())
-        except InputError as error:
-            self._complain(str(error))
-            return
+        text = event.value.strip()
+        self._complain("Looking into it …")
+        self._beside("folder", lambda: folder_of(text), self._take_found)
+
+    def _take_found(self, found: Found) -> None:
         self._complain()
         if found not in self._entries:
             self._entries.insert(0, found)
@@ -158,8 +173,10 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
             details.update("Looking for what drafts for it …")
             bare = replace(self._library.bare, target=entry.place)
             there = self._elsewhere
-            self._in_background(
-                lambda: complete(bare, there), lambda found: self._take_parts(found, there)
+            self._beside(
+                "parts",
+                lambda: complete(bare, there),
+                lambda found: self._take_parts(found, there),
             )
 
     def _take_parts(self, options: ModelOptions, elsewhere: list[Found]) -> None:
