@@ -91,6 +91,17 @@ def test_the_draft_is_judged_by_the_warped_target() -> None:
     assert_drawn_from(first, dict(enumerate(p)))
 
 
+def test_a_sampled_chain_ends_with_the_noise_of_its_place() -> None:
+    """Else what is drawn there would be independent of it only by luck."""
+    row = [0.25] * 4
+    sure = torch.tensor([[0.0, 1.0, 0.0, 0.0]] * 3)
+    draft = Draft(DraftTree(chain(3), torch.tensor([0, 1, 1, 1])), sure)
+    for seed in range(20):
+        verdict = accept(draft, torch.cat([sure, torch.tensor([row])]).log(), ONE, seeded(seed, 4))
+        own = int(seeded(seed, 4).at(range(4))[3].argmin())  # alike likely: the fastest wins
+        assert (verdict.path, verdict.bonus) == ((1, 2, 3), own)
+
+
 def test_nothing_is_accepted_behind_a_rejected_draft() -> None:
     """The middle one of three is impossible for the target, the last one is certain."""
     logits = log([[0.5, 0.5], [1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from listening import ids_of, of, reason_of
 
+from app.baseline import rule
 from app.events import Event, Finished, Prefilled, Schedule, Stepped
 from app.family import Family
 from app.lane import Lane
 from app.lane_settings import parse_strategies
+from app.strategies import LaneSpec
 from app.turn import TurnRunner
 from decoding.acceptance import Verdict
 from decoding.params import Params, SamplingParams
@@ -130,14 +133,29 @@ def test_half_precision_compares_no_draws(family: Family, monkeypatch: pytest.Mo
     assert {e.matches_ar for e in of(events, Finished)} == {None}
 
 
-def test_lanes_whose_sampling_changed_on_the_way_are_not_compared(family: Family) -> None:
+@pytest.mark.parametrize("temperature, same", [(1.0, None), (0.0, True)])
+def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
+    family: Family, temperature: float, same: bool | None
+) -> None:
+    """At temperature 0 nothing changed."""
+    before, after = (
+        replace(SAMPLED, sampling=SamplingParams(temperature, top_k=k)) for k in (0, 5)
+    )
     turn = Turn(family, lanes_for(family, "ar,lookup"))
     for _ in range(4):
         due = turn.runner.due("fair", turn.enabled.__getitem__)
         assert due is not None
-        turn.runner.advance(due, SAMPLED)
-    events = turn.play(replace(SAMPLED, sampling=SamplingParams(1.0, top_k=5)))
-    assert of(events, Finished, "lookup")[-1].matches_ar is None
+        turn.runner.advance(due, before)
+    assert of(turn.play(after), Finished, "lookup")[-1].matches_ar is same
+
+
+def test_the_lossy_rule_has_a_say_of_its_own(family: Family) -> None:
+    (ar,) = lanes_for(family, "ar")
+    spec = LaneSpec("medusa", "medusa")
+    medusa: Any = SimpleNamespace(spec=spec, family=family, own=lambda params: params)
+    typical = replace(SAMPLED, acceptance="typical")
+    assert rule(ar, typical) == rule(ar, SAMPLED) == rule(medusa, SAMPLED)
+    assert rule(medusa, typical) is None
 
 
 def test_speedup_is_over_the_autoregressive_lane(family: Family) -> None:
