@@ -12,11 +12,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pytest  # noqa: E402
 from listening import DEADLINE, Listener, Open  # noqa: E402
 
+from app.events import Event, Stepped  # noqa: E402
 from app.family import Family, load_family  # noqa: E402
-from app.lane import Lane  # noqa: E402
 from app.lane_settings import parse_strategies  # noqa: E402
 from app.session import Session  # noqa: E402
 from app.settings import ModelOptions  # noqa: E402
+from app.wishes import Wishes  # noqa: E402
 from decoding.params import Params  # noqa: E402
 
 
@@ -62,13 +63,15 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds that last long enough to be interrupted."""
-    step = Lane.step
+def lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No round is made before the last one was heard: a run waits for who wants to interrupt it."""
+    emit = Wishes.emit
 
-    def slowly(self: Lane, params: Params) -> Any:
-        if self.finished is None:
-            time.sleep(0.02)
-        return step(self, params)
+    def and_wait(self: Wishes, event: Event) -> None:
+        emit(self, event)
+        until = time.monotonic() + DEADLINE
+        while isinstance(event, Stepped) and self._events and not self.closed:
+            assert time.monotonic() < until, "nobody listens"
+            time.sleep(0.0002)
 
-    monkeypatch.setattr(Lane, "step", slowly)
+    monkeypatch.setattr(Wishes, "emit", and_wait)

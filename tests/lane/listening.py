@@ -20,7 +20,7 @@ from app.session import Session
 from decoding.params import Params
 
 E = TypeVar("E")
-DEADLINE = 30.0
+DEADLINE = 60.0
 LONG = Params(gamma=3, max_new_tokens=90)  # lasts long enough to be interrupted
 
 

@@ -83,7 +83,7 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
 
 
 def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
-    open_session: Open, slow: None
+    open_session: Open, lockstep: None
 ) -> None:
     listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
@@ -115,7 +115,7 @@ def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
 
 
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
-    open_session: Open, slow: None
+    open_session: Open, lockstep: None
 ) -> None:
     listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
@@ -134,7 +134,7 @@ def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
     assert names_of(later) == ["ar", "draft"]
 
 
-def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, slow: None) -> None:
+def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, lockstep: None) -> None:
     listener = open_session("draft", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
@@ -148,7 +148,7 @@ def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, slow:
     assert all(e.round.drafted <= 1 for e in of(after, Stepped))
 
 
-def test_lanes_change_during_a_pause(open_session: Open, slow: None) -> None:
+def test_lanes_change_during_a_pause(open_session: Open, lockstep: None) -> None:
     listener = open_session("ar,lookup", params=LONG)
     listener.loaded()
     listener.session.run("the fox")

@@ -246,7 +246,7 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     assert "nothing was asked" in (listener.wait(Proof).note or "")
 
 
-def test_from_where_a_lane_was_stopped(open_session: Open, slow: None) -> None:
+def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> None:
     params = Params(SamplingParams(0.8), gamma=1, max_new_tokens=90)
     listener = open_session("ar,draft", params=params, schedule="race")
     listener.loaded()
@@ -270,7 +270,7 @@ def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how
         return  # the fixture waits for the thread
     if how != "run":
         listener.session.run("and on")
-    listener.wait(RunFinished)
+    listener.wait(RunFinished, 2)
     listener.forget()
     listener.session.prove("draft", 5)
     assert listener.wait(Proof).repetitions == 5
@@ -278,7 +278,7 @@ def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how
 
 @pytest.mark.parametrize("how", ["run", "again"])
 def test_one_that_has_not_begun_is_dropped(
-    open_session: Open, slow: None, monkeypatch: pytest.MonkeyPatch, how: str
+    open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     begun: list[int] = []
     prove = Work._prove
