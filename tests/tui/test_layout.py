@@ -59,6 +59,50 @@ async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play)
         assert stage.view(2).size == before
 
 
+FOUR = (*LANES[:3], lane("eagle", gamma=8))
+
+
+@pytest.mark.parametrize(
+    ("size", "without", "with_panel"),
+    [
+        ((120, 20), 4, 1),
+        ((120, 19), 4, 0),
+        ((80, 24), 4, 4),
+        ((100, 30), 4, 4),
+        ((200, 50), 4, 4),
+        ((100, 14), 1, 0),
+        ((60, 24), 1, 0),
+    ],
+)
+async def test_a_pane_has_three_lines_of_text_or_tabs(
+    play: Play, size: tuple[int, int], without: int, with_panel: int
+) -> None:
+    async with play(size, lanes=FOUR, load=False) as stage:
+        await stage.load(FOUR)
+        await stage.press("escape")
+        for key, count in (("", without), ("v", with_panel), ("w", with_panel), ("w", without)):
+            await stage.press(*key)
+            panes = [pane for pane in stage.app.main.grid.panes if pane.view.region.height]
+            shown = [pane.view.size.height for pane in panes if stage.app.main.grid.display]
+            assert len(shown) == count and all(lines >= 3 for lines in shown)
+            assert ("1 ar" in stage.text) is (count < 4)  # a tab
+            if stage.app.main.panel:
+                assert stage.app.main.panel.size.height >= 8
+
+
+async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
+    six = (*FOUR, lane("medusa", gamma=3), lane("drafter"))
+    async with play((100, 30), lanes=six, load=False) as stage:
+        await stage.load(six)
+        await stage.press("escape", "v")
+        assert all(stage.view(number).size.height >= 3 for number in range(1, 7))
+        await stage.press("6")  # one less, of a row of its own
+        assert "off, 6 switches it on" in stage.text and stage.view(5).size.height >= 3
+        await stage.resize(100, 28)
+        await stage.press("5")
+        assert "╭ 5 Medusa" in stage.text and "╭ 1 Auto" not in stage.text
+
+
 async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
     async with play() as stage:
         assert "4 Medusa · no heads: give --medusa DIR" in stage.text

@@ -24,6 +24,7 @@ from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.room import Room
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
@@ -31,6 +32,7 @@ from app.tui.widgets.token_view import TokenView
 from app.tui.widgets.whatif import WhatIf
 
 NARROW_COLUMNS = 80
+PANEL_AND_LANE_ROWS = 20
 
 
 class MainScreen(Screen[None]):
@@ -42,7 +44,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self.engine = engine
         self.state = state
-        self.zoomed = False
+        self.zoomed = self._crowded = False
         self.open: str | None = None  # the panel that is shown, by its id
         self.looking = Looking(self)
         self._switching = Switching(engine, state)
@@ -50,12 +52,13 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         tabs = LaneTabs(dom_id="tabs")
         yield SplitLine(dom_id="title")
-        yield tabs
         yield Static(id="failure", markup=False)
-        yield LaneGrid(tabs, dom_id="lanes")
-        yield Inspector(dom_id="tree")
-        yield FiguresPanel(dom_id="figures")
-        yield TokenPanel(dom_id="token")
+        with Room(id="room"):
+            yield tabs
+            yield LaneGrid(tabs, dom_id="lanes")
+            yield Inspector(dom_id="tree")
+            yield FiguresPanel(dom_id="figures")
+            yield TokenPanel(dom_id="token")
         yield Controls(self.state.params, dom_id="controls")
         yield WhatIf(dom_id="whatif")
         yield SplitLine(dom_id="status")
@@ -124,17 +127,21 @@ class MainScreen(Screen[None]):
             case _:
                 self.grid.take(event, self.state)
 
+    @on(Room.Resized)
     def show_state(self) -> None:
         """Everything that is not token text; called a few times a second, never per token."""
         state = self.state
         failed = state.failure is not None
         self.query_one("#failure").display = failed
-        self.grid.display = not failed and not self.panel_alone
+        self.set_class(self.open is not None, "-looking")
+        self._crowded = self.query_one(Room).share(state, self.panel, self.panel_alone)
+        self.query_one(Room).display = not failed
+        self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
         self.looking.catch_up()
         self._show_panels()
-        self.query_one(LaneTabs).display = self.tabbed and not failed
+        self.query_one(LaneTabs).display = self.tabbed
         self.query_one(Controls).show(state, self.pane_here.name_of_lane if self.pane_here else "")
         self.query_one(Controls).display = not self.panel_alone
         whatif = self.query_one(WhatIf)
@@ -149,12 +156,13 @@ class MainScreen(Screen[None]):
 
     @property
     def tabbed(self) -> bool:
-        return self.zoomed or self.size.width < NARROW_COLUMNS
+        return self.zoomed or self._crowded or self.size.width < NARROW_COLUMNS
 
     @property
     def panel_alone(self) -> bool:
-        """Where it is narrow a panel takes the place of the lanes."""
-        return self.open is not None and self.size.width < NARROW_COLUMNS
+        """Where it is narrow or low a panel takes the place of the lanes."""
+        columns, rows = self.size
+        return self.open is not None and (columns < NARROW_COLUMNS or rows < PANEL_AND_LANE_ROWS)
 
     def _show_panels(self) -> None:
         for each in self.query(Panel):
@@ -174,9 +182,6 @@ class MainScreen(Screen[None]):
             zoomed=self.zoomed,
         )
         self.query_one(KeyBar).show(names, hidden)
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.show_state()
 
     def forget_conversation(self) -> None:
         for pane in self.grid.panes:

@@ -22,12 +22,14 @@ COMFORTABLE_COLUMNS = 46
 GONE = 0  # the number of a pane whose lane is no more; it leaves a moment later
 
 
+def grid_rows(count: int, width: int) -> int:
+    """How many rows of panes there are: as many side by side as have room."""
+    return -(-count // max(2, width // COMFORTABLE_COLUMNS))
+
+
 def grid_regions(count: int, size: Size) -> list[Region]:
-    """Cells for `count` panes: as many side by side as have room, the rows evenly filled."""
-    if not count:
-        return []
-    most = max(2, size.width // COMFORTABLE_COLUMNS)
-    rows = -(-count // most)
+    """Cells for `count` panes, the rows evenly filled."""
+    rows = grid_rows(count, size.width)
     regions = []
     for row in range(rows):
         cells = count // rows + (row < count % rows)

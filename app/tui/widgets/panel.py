@@ -11,8 +11,8 @@ from app.tui.widgets.split_line import SplitLine
 
 class Panel(Vertical):
     """Edges are rows of their own: a line above with the title, one below with a summary. Where it
-    is narrow a panel takes the place of the lanes. `WATCHES`: it wants to know probabilities, which
-    cost time, so lanes are asked for them only while it is open."""
+    is narrow or low a panel takes the place of the lanes. `WATCHES`: it wants to know
+    probabilities, which cost time, so lanes are asked for them only while it is open."""
 
     ALLOW_MAXIMIZE = False
     WATCHES = False
