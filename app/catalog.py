@@ -105,7 +105,8 @@ def cached() -> list[Found]:
         repos = [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
     except (CacheNotFound, OSError):
         return []
-    newest = [max(repo.revisions, key=lambda each: each.last_modified) for repo in repos]
+    whole = (repo.revisions for repo in repos if repo.revisions)  # else a download was cut off
+    newest = [max(revisions, key=lambda each: each.last_modified) for revisions in whole]
     found = (look_at(revision.snapshot_path) for revision in newest)
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
 

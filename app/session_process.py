@@ -15,12 +15,14 @@ from contextlib import redirect_stderr, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from app.engine import Engine
 from app.events import Ended, Event, PastTurn, Schedule
 from app.settings import ModelOptions
-from app.standing import Standing
+from app.standing import Command, Standing
 from app.strategies import LaneSpec
 from decoding.params import Params
 
@@ -44,6 +46,7 @@ class SessionProcess:
         self._ended: str | None = None  # how it did
         self._told = False  # that it has ended
         self._connection: Connection | None = None
+        self._outbox: SimpleQueue[Command | None] = SimpleQueue()
         self._process: BaseProcess | None = None
         self._start()
 
@@ -62,7 +65,8 @@ class SessionProcess:
         except OSError as error:
             self._ended = f"the decoding process can't be started: {error.strerror or error}"
         else:
-            self._process, self._connection = process, ours
+            self._process, self._connection, self._outbox = process, ours, SimpleQueue()
+            Thread(target=deliver, args=(self._outbox, ours), daemon=True).start()
         theirs.close()  # the other process has its own: when that one ends, reading here says so
 
     def open(self) -> None:
@@ -80,8 +84,12 @@ class SessionProcess:
             while self._connection is not None and self._connection.poll():
                 events += self._connection.recv()
         except (EOFError, OSError):
-            self._connection = None
+            self._hang_up()
             self._ended = self._how_it_ended()
+        for end in [event for event in events if isinstance(event, Ended)]:
+            events.remove(end)
+            self.close()  # there is still a process, though nobody in it who would answer
+            self._ended = end.message
         self._standing.heard(events)
         if self._ended is not None:
             last = [*self._standing.last_words(self._ended)]
@@ -152,8 +160,12 @@ class SessionProcess:
     def close(self) -> None:
         if self._process is not None:
             self._process.kill()  # it may be deep inside torch, and has nothing to save
-        self._connection = self._ended = None
-        self._told = False
+        self._hang_up()
+        self._ended, self._told = None, False
+
+    def _hang_up(self) -> None:
+        self._connection = None
+        self._outbox.put(None)
 
     def _send(self, name: str, *arguments: object) -> None:
         self._standing.told(name, *arguments)
@@ -161,8 +173,7 @@ class SessionProcess:
 
     def _post(self, name: str, *arguments: object) -> None:
         if self._connection is not None:
-            with suppress(OSError):  # it has died: `drain` finds that out and says so
-                self._connection.send((name, arguments))
+            self._outbox.put((name, arguments))
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
@@ -175,6 +186,14 @@ class SessionProcess:
         else:
             how = f" with code {code}"
         return f"the decoding process ended{how}"
+
+
+def deliver(outbox: SimpleQueue[Command | None], connection: Connection) -> None:
+    """Send commands, in order. A process that only begins, or that has much to say itself, hears
+    them late: that must not hold up the screen. Ends with a None, or with the process."""
+    with suppress(OSError):  # it has died: `drain` finds that out and says so
+        while command := outbox.get():
+            connection.send(command)
 
 
 def serve(connection: Connection, make: Callable[[], Engine]) -> None:

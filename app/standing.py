@@ -82,6 +82,8 @@ class Standing:
                 self.specs = tuple(
                     LaneSpec(info.strategy, info.name, info.pins, info.tree) for info in event.lanes
                 )
+                there = {spec.name for spec in self.specs}
+                self._enabled = {name: on for name, on in self._enabled.items() if name in there}
                 if isinstance(event, Loaded) and not event.back:
                     self._loaded_options = self.options
             case LoadFailed(kept=True):
@@ -119,11 +121,10 @@ class Standing:
     def commands(self) -> Iterator[Command]:
         """What a new session for `options` and `specs` must be told before it is opened."""
         yield from self._settings.items()
-        for spec in self.specs:
-            if spec.name in self._enabled:
-                yield "set_enabled", (spec.name, self._enabled[spec.name])
+        for item in self._enabled.items():
+            yield "set_enabled", item
         if self._turns:
-            turns = [PastTurn(turn.prompt, turn.run, turn.answers) for turn in self._turns]
+            turns = [PastTurn(turn.prompt, turn.run, dict(turn.answers)) for turn in self._turns]
             yield "resume", (turns, self._seed)
 
     def _change(self, lane: str, **changed: Any) -> None:

@@ -176,7 +176,7 @@ def pictures(lane: Lane) -> dict[int, str]:
     return {token: lane.family.picture(token, behind) for token in sorted(ids)}
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """An error as one line for the user."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

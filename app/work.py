@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.events import LoadFailed, Loading, Proof, RunFinished, RunRefused, RunStarted
+from app.events import Ended, LoadFailed, Loading, Proof, RunFinished, RunRefused, RunStarted
 from app.wishes import Claim, Models, Turn, Wishes
 from decoding.errors import InputError
 
@@ -46,6 +46,14 @@ class Work:
         self._asked: Asked | None = None
 
     def go(self) -> None:
+        try:
+            self._until_closed()
+        except BaseException as error:  # a GPU that is lost, a model's own code that exits
+            from app.turn import describe
+
+            self._wishes.emit(Ended(f"decoding broke: {describe(error)}"))
+
+    def _until_closed(self) -> None:
         wishes = self._wishes
         while not wishes.closed:
             wishes.wait_for_work()

@@ -200,7 +200,8 @@ class AppState:
                 for lane in self.lanes.values():
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
-                self.say(event.message, None)
+                if not self.gone:  # that says more
+                    self.say(event.message, None)
             case Ended():
                 self.running = self.paused = False
                 self.busy_lane, self.notice = None, ""

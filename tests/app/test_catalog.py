@@ -169,6 +169,8 @@ def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
     assert cached() == []
     keep(hub, "acme/heads", DEMO / "medusa")
     place = keep(hub, "acme/big", DEMO / "target")
+    for folder in ("refs", "blobs", "snapshots"):  # a download that was cut off
+        (hub / "models--acme--begun" / folder).mkdir(parents=True)
     found = cached()
     assert [(each.name, each.kind) for each in found] == [
         ("acme/big", "model"),

@@ -6,13 +6,13 @@ import os
 import signal
 import sys
 
-from app.events import Event, Loading
+from app.events import Ended, Event, Loading
 from app.settings import ModelOptions
 from app.strategies import LaneSpec
 
 
 class EchoEngine:
-    """`run` makes it print, `stop` makes it die, `again` makes it break; `open` says for what."""
+    """`run` makes it print or end, `stop` die, `again` raise; `open` says what it was made for."""
 
     def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self._for = f"for {options.target}, {[spec.name for spec in specs]}"
@@ -32,6 +32,9 @@ class EchoEngine:
         self._events.append(Loading(self._for, None))
 
     def run(self, prompt: str) -> None:
+        if prompt == "break":
+            self._events.append(Ended("it broke"))
+            return
         print(prompt)
         print(prompt, file=sys.stderr)
         self._events.append(Loading(f"in process {os.getpid()}", None))

@@ -12,7 +12,7 @@ import pytest
 from listening import LONG, Open, ids_of, lanes_of, of, reason_of
 
 from app import lanes as lanes_module
-from app.events import LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
+from app.events import Ended, LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
 from app.lane import Lane
 from app.lane_settings import parse_strategies
 from app.settings import ModelOptions
@@ -217,6 +217,18 @@ def test_the_first_are_freed_before_the_others_are_loaded(
     listener.session.open_models(options, parse_strategies("ar"))
     listener.wait(Loaded)
     assert alive == [False] * 4
+
+
+def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(self: lanes_module.Lanes) -> None:
+        raise RuntimeError("CUDA error: device-side assert triggered\nand much more")
+
+    monkeypatch.setattr(lanes_module.Lanes, "release", lost)
+    listener = open_session("ar")
+    listener.loaded()
+    listener.session.open_models(ModelOptions("/x"), (LaneSpec("ar", "ar"),))
+    why = "decoding broke: RuntimeError: CUDA error: device-side assert triggered"
+    assert listener.wait(Ended).message == why
 
 
 def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Open) -> None:

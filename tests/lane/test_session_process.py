@@ -132,7 +132,6 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
     engine.set_params(Params(gamma=2))
     engine.set_params(Params(gamma=3))
     engine.set_enabled("lookup", False)
-    engine.set_enabled("gone", False)
     engine.resume((PastTurn("a", 4, {"ar": "b"}),), 7)
     engine.stop()
     wait_for(engine, lambda seen: Ended(KILLED) in seen)
@@ -148,6 +147,30 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
     engine.stop()
     assert wait_for(engine, bool) == [Ended(KILLED)]
     assert engine.drain() == []
+
+
+def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
+    engine.open()
+    engine.run("break")
+    events = wait_for(engine, lambda seen: Ended("it broke") in seen)
+    assert events[-2:] == [RunRefused("break", "it broke"), Ended("it broke")]
+    assert engine._process
+    engine._process.join(5)
+    assert not engine._process.is_alive() and engine.drain() == []
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+
+
+def test_a_long_conversation_does_not_hold_up_who_sends_it(engine: SessionProcess) -> None:
+    """More than fits into a pipe, to a process that only begins."""
+    engine.open()
+    engine.resume((PastTurn("a", 0, {"ar": "x" * 1_000_000}),), 7)
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    begun = time.monotonic()
+    engine.open()
+    assert time.monotonic() - begun < 0.2
+    assert len(said(wait_for(engine, bool))[0]) > 1_000_000
 
 
 def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from listening import Listener
+from listening import Open
 
 from app.events import (
     Finished,
@@ -35,8 +35,8 @@ def loaded(*names: str, back: bool = False) -> Loaded:
     return Loaded("t", "cpu", "float32", 1, 9, tuple(map(info, names)), back=back)
 
 
-def test_the_conversation_is_what_the_lanes_said(open_session: Any) -> None:
-    listener: Listener = open_session("ar,draft,lookup")
+def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
+    listener = open_session("ar,draft,lookup")
     standing = Standing(MINE, ())
     listener.loaded()
     standing.heard(listener.turn("the quick brown fox"))
@@ -66,6 +66,8 @@ def test_lanes_are_as_they_were_changed_last() -> None:
         LaneSpec("lookup", "lookup"),
     )
     assert not list(standing.commands())  # that lane is gone
+    standing.heard([LanesChanged((info("medusa"),))])
+    assert not list(standing.commands())  # this one is another
 
 
 def test_models_that_came_back_are_those_to_load() -> None:
