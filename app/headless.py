@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -85,9 +85,15 @@ def _answer(
     for turn, text in enumerate(turns):
         if text is not None:
             messages.append({"role": "user", "content": text})
-        ids = first_ids if turn == 0 else family.encode(messages, settings.raw)
         index = first_index + turn
-        reports = _run_lanes(settings, ids, lanes, family, seed, index, trace)
+        try:
+            ids = first_ids if turn == 0 else family.encode(messages, settings.raw)
+            reports = _run_lanes(settings, ids, lanes, family, seed, index, trace)
+        except InputError as error:  # a template that takes no second turn
+            ids = []
+            fresh = [Lane(lane.spec, family) for lane in lanes]
+            broken = {lane.spec.name: describe(error) for lane in fresh}
+            reports = _reports(fresh, None, broken, trace)
         yield {
             "index": index,
             "id": request.id,
@@ -132,6 +138,12 @@ def _run_lanes(
     reference = None
     if base is not None and base.spec.name not in errors:
         reference = Baseline(base, ids, settings.params)
+    return _reports(lanes, reference, errors, trace)
+
+
+def _reports(
+    lanes: Sequence[Lane], reference: Baseline | None, errors: Mapping[str, str], trace: bool
+) -> list[dict[str, Any]]:
     return [
         lane_report(lane, reference, errors.get(lane.spec.name), trace)
         if lane.available

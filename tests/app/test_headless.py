@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,12 @@ import pytest
 from app import headless
 from app import settings as settings_module
 from app.cli import main
+from app.family import Family
 from app.headless import Outcome
 from app.inputs import Request
 from app.lane import Lane
 from app.settings import load_settings
+from decoding.errors import InputError
 from decoding.params import Params
 from decoding.round import Round
 from tests.conftest import FamilyFolders
@@ -82,6 +84,30 @@ def test_a_conversation_that_outgrows_the_context_breaks_in_its_second_turn(run:
     for lane in second["lanes"]:
         assert lane["finish_reason"] == "error" and "context holds 128" in lane["reason"]
         assert lane["token_ids"] == [] and lane["ttft_seconds"] is None
+
+
+def test_a_template_that_takes_no_second_turn_costs_nothing_that_was_said(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = Family.encode
+
+    def one_turn(
+        family: Family, messages: Sequence[dict[str, str]], raw: bool = False
+    ) -> list[int]:
+        if len(messages) > 1:
+            raise InputError("the model's chat template can't take this conversation: no")
+        return encode(family, messages, raw)
+
+    monkeypatch.setattr(Family, "encode", one_turn)
+    outcome = run(Request(turns=("a", "b", "c")), Request(turns=("d",)), strategies="ar,medusa")
+    assert outcome.exit_code == 1
+    first, second, other = outcome.document["runs"]
+    assert first["lanes"][0]["finish_reason"] == other["lanes"][0]["finish_reason"] == "length"
+    assert (second["prompt"], second["prompt_ids"]) == ("b", [])
+    ar, medusa = second["lanes"]
+    assert ar["finish_reason"] == "error" and "can't take this" in ar["reason"]
+    assert (ar["token_ids"], ar["text"], ar["tokens"]) == ([], "", 0)
+    assert medusa["available"] is False
 
 
 def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
