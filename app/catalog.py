@@ -50,8 +50,8 @@ def look_at(folder: Path) -> Found | None:
     """What is in a folder, None where it is nothing that decodes or drafts."""
     try:
         return _look_at(folder)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return None  # files of others may hold anything
+    except Exception:  # files of others may hold anything
+        return None
 
 
 def _look_at(folder: Path) -> Found | None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from app.events import Event, Finished, Prefilled, RunStarted, Stepped
 from app.history.document import conversation_document
 from app.history.export import free_path, markdown
 from app.history.recording import Recording
+from app.tui.aside import aside
 from app.tui.safe_text import shortened
 from app.tui.screens.conversations import ConversationsScreen
 from decoding.errors import InputError
@@ -85,7 +87,7 @@ class Conversations:
             return
         app.state.opening = True
         try:
-            recording, happened = await to_thread(self._read, path)
+            recording, happened = await aside(partial(self._read, path))
             recorder.go_on(path)
         except (InputError, OSError) as error:
             self._say(str(error))
@@ -154,7 +156,7 @@ class Conversations:
                     new.write(text)
                     return file
 
-        self._app.run_worker(self._tell_of(to_thread(save)))
+        self._app.run_worker(self._tell_of(to_thread(save)))  # leaving waits for it
 
     async def _tell_of(self, saving: Awaitable[Path]) -> None:
         try:
@@ -184,7 +186,7 @@ class Conversations:
         """In a process of its own: the film is made of another app, and there is room for one."""
         recorder, size = self._app.recorder, self._app.size
         assert recorder is not None
-        recording = await to_thread(recorder.store.open, kept)
+        recording = await aside(partial(recorder.store.open, kept))
         path = free_path(recording.title, ".cast")
         self._app.notify(f"Recording {path.name} …", markup=False)
         process = await create_subprocess_exec(

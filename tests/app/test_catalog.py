@@ -61,6 +61,12 @@ def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None
         config = {"architectures": ["LlamaForCausalLM"], **odd}
         (tmp_path / "config.json").write_text(json.dumps(config))
         assert look_at(tmp_path) is None
+    for odd_text in (
+        "[" * 100_000,
+        '{"model_type": "llama", "medusa_num_heads": 1, "n_layer": 1e999}',
+    ):
+        (tmp_path / "config.json").write_text(odd_text)
+        assert look_at(tmp_path) is None
     (tmp_path / "model.safetensors").write_bytes(b"\xff" * 9)
     assert look_at(tmp_path) is None
     for text, what in (

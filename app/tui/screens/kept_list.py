@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from collections.abc import Callable
 from typing import ClassVar, Generic, TypeVar
 
@@ -14,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from app.tui.aside import aside
 from app.tui.keymap import first_key
 from app.tui.safe_text import shortened
 from decoding.errors import InputError
@@ -90,7 +90,7 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
         are pressed while files are read act on what is shown then."""
         place = self._list.highlighted or 0
         try:
-            self._entries, problem = await to_thread(self.entries), ""
+            self._entries, problem = await aside(self.entries), ""
         except OSError as error:
             problem = str(error)
         self.complain(problem or self.problem)
