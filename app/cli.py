@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.exceptions import TyperException
 
+from app.doctor import doctor
 from app.heads import heads
 from app.history.command import replay
 from app.models_command import models
@@ -33,6 +34,7 @@ cli = typer.Typer(
 cli.add_typer(heads, name="heads")
 cli.command()(replay)
 cli.command()(models)
+cli.command()(doctor)
 
 Flags = dict[str, Any]
 
