@@ -193,10 +193,12 @@ class TokenText:
         self._spans.append((start, self.wrapper.fed))
 
     def _flow_with_glyphs(self, text: str, ink: Ink) -> int:
-        """Glyphs stand around the words of a group, the spaces at its ends stay outside. The place
-        where the words begin."""
+        """Glyphs stand around the words of a group, the spaces at its ends stay outside, and spaces
+        alone begin none. The place where the words begin."""
         glyphs = GLYPHS.get(ink, "")
         feed = self.wrapper.feed
+        if glyphs != self._glyphs and text.isspace():
+            glyphs = ""
         if glyphs != self._glyphs:
             if self._glyphs:
                 feed(self._glyphs[1:], Ink.TEXT)

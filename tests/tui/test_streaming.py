@@ -82,6 +82,16 @@ async def test_colour_then_glyphs_then_plain(play: Play) -> None:
         assert stage.lines(2)[1] == "The capital of the sea France is Paris."
 
 
+async def test_spaces_alone_are_no_group_of_glyphs(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "c")
+        await stage.begin()
+        spaces = [[" a", " ", " "], [" "], [" ", " b"]]
+        rounds = [stepped("draft", accepted, [], " the") for accepted in spaces]
+        await stage.tell(prefilled("draft", "The"), *rounds)
+        assert stage.lines(2)[1] == "The ‹a›   the  the  ‹b› the"
+
+
 async def test_an_answer_may_end_in_an_accepted_token(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "c")
