@@ -88,6 +88,7 @@ async def filmed(
         nonlocal now
         driver = app._driver
         assert isinstance(driver, Film)
+        await pilot.pause()  # until all that is on the screen is there
         app.player.open()
         left = LAST_SECONDS
         while left > 0:
