@@ -22,9 +22,23 @@ HeadsDir = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0)]
 
+NAMES = {"medusa": "Medusa", "eagle": "EAGLE", "eagle1": "EAGLE-1", "eagle3": "EAGLE-3"}
+
+
+def _refuse_others(context: typer.Context, kind: str, **of: str) -> None:
+    """Options that were given although they are `of` another kind of heads, by name."""
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name))
+        other = of.get(str(option.name), kind)
+        if given is not None and given.name == "COMMANDLINE" and not kind.startswith(other):
+            raise InputError(
+                f"{option.opts[0]} is for {NAMES[other]}, not for {NAMES[kind]}: leave it out"
+            )
+
 
 @heads.command()
 def convert(
+    context: typer.Context,
     kind: Annotated[Literal["medusa", "eagle1", "eagle3"], typer.Argument(help="What to attach.")],
     target: Target,
     out: Annotated[Path, typer.Option(help="Folder for the new heads.")],
@@ -49,6 +63,12 @@ def convert(
     device: Device = "cpu",
 ) -> None:
     """Attach untrained heads to a target. `train` makes something of them."""
+    _refuse_others(
+        context,
+        kind,
+        **dict.fromkeys(("count", "layers", "own_lm_heads"), "medusa"),
+        **dict.fromkeys(("draft_vocab", "data", "taps"), "eagle3"),
+    )
     refuse_existing(out)
     if kind == "medusa":
         from app.heads.medusa import attach_to
@@ -84,6 +104,7 @@ def distill(
 
 @heads.command()
 def train(
+    context: typer.Context,
     target: Target,
     heads: HeadsDir,
     data: Annotated[list[str], typer.Option(help="JSONL of conversations; FILE[:REPEAT].")],
@@ -138,16 +159,18 @@ def train(
         evaluate_every=evaluate_every,
         seed=seed,
     )
-    if holds_medusa(heads):
+    medusa = holds_medusa(heads)
+    _refuse_others(
+        context,
+        "medusa" if medusa else "eagle",
+        **dict.fromkeys(("joint", "target_lr"), "medusa"),
+        **dict.fromkeys(("unroll", "features", "muon_lr"), "eagle"),
+    )
+    if medusa:
         from app.heads.medusa import train_on
 
         train_on(target, heads, data, held_out, length, out, schedule, resume, joint, device)
         return
-    if joint:
-        raise InputError(
-            "--joint trains Medusa heads and their target; an EAGLE draft is trained "
-            "on a target that stays as it is"
-        )
     from app.heads.eagle import train_on as train_eagle_on
 
     train_eagle_on(
@@ -157,6 +180,7 @@ def train(
 
 @heads.command("eval")
 def evaluate(
+    context: typer.Context,
     target: Target,
     heads: HeadsDir,
     prompts: Annotated[list[str], typer.Option(help="JSONL of prompts or conversations.")],
@@ -183,7 +207,14 @@ def evaluate(
         eagle_total_tokens=eagle_total_tokens,
         eagle_top_k=eagle_top_k,
     )
-    if holds_medusa(heads):
+    medusa = holds_medusa(heads)
+    _refuse_others(
+        context,
+        "medusa" if medusa else "eagle",
+        medusa_choices="medusa",
+        **dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), "eagle"),
+    )
+    if medusa:
         from app.heads.medusa import measure
 
         measure(target, heads, prompts, params, medusa_choices, seed, device, as_json)

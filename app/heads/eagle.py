@@ -55,8 +55,6 @@ def attach_to(
     seed: int,
     device: str,
 ) -> None:
-    if kind == "eagle1" and (draft_vocab or taps):
-        raise InputError("--draft-vocab and --taps are EAGLE-3's: an EAGLE-1 draft has neither")
     model, tokenizer = load(target, device)
     known = None
     if draft_vocab is not None:

@@ -115,7 +115,9 @@ CONVERSIONS = {
     "taps beyond": (["eagle3", "--taps", "0,2"], "the target has layers 0 to 1"),
     "taps no numbers": (["eagle3", "--taps", "a"], "give layers as numbers"),
     "nothing to count": (["eagle3", "--taps", "0,1", "--draft-vocab", "100"], "needs --data"),
-    "a vocabulary of its own": (["eagle1", "--draft-vocab", "100"], "are EAGLE-3's"),
+    "a vocabulary of its own": (["eagle1", "--draft-vocab", "9"], "--draft-vocab is for EAGLE-3"),
+    "Medusa's layers": (["eagle3", "--taps", "0,1", "--layers", "1"], "--layers is for Medusa"),
+    "EAGLE's data": (["medusa", "--data", "x"], "--data is for EAGLE-3, not for Medusa"),
 }
 
 
@@ -154,13 +156,24 @@ def test_what_cannot_be_learned_from_is_one_line(
     assert done.stderr.strip().count("\n") == 0
 
 
-def test_joint_training_is_medusas(
+def test_each_kind_of_heads_has_options_of_its_own(
     specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
 ) -> None:
-    out, target = str(tmp_path / "out"), ("--target", family_folders.target)
-    specchat("heads", "convert", "eagle1", *target, "--out", out)
-    done = specchat(
-        "heads", "train", *target, "--heads", out, "--data", str(lesson), "--out",
-        str(tmp_path / "x"), "--joint",
-    )  # fmt: skip
-    assert done.returncode == 2 and "--joint trains Medusa heads" in done.stderr
+    target = ("--target", family_folders.target)
+    for kind, command, option in (
+        ("eagle1", ("train", "--data", str(lesson), "--out", str(tmp_path / "x")), ("--joint",)),
+        (
+            "medusa",
+            ("train", "--data", str(lesson), "--out", str(tmp_path / "x")),
+            ("--unroll", "3"),
+        ),
+        ("eagle1", ("eval", "--prompts", str(lesson)), ("--medusa-choices", "small")),
+        ("medusa", ("eval", "--prompts", str(lesson)), ("--eagle-top-k", "3")),
+    ):
+        out = tmp_path / kind
+        if not out.exists():
+            specchat("heads", "convert", kind, *target, "--out", str(out))
+        done = specchat("heads", *command, *target, "--heads", str(out), *option)
+        other = "Medusa, not for EAGLE" if kind == "eagle1" else "EAGLE, not for Medusa"
+        assert done.returncode == 2 and f"{option[0]} is for {other}" in done.stderr
+    assert not (tmp_path / "x").exists()
