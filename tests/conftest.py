@@ -3,6 +3,7 @@ disk."""
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import random
@@ -55,6 +56,14 @@ CHAT_TEMPLATE = (
     "{{ '<s>' }}{% for m in messages %}{{ '<' + m.role + '>' + m.content + '</s>' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
 )
+
+
+def pytest_collection_finish() -> None:
+    """What the libraries have made by now stays: the garbage collector need not go through it again
+    and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

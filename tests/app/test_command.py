@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -261,11 +262,39 @@ def test_wrong_input_is_one_line_and_exit_2(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 @pytest.mark.parametrize("redirection", [">/dev/full", ">&-", "| true"])
-def test_output_that_gets_lost_is_one_line_and_exit_1(
-    redirection: str, family_folders: FamilyFolders
-) -> None:
-    command = f"{sys.executable} -m app run --prompt hi --max-new-tokens 2 --strategies ar --json"
-    script = f"{command} --target {family_folders.target} {redirection}; exit ${{PIPESTATUS[0]}}"
+def test_output_that_gets_lost_is_one_line_and_exit_1(redirection: str) -> None:
+    script = f"{sys.executable} -m app models --json {redirection}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
+    assert done.stderr.startswith("specchat: ") and done.stderr.count("\n") == 1
+
+
+def full_disk() -> TextIO:
+    return open("/dev/full", "w")
+
+
+def no_reader() -> TextIO:
+    reading, writing = os.pipe()
+    os.close(reading)
+    return os.fdopen(writing, "w")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+@pytest.mark.parametrize("lost", [full_disk, no_reader, lambda: None])
+@pytest.mark.parametrize("form", ["--json", "--stop=x"])
+def test_answers_that_get_lost_are_one_line_and_exit_1(
+    form: str,
+    lost: Callable[[], TextIO | None],
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In this process; the way of `put` through the interpreter's end is the test above."""
+    stdout = lost()
+    monkeypatch.setattr(sys, "stdout", stdout)
+    models = ("--target", family_folders.target, "--strategies", "ar")
+    done = specchat("run", "--prompt", "hi", "--max-new-tokens", "2", *models, form)
+    if stdout:
+        stdout.close()
+    assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith("specchat: ") and done.stderr.count("\n") == 1

@@ -45,6 +45,11 @@ def drawn(weights: Tensor, noise: Noise) -> list[int]:
     return draw(weights, exponential(weights, noise.generator)).tolist()
 
 
+def one_token_drafts(q: Tensor) -> list[Draft]:
+    """Of every token, drawn from `q` [1, V]."""
+    return [Draft(DraftTree(chain(1), torch.tensor([0, i])), q) for i in range(q.shape[1])]
+
+
 def judge(draft: Draft, logits: Tensor, noise: Noise, sampling: SamplingParams = ONE) -> Verdict:
     """A round: what it emits has used up its places."""
     verdict = accept(draft, logits, sampling, noise)
@@ -57,11 +62,11 @@ def test_a_sampled_draft_comes_out_as_the_target_would_have_drawn(pair: str) -> 
     p, q = PAIRS[pair]
     logits = log([p, NEXT])
     row = torch.tensor([q])
+    drafts = one_token_drafts(row)
     noise = seeded(4, logits.shape[1])
     first, second, accepted = [], [], 0
     for token in drawn(row.repeat(DRAWS, 1), noise):
-        draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), row)
-        verdict = judge(draft, logits, noise)
+        verdict = judge(drafts[token], logits, noise)
         if verdict.path:
             accepted += 1
             first.append(token)
@@ -82,11 +87,11 @@ def test_the_draft_is_judged_by_the_warped_target() -> None:
     weights = [math.exp(x / 0.7) for x in (2.0, 1.0)]  # hold 0.92 of the mass
     p = [w / sum(weights) for w in weights]
     q = torch.tensor([[0.1, 0.4, 0.3, 0.2]])
+    drafts = one_token_drafts(q)
     noise = seeded(5, 4)
     first = []
     for token in drawn(q.repeat(DRAWS // 2, 1), noise):
-        draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), q)
-        verdict = judge(draft, logits, noise, sampling)
+        verdict = judge(drafts[token], logits, noise, sampling)
         first.append(token if verdict.path else verdict.bonus)
     assert_drawn_from(first, dict(enumerate(p)))
 
@@ -125,11 +130,11 @@ def test_an_empty_residual_falls_back_to_the_target() -> None:
     """Rounding can reject although p == q; here q is a little too large everywhere."""
     p = [0.5, 0.3, 0.2]
     q = torch.tensor([p]) * 1.25
+    drafts, logits = one_token_drafts(q), log([p, NEXT])
     noise = seeded(6, 3)
     rejected = []
     for token in drawn(q.repeat(DRAWS, 1), noise):
-        draft = Draft(DraftTree(chain(1), torch.tensor([0, token])), q)
-        verdict = judge(draft, log([p, NEXT]), noise)
+        verdict = judge(drafts[token], logits, noise)
         if not verdict.path:
             rejected.append(verdict.bonus)
     assert len(rejected) > DRAWS / 8
@@ -149,10 +154,10 @@ def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_
     tokens = [0, 2, 0, 2, 1, 0, 1]
     p = [[0.5, 0.3, 0.2]] + [[0.2, 0.7, 0.1], [0.6, 0.1, 0.3]] + [[0.1, 0.1, 0.8]] * 4
     draft = Draft(DraftTree(shape, torch.tensor(tokens)))
-    noise = seeded(7, 3)
+    logits, noise = log(p), seeded(7, 3)
     emitted = []
     for _ in range(DRAWS):
-        verdict = judge(draft, log(p), noise)
+        verdict = judge(draft, logits, noise)
         emitted.append((*(tokens[i] for i in verdict.path), verdict.bonus)[:2])
     behind = {2: p[1], 0: p[2]}
     exact = {

@@ -64,12 +64,14 @@ def test_convert_train_eval_run(
     again = read_eagle(trained, SHAPE)
     assert again.tensors["fc.weight"].allclose(after.tensors["fc.weight"], atol=1e-3)
 
+    prompts = tmp_path / "prompts.jsonl"  # each once
+    prompts.write_text("\n".join(lesson.read_text().splitlines()[: len(WORDS)]))
     measure = (
-        "heads", "eval", *target, "--heads", str(trained), "--prompts", str(lesson),
+        "heads", "eval", *target, "--heads", str(trained), "--prompts", str(prompts),
         "--max-new-tokens", "12", "--eagle-total-tokens", "8", "--eagle-top-k", "3",
     )  # fmt: skip
     report = json.loads(specchat(*measure, "--json").stdout)
-    assert report["prompts"] == 64 and len(report["accuracy"]) == 7
+    assert report["prompts"] == len(WORDS) and len(report["accuracy"]) == 7
     assert 1 <= report["simulated_tokens_per_pass"] <= 8
     assert report["tokens_per_pass"] >= 1 and sum(report["accepted_histogram"]) > 0
     assert "served: τ" in specchat(*measure).stdout

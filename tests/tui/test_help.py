@@ -34,13 +34,13 @@ def entry(stage: Stage, name: str) -> str:
 
 
 async def test_texts_keep_to_their_column_at_any_width(play: Play) -> None:
-    async with play((100, 250)) as stage:
+    async with play((100, 200)) as stage:
         await stage.press("f1")
         wide = entry(stage, "TTFT")
         assert wide == "time to the first token: the prefill. It is not in tok/s."
-        await stage.resize(60, 400)
+        await stage.resize(60, 320)
         assert entry(stage, "TTFT") == wide
-        await stage.resize(40, 900)
+        await stage.resize(40, 560)
         assert entry(stage, "TTFT") == wide
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -244,11 +242,6 @@ async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
             themes.append(stage.app.theme)
             stage.app.action_dark()
         assert themes == ["nord", "specchat-light", "nord"]
-
-
-def test_importing_the_app_does_not_import_torch() -> None:
-    code = "import sys, app.tui.app; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:

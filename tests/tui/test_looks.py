@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from scripted import lane, prefilled, stepped
 from stage import Play, Stage
@@ -17,14 +15,12 @@ LANES = tuple(lane(name, gamma=4) for name in NAMES)
 
 @pytest.fixture
 def wrapped(monkeypatch: pytest.MonkeyPatch) -> list[TextView]:
-    """The views that were wrapped again, in their order; each takes as long as with a long
-    answer."""
+    """The views that were wrapped again, in their order."""
     views: list[TextView] = []
     rewrap = TextView.rewrap
 
     def noted(view: TextView) -> None:
         views.append(view)
-        time.sleep(0.02)
         rewrap(view)
 
     monkeypatch.setattr(TextView, "rewrap", noted)
