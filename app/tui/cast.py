@@ -23,6 +23,7 @@ from decoding.errors import InputError
 FRAMES_A_SECOND = 15
 PAINT_SECONDS = 0.02  # real time for Textual to draw what has changed
 LAST_SECONDS = 2.0  # how long the end stays
+BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # no cursor on an empty screen
 SIZES = (40, 12), (400, 200)
 
 
@@ -98,7 +99,8 @@ async def filmed(
             now += 1 / FRAMES_A_SECOND
             if app.player.over:
                 left -= 1 / FRAMES_A_SECOND
-        film.extend([*driver.frames, (now, "")])  # the last picture stays until then
+        # the last picture stays until `now`; then whoever's terminal it was has a cursor again
+        film.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
         app.exit()
 
     await app.run_async(size=size, auto_pilot=play)

@@ -49,8 +49,10 @@ class ReplayApp(SpecchatApp):
             state.schedule = event.schedule
             if event.leader in state.lanes:
                 state.leader = event.leader
-        elif isinstance(event, Stepped) and event.params not in (None, state.params):
-            self._show_params(event.params or state.params)
+        elif isinstance(event, Stepped):
+            state.lanes[event.lane].tree = event.tree
+            if event.params not in (None, state.params):
+                self._show_params(event.params or state.params)
         await super().take(event)
         self.player.paused = state.paused = paused  # a turn's end ends no pause here
 

@@ -63,6 +63,7 @@ def test_an_asciicast(tmp_path: Path) -> None:
     assert 2.0 < times[-1] < 5.0  # the turns, the second between them, the end that stays
     drawn = "".join(data for _, _, data in frames)
     assert "Count!" in drawn and "seven" in drawn and "\x1b[38;2;" in drawn
+    assert drawn.startswith("\x1b[?25l\x1b[2J") and drawn.endswith("\x1b[24;1H\x1b[?25h")
 
 
 def test_sizes() -> None:
