@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import torch
@@ -18,6 +18,8 @@ from transformers.generation.logits_process import (
 from decoding.noise import Noise
 from decoding.params import SamplingParams
 
+HEAD = 1024  # of the likeliest tokens
+
 
 def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     """Warped distribution of each row, float32 [n, V], in `generate`'s order: temperature, top-k,
@@ -31,12 +33,31 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     if sampling.top_k:
         warpers.append(TopKLogitsWarper(sampling.top_k))
     if sampling.top_p < 1.0:
-        warpers.append(TopPLogitsWarper(sampling.top_p))
+        warpers.append(_TopP(sampling.top_p))
     if sampling.min_p > 0.0:
         warpers.append(MinPLogitsWarper(sampling.min_p))
     no_ids = torch.empty(0, dtype=torch.long, device=logits.device)
     warped = warpers(cast(torch.LongTensor, no_ids), cast(torch.FloatTensor, logits))
     return warped.softmax(-1)
+
+
+class _TopP(TopPLogitsWarper):
+    """The same, without sorting a large vocabulary on a CPU where the likeliest tokens alone hold
+    `top_p`: a sort takes longer there than many a small model's pass, and trees have many rows."""
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        by_sorting: Callable[..., torch.FloatTensor] = super().__call__
+        if scores.device.type != "cpu" or scores.shape[-1] <= 4 * HEAD:
+            return by_sorting(input_ids, scores)
+        head = scores.topk(HEAD, dim=-1)
+        mass = (head.values - scores.logsumexp(-1, keepdim=True)).exp()
+        above = mass.cumsum(-1) - mass  # of all likelier tokens
+        kept = head.values.masked_fill(above >= self.top_p, self.filter_value)
+        warped = torch.full_like(scores, self.filter_value).scatter_(-1, head.indices, kept)
+        wide = above[:, -1] < self.top_p  # it may go on behind the head
+        if wide.any():
+            warped[wide] = by_sorting(input_ids, scores[wide])
+        return cast(torch.FloatTensor, warped)
 
 
 def draw(weights: Tensor, noise: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from transformers import GenerationConfig
 
+from decoding import sampling as sampling_module
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
@@ -78,6 +79,23 @@ def test_probabilities_are_those_of_the_definitions(sampling: SamplingParams) ->
         expected = torch.tensor(warped(tuple(row.tolist()), sampling))
         got = probabilities(row[None], sampling)[0]
         torch.testing.assert_close(got, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("sharpness", [6.0, 2.0, 0.5, 0.01], ids=str)
+@pytest.mark.parametrize("top_k, top_p", [(0, 0.9), (0, 0.999), (50, 0.8), (0, 1e-6)], ids=str)
+def test_a_large_vocabulary_is_cut_at_the_same_place(
+    sharpness: float, top_k: int, top_p: float
+) -> None:
+    """By its likeliest tokens alone where they hold top_p, and else by all of them: rows of both
+    kinds stand in one call."""
+    generator = torch.Generator().manual_seed(1)
+    rows = torch.randn(6, 5 * sampling_module.HEAD, generator=generator)
+    rows *= torch.tensor([1.0, 3.0, 0.3, 1.0, 0.1, 2.0])[:, None] * sharpness
+    sampling = SamplingParams(1.0, top_k, top_p)
+    got, wanted = probabilities(rows, sampling), generates_own(rows, sampling)
+    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-6)
+    # sums in another order: at most the last token may fall on the other side
+    assert ((got > 0) ^ (wanted > 0)).sum(-1).max() <= 1
 
 
 def test_half_precision_logits_are_warped_in_float32() -> None:
