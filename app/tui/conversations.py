@@ -172,7 +172,7 @@ class Conversations:
     def _save_picture(self) -> None:
         async def save() -> Path:
             path = free_path("specchat", ".svg")
-            self._app.save_screenshot(path.name, str(path.parent))
+            path.write_text(picture(self._app), encoding="utf-8")
             return path
 
         self._app.set_timer(PALETTE_SECONDS, lambda: self._tell_of(save()))
@@ -208,6 +208,12 @@ class Conversations:
     def _say(self, text: str, seconds: float | None = 6.0) -> None:
         self._app.state.say(text, seconds)
         self._app.main.show_state()
+
+
+def picture(app: SpecchatApp) -> str:
+    """The screen as SVG. Spaces at the ends of its runs of text are places in the row: without a
+    word about them some viewers (librsvg) drop them."""
+    return app.export_screenshot().replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 def known(recording: Recording, lanes: set[str]) -> Iterator[Event]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from conversation import LOADED, SETTINGS, turn
@@ -17,7 +18,7 @@ from app.history.reading import read_recording
 from app.history.recorder import Recorder
 from app.history.store import Store
 from app.tui.app import SpecchatApp
-from app.tui.conversations import Conversations
+from app.tui.conversations import Conversations, picture
 from decoding.params import Params
 
 ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
@@ -151,6 +152,13 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "Four seven five" in (tmp_path / "count.md").read_text(encoding="utf-8")
     assert read_recording(tmp_path / "count-2.json").turns[0].answers == ANSWERS
     assert json.loads((tmp_path / "count.json").read_text())["runs"][0]["prompt"] == "Count!"
+
+
+async def test_a_picture_keeps_its_spaces(store: Store) -> None:
+    async with opened(store) as stage:
+        drawn = ElementTree.fromstring(picture(stage.app))
+        assert drawn.get("{http://www.w3.org/XML/1998/namespace}space") == "preserve"
+        assert "\xa0Palette\xa0" in "".join(drawn.itertext())
 
 
 async def test_without_a_recorder_nothing_is_kept(store: Store) -> None:

@@ -14,6 +14,7 @@ from app.session import Session
 from app.session_process import SessionProcess
 from app.settings import load_settings
 from app.tui.app import SpecchatApp
+from app.tui.conversations import picture
 
 PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in the README's table
 
@@ -38,7 +39,7 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
         await pilot.pause()
         app.main.action_round(-1)  # one with a tree that has something to show
         await pilot.pause(0.5)  # the figures' last update
-        app.save_screenshot(out.name, str(out.parent))
+        out.write_text(picture(app), encoding="utf-8")
         app.exit()
     session.close()
 
