@@ -34,7 +34,8 @@ class Standing:
 
     def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self.options, self.specs = options, specs
-        self._loaded_options = options  # those that come back where others can't be loaded
+        self._wished = [options]  # one after the other
+        self._there = options  # those that come back where others can't be loaded
         self._settings: dict[str, tuple[Any, ...]] = {}  # by command
         self._enabled: dict[str, bool] = {}  # by lane
         self._turns: list[Turn] = []
@@ -68,6 +69,7 @@ class Standing:
                 self._seed = seed
             case ["open_models", options, specs]:
                 self.options, self.specs = options, specs
+                self._wished.append(options)
                 self._turns = []
 
     def heard(self, events: Iterable[Event]) -> None:
@@ -84,10 +86,10 @@ class Standing:
                 )
                 there = {spec.name for spec in self.specs}
                 self._enabled = {name: on for name, on in self._enabled.items() if name in there}
-                if isinstance(event, Loaded) and not event.back:
-                    self._loaded_options = self.options
+                if isinstance(event, Loaded):
+                    self._are_there(event.place)
             case LoadFailed(kept=True):
-                self.options = self._loaded_options
+                self.options = self._there
             case RunStarted():
                 if self._turns and self._turns[-1].run == event.run:  # once more
                     self._turns.pop()
@@ -126,6 +128,13 @@ class Standing:
         if self._turns:
             turns = [PastTurn(turn.prompt, turn.run, dict(turn.answers)) for turn in self._turns]
             yield "resume", (turns, self._seed)
+
+    def _are_there(self, place: str) -> None:
+        """Others may be wished for since. No name: the demo, which one can only begin with."""
+        newest_first = reversed(self._wished)
+        self._there = next((o for o in newest_first if o.target == place), self._wished[0])
+        if self._there is self._wished[-1]:
+            self.options = self._there
 
     def _change(self, lane: str, **changed: Any) -> None:
         self.specs = tuple(

@@ -31,8 +31,8 @@ def info(name: str, **more: Any) -> LaneInfo:
     return LaneInfo(name, name, name, True, None, True, 0, **more)
 
 
-def loaded(*names: str, back: bool = False) -> Loaded:
-    return Loaded("t", "cpu", "float32", 1, 9, tuple(map(info, names)), back=back)
+def loaded(place: str, *names: str, back: bool = False) -> Loaded:
+    return Loaded("t", "cpu", "float32", 1, 9, tuple(map(info, names)), place=place, back=back)
 
 
 def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
@@ -72,17 +72,31 @@ def test_lanes_are_as_they_were_changed_last() -> None:
 
 def test_models_that_came_back_are_those_to_load() -> None:
     standing = Standing(MINE, SPECS)
-    standing.heard([loaded("ar")])
+    standing.heard([loaded("mine", "ar")])
     standing.told("resume", [PastTurn("a", 0, {})], 7)
     standing.told("open_models", OTHER, SPECS)
     assert (standing.options, standing.specs) == (OTHER, SPECS) and not list(standing.commands())
-    standing.heard([loaded("ar", back=True), LoadFailed("no folder", kept=True)])
+    standing.heard([loaded("mine", "ar", back=True), LoadFailed("no folder", kept=True)])
     assert standing.options == MINE and [spec.name for spec in standing.specs] == ["ar"]
     standing.told("open_models", OTHER, SPECS)
-    standing.heard([loaded("ar", "medusa")])
+    standing.heard([loaded("other", "ar", "medusa")])
     standing.told("open_models", MINE, SPECS)
     standing.heard([LoadFailed("no folder", kept=True)])
     assert standing.options == OTHER
+
+
+def test_models_are_wished_for_while_others_are_loaded() -> None:
+    standing = Standing(ModelOptions(), SPECS)  # the demo
+    standing.told("open_models", OTHER, SPECS)
+    standing.heard([loaded("/demo", "ar")])
+    assert standing.options == OTHER
+    standing.told("open_models", MINE, SPECS)
+    standing.heard([loaded("/demo", "ar", back=True), LoadFailed("no folder", kept=True)])
+    standing.heard([loaded("mine", "ar")])
+    assert standing.options == MINE
+    standing.told("open_models", OTHER, SPECS)
+    standing.heard([loaded("mine", "ar", back=True), LoadFailed("no folder", kept=True)])
+    assert standing.options == MINE
 
 
 def test_what_is_still_to_be_said_is_said_once() -> None:
