@@ -66,8 +66,8 @@ class Lane:
 
     @property
     def text(self) -> str:
-        """The answer so far, special tokens and stop texts left out."""
-        return self._stop.trim(self.family.decode(self.ids))
+        """The answer so far, without special tokens, stop texts, a character not yet whole."""
+        return self._stop.trim(self.family.decode(self.ids)) if self.finished else self._shown
 
     @property
     def prefill_seconds(self) -> float:
@@ -126,7 +126,7 @@ class Lane:
     ) -> TokenEvent:
         """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
         on the target; its time counts towards this lane's TTFT as if it had been its own."""
-        self.ids, self.rounds, self.stats = [], [], Stats()
+        self.ids, self.rounds, self.stats, self._shown = [], [], Stats(), ""
         self._stop = stop
         self._detokenizer = Detokenizer(self.family.decode)
         if self.spec.strategy == "drafter":
