@@ -52,22 +52,22 @@ class SessionProcess:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
         make = partial(self._make, self._standing.options, self._standing.specs)
-        process = context.Process(
-            target=serve, args=(theirs, make), name="specchat-decode", daemon=True
-        )
         try:
+            ours, theirs = context.Pipe()
+            process = context.Process(
+                target=serve, args=(theirs, make), name="specchat-decode", daemon=True
+            )
             # The first start of all begins a resource tracker as well, and so does any other where
             # that has died. It wants a stderr that is a file; what Textual puts there is none.
             with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
                 process.start()
         except OSError as error:
             self._ended = f"the decoding process can't be started: {error.strerror or error}"
-        else:
-            self._process, self._connection, self._outbox = process, ours, SimpleQueue()
-            Thread(target=deliver, args=(self._outbox, ours), daemon=True).start()
+            return
         theirs.close()  # the other process has its own: when that one ends, reading here says so
+        self._process, self._connection, self._outbox = process, ours, SimpleQueue()
+        Thread(target=deliver, args=(self._outbox, ours), daemon=True).start()
 
     def open(self) -> None:
         if self._opened:

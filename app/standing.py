@@ -103,7 +103,9 @@ class Standing:
                 self._say(event.lane, "".join(t.text for t in event.tokens if not t.fate.ghost))
             case Finished():
                 self._answering.discard(event.lane)
-            case RunFinished() | RunRefused():
+            case RunFinished():
+                self._turn = None
+            case RunRefused():
                 self._asked = self._turn = None
             case Proof() if event.note is not None or event.done == event.repetitions:
                 self._claim = None

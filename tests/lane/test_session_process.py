@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from io import StringIO
 from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import SpawnContext, SpawnProcess
 
 import pytest
 
@@ -200,16 +200,17 @@ def test_another_one_begins_where_stderr_is_no_file(
     assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
 
 
+@pytest.mark.parametrize("what", [(SpawnProcess, "start"), (SpawnContext, "Pipe")])
 def test_one_that_cannot_be_started_is_told_as_such(
-    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch
+    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch, what: tuple[type, str]
 ) -> None:
     engine.open()
 
-    def no_memory(self: object) -> None:
+    def fails(self: object) -> None:
         raise OSError(12, "Cannot allocate memory")
 
     with monkeypatch.context() as patch:
-        patch.setattr(SpawnProcess, "start", no_memory)
+        patch.setattr(*what, fails)
         engine.open()
     why = "the decoding process can't be started: Cannot allocate memory"
     assert engine.drain() == [Ended(why)] and engine.drain() == []
