@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -81,6 +82,8 @@ def test_bad_choices_are_refused_in_one_line(text: str, line: str) -> None:
         parse_choices(text)
 
 
-def test_choices_by_name_json_and_file(tmp_path: object) -> None:
+def test_choices_by_name_json_and_file(tmp_path: Path) -> None:
     assert parse_choices("chain") == NAMED["chain"]
     assert parse_choices("[[0], [0, 1]]") == ((0,), (0, 1))
+    (tmp_path / "tree.json").write_text("[[0], [2]]")
+    assert parse_choices(str(tmp_path / "tree.json")) == ((0,), (2,))
