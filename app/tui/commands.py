@@ -15,6 +15,7 @@ from app.tui.knobs import KNOBS, shown
 from app.tui.screens.main import MainScreen
 
 TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
+STATIC = "The same shape in every round, {} tokens deep"
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
@@ -38,10 +39,12 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
             yield SystemCommand(f"Slider: {knob.label}", knob.what, run)
     infos = [lane.info for lane in screen.state.lanes.values()]
     trees = dict.fromkeys(
-        (info.strategy, info.title, tree) for info in infos for tree in info.trees
+        (info.strategy, info.title, tree, depth)
+        for info in infos
+        for tree, depth in info.trees.items()
     )
-    for strategy, title, tree in trees if allowed(screen.state, "tree") else ():
-        what = TREES.get(tree, "These ranks of guesses in every round")
+    for strategy, title, tree, depth in trees if allowed(screen.state, "tree") else ():
+        what = TREES.get(tree, STATIC.format(depth))
         run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
         yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
     for strategy, title in STRATEGIES.items() if allowed(screen.state, "add_lane") else ():

@@ -77,11 +77,14 @@ class LaneState:
         return f"a{self.steps[-1].round.gamma if running else self.usual_gamma(params)}"
 
     def gamma_in(self, own: Params) -> str | None:
-        """The gamma that the lane's own settings mean."""
+        """The gamma that the lane's own settings mean; Medusa has no more than its tree is deep."""
         if not self.info.default_gamma:
             return None
+        deepest = self.info.trees.get(self.tree, self.info.default_gamma)
         if own.gamma is None:
-            return str(self.info.trees.get(self.tree, self.info.default_gamma))
+            return str(deepest)
+        if self.info.strategy == "medusa" and own.gamma != "auto":
+            return str(min(own.gamma, deepest))
         return str(own.gamma)
 
     def usual_gamma(self, params: Params) -> int:

@@ -103,12 +103,21 @@ async def test_the_palette_changes_medusas_tree(play: Play) -> None:
         assert "4 Medusa γ3" in stage.text
         await stage.press("ctrl+p")
         await stage.find("tree: chain")
+        assert "The same shape in every round, 4 tokens deep" in stage.text
         await stage.press("enter")
         assert stage.engine.asked("set_tree") == [("medusa", "chain")]
         assert "4 Medusa γ4 chain" in stage.text and "from the next round on" in stage.text
         stage.app.action_tree("medusa", "default")
         await stage.pilot.pause()
         assert "4 Medusa γ3 ─" in stage.text
+
+
+async def test_medusa_has_no_more_gamma_than_heads(play: Play) -> None:
+    async with play(params=Params(gamma=8)) as stage:
+        await stage.load(WITH_MEDUSA)
+        assert "2 Draft model γ8" in stage.text and "4 Medusa γ3" in stage.text
+        await stage.press("escape", "g", "home", "right", "right", "right", "right")
+        assert "2 Draft model γ2" in stage.text and "4 Medusa γ2" in stage.text
 
 
 async def test_eagles_tree_has_sliders_while_its_lane_leads(play: Play) -> None:
