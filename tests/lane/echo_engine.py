@@ -1,10 +1,15 @@
-"""An engine that says what it was asked, for a process of its own."""
+"""Engines for a process of its own: one that says what it was asked, and others in a bad moment."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import threading
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
 
 from app.events import Ended, Event, Loading
 from app.settings import ModelOptions
@@ -44,3 +49,26 @@ class EchoEngine:
 
     def again(self) -> None:
         raise RuntimeError("broken")
+
+
+def late(begin: Path, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> EchoEngine:
+    """It takes no notice of anything until the file is there."""
+    while not begin.exists():
+        time.sleep(0.01)
+    return EchoEngine(options, specs)
+
+
+def stuck(options: ModelOptions, specs: tuple[LaneSpec, ...], **settings: Any) -> Any:
+    """A session that never gets over the fifth round."""
+    from app.session import Session
+    from app.turn import TurnRunner
+
+    advance, rounds = TurnRunner.advance, count(1)
+
+    def advance_or_wait(self: TurnRunner, *arguments: Any) -> None:
+        if next(rounds) > 5:
+            threading.Event().wait()
+        advance(self, *arguments)
+
+    TurnRunner.advance = advance_or_wait  # type: ignore[method-assign]
+    return Session(options, specs, **settings)
