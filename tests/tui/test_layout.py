@@ -88,6 +88,31 @@ async def test_a_pane_has_three_lines_of_text_or_tabs(
                 assert stage.app.main.panel.size.height >= 8
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50)])
+@pytest.mark.parametrize("key", ["v", "w", "s"])
+async def test_the_edges_of_a_panel_are_straight(
+    play: Play, size: tuple[int, int], key: str
+) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await stage.press(key)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        panel = stage.app.main.panel
+        assert panel
+        rows = stage.text.splitlines()[panel.region.y : panel.region.bottom]
+        assert {row[0] for row in rows} == set("╭│╰")
+        assert {row[-1] for row in rows} - {"┃"} == set("╮│╯")
+
+
+async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
+    async with play((200, 50)) as stage:
+        await stage.press("escape", "w")
+        before = stage.view(1).size.height
+        await stage.press("v")
+        assert stage.view(1).size.height == before - 9
+
+
 async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
     six = (*FOUR, lane("medusa", gamma=3), lane("drafter"))
     async with play((100, 30), lanes=six, load=False) as stage:

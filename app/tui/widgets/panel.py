@@ -15,6 +15,7 @@ class Panel(Vertical):
     probabilities, which cost time, so lanes are asked for them only while it is open."""
 
     ALLOW_MAXIMIZE = False
+    MOST_ROWS = 30  # however much room there is
     WATCHES = False
 
     def __init__(self, *, dom_id: str) -> None:

@@ -11,7 +11,7 @@ from app.tui.widgets.lane_grid import grid_rows
 from app.tui.widgets.panel import Panel
 
 PANE_ROWS = 5  # two edges and three lines of text: with fewer a pane says nothing
-PANEL_SHARE, PANEL_LEAST, PANEL_MOST = 0.45, 8, 30  # of the screen's rows; rows
+PANEL_SHARE, PANEL_LEAST = 0.45, 8  # of the screen's rows; rows
 TAB_ROWS = 1
 
 
@@ -34,7 +34,7 @@ class Room(Vertical):
         least = PANEL_LEAST if panel else 0
         crowded = 0 < height < needed + least
         if panel:
-            wanted = min(round(PANEL_SHARE * self.screen.size.height), PANEL_MOST)
+            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.MOST_ROWS)
             spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
             panel.styles.height = max(min(wanted, spare), least)
         return crowded
