@@ -217,6 +217,19 @@ async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) 
         assert "◆ ·and" in stage.text and "what became of it" in stage.text
 
 
+async def test_opened_late_it_is_as_if_it_had_been_open(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "It"), step("draft", TREE))
+        await stage.press("v")
+        assert "│ ┝━✓ ," in stage.text  # two columns a level
+        await stage.press("v")
+        await stage.tell(step("draft", wide_tree()))
+        await stage.press("v")
+        assert "◆ ·and" in stage.text and "● ·is" not in stage.text
+
+
 async def test_a_deep_chain_stays_readable_in_60_columns(play: Play) -> None:
     deep = replace(
         CHAIN, tokens=(1, *[2] * 16), parents=tuple(range(-1, 16)), accepted=tuple(range(1, 17)),

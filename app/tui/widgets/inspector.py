@@ -62,7 +62,7 @@ class Inspector(Panel):
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
         """The tree again, where anything of it has changed."""
-        width = self.view.scrollable_content_region.width
+        width = self.screen.size.width  # the view has none yet when it is opened
         shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
         if shown == self._shown:
             return

@@ -38,11 +38,15 @@ class TreeView(ScrollView, can_focus=True):
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     def show(self, lines: list[TreeLine], note: str) -> None:
-        """Another round: the end of the path that lived comes into view, else the top."""
+        """Another round."""
         self._lines, self._note = lines, note
         self._measure()
-        ends = [i for i, line in enumerate(lines) if line.life in (Life.LIVED, Life.OWN)]
-        any_lived = any(line.life is Life.LIVED for line in lines)
+        self._seek()
+
+    def _seek(self) -> None:
+        """The end of the path that lived comes into view, else the top."""
+        ends = [i for i, line in enumerate(self._lines) if line.life in (Life.LIVED, Life.OWN)]
+        any_lived = any(line.life is Life.LIVED for line in self._lines)
         rows = max(1, self.scrollable_content_region.height - self._above)
         end = ends[-1] if any_lived else 0
         y = 0 if end < rows else end - rows // 2
@@ -68,6 +72,7 @@ class TreeView(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         self._measure()
+        self._seek()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
