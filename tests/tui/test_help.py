@@ -63,7 +63,7 @@ async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> N
     async with play((100, 250)) as stage:
         stage.app.set_keymap({"view.ghosts": "j,f9"})
         await stage.press("f1")
-        assert entry(stage, "j F9") == "Show or hide rejected tokens"
+        assert entry(stage, "j, F9") == "Show or hide rejected tokens"
         segments = (
             each for strip in stage.app.screen._compositor.render_strips() for each in strip
         )

@@ -298,7 +298,7 @@ async def test_the_inspector_shows_the_drafts_own_probability(play: Play) -> Non
     async with play((120, 40)) as stage:
         await stage.load()
         await drafted(stage, EAGLE)
-        assert "guess   draft     p  what became of it" in stage.text
+        assert "guess draft     p  what became of it" in stage.text
         assert "○ ·Paris" in stage.text
         await stage.tell(step("draft", TREE))
-        assert "guess       p  what became of it" in stage.text
+        assert "guess     p  what became of it" in stage.text

@@ -77,7 +77,7 @@ class HelpScreen(ModalScreen[None]):
             if not lane_key(binding) and allowed(self._state, binding.action):
                 keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
                 texts[binding.action] = binding.tooltip
-        return ((" ".join(keys[action]), text) for action, text in texts.items())
+        return ((", ".join(keys[action]), text) for action, text in texts.items())
 
 
 def section(heading: str, terms: Iterable[Term]) -> Iterator[Widget]:

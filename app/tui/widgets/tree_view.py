@@ -13,7 +13,6 @@ from textual.strip import Strip
 from app.tui.tree_lines import Life, TreeLine
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 
-GUESS_CELLS = 7  # "h4 10th"
 P_CELLS = 5
 TOKEN_CELLS = 24  # no token's text gets more
 HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "draft", "p", "what became of it")
@@ -66,7 +65,8 @@ class TreeView(ScrollView, can_focus=True):
             for line in self._lines
         )
         self._token_cells = max(tokens, default=0)
-        self._has_guess = any(line.guess for line in self._lines)
+        guesses = max((cell_len(line.guess) for line in self._lines), default=0)
+        self._guess_cells = max(guesses, cell_len(HEAD.guess)) if guesses else 0
         self._has_score = any(line.score for line in self._lines)
         self._has_p = any(line.p for line in self._lines)
 
@@ -102,8 +102,8 @@ class TreeView(ScrollView, can_focus=True):
             Segment(head, self._style(life, plain=True)),
             *fitted(line.token, room, own),
         ]
-        if self._has_guess:
-            segments.append(Segment(f"  {line.guess:<{GUESS_CELLS}}", quiet))
+        if self._guess_cells:
+            segments.append(Segment(f"  {line.guess:<{self._guess_cells}}", quiet))
         if self._has_score:
             segments.append(Segment(f" {line.score:>{P_CELLS}}", quiet))
         if self._has_p:
