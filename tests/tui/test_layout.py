@@ -110,7 +110,7 @@ async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
         await stage.press("escape", "w")
         before = stage.view(1).size.height
         await stage.press("v")
-        assert stage.view(1).size.height == before - 9
+        assert stage.view(1).size.height == before - 8
 
 
 async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:

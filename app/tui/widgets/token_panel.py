@@ -64,7 +64,7 @@ class TokenPanel(Panel):
     """Without a cursor it is about the last token of the round looked at."""
 
     WATCHES = True
-    MOST_ROWS = 13
+    MOST_ROWS = 14
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
