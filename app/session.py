@@ -25,6 +25,7 @@ class Session:
         params: Params,
         *,
         seed: int,
+        first_run: int = 0,
         schedule: Schedule = "fair",
         system: str | None = None,
         raw: bool = False,
@@ -36,7 +37,7 @@ class Session:
         self._work = Work(self._wishes, system, raw, stop_texts, ignore_eos, prompts)
         self._wake = self._wishes.wake
         self._own_seed = seed
-        self._runs = 0
+        self._runs = first_run  # the next one's number; with the seed it fixes what is drawn
 
     def open(self) -> None:
         threading.Thread(target=self._work.go, name="specchat-decode", daemon=True).start()
@@ -87,7 +88,8 @@ class Session:
 
     def resume(self, turns: Sequence[PastTurn], seed: int) -> None:
         self._begin([Turn(turn.prompt, turn.run, dict(turn.answers)) for turn in turns], seed)
-        self._runs = max((turn.run + 1 for turn in turns), default=self._runs)
+        # no number comes twice, whichever conversation follows
+        self._runs = max([self._runs, *(turn.run + 1 for turn in turns)])
 
     def _begin(self, turns: list[Turn], seed: int) -> None:
         with self._wake:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, Protocol
 
 from app.engine import Engine
 from app.events import Ended, Event, PastTurn, Schedule
@@ -28,7 +28,12 @@ from decoding.params import Params
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
-Make = Callable[[ModelOptions, tuple[LaneSpec, ...]], Engine]
+
+
+class Make(Protocol):
+    def __call__(
+        self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
+    ) -> Engine: ...
 
 
 class SessionProcess:
@@ -52,7 +57,8 @@ class SessionProcess:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        make = partial(self._make, self._standing.options, self._standing.specs)
+        stands = self._standing
+        make = partial(self._make, stands.options, stands.specs, first_run=stands.next_run)
         try:
             ours, theirs = context.Pipe()
             process = context.Process(

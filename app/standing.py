@@ -30,7 +30,8 @@ Command = tuple[str, tuple[Any, ...]]
 
 
 class Standing:
-    """`options` and `specs` are the models and lanes to load."""
+    """`options` and `specs` are the models and lanes to load, `next_run` the first number that no
+    run has had."""
 
     def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self.options, self.specs = options, specs
@@ -40,6 +41,7 @@ class Standing:
         self._enabled: dict[str, bool] = {}  # by lane
         self._turns: list[Turn] = []
         self._seed = 0  # of the conversation
+        self.next_run = 0
         self._asked: str | None = None  # a prompt that no turn has begun with
         self._turn: Turn | None = None  # the one that is being answered
         self._answering: set[str] = set()  # the lanes that do
@@ -67,6 +69,7 @@ class Standing:
             case ["resume", turns, seed]:
                 self._turns = [Turn(each.prompt, each.run, dict(each.answers)) for each in turns]
                 self._seed = seed
+                self._count(turn.run for turn in self._turns)
             case ["open_models", options, specs]:
                 self.options, self.specs = options, specs
                 self._wished.append(options)
@@ -95,6 +98,7 @@ class Standing:
                     self._turns.pop()
                 self._turn = Turn(event.prompt, event.run)
                 self._turns.append(self._turn)
+                self._count([event.run])
                 self._seed, self._asked = event.seed, None
                 self._answering = set(event.lanes)
             case Prefilled():
@@ -137,6 +141,9 @@ class Standing:
         self._there = next((o for o in newest_first if o.target == place), self._wished[0])
         if self._there is self._wished[-1]:
             self.options = self._there
+
+    def _count(self, runs: Iterable[int]) -> None:
+        self.next_run = max([self.next_run, *(run + 1 for run in runs)])
 
     def _change(self, lane: str, **changed: Any) -> None:
         self.specs = tuple(

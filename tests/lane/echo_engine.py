@@ -19,8 +19,11 @@ from app.strategies import LaneSpec
 class EchoEngine:
     """`run` makes it print or end, `stop` die, `again` raise; `open` says what it was made for."""
 
-    def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
-        self._for = f"for {options.target}, {[spec.name for spec in specs]}"
+    def __init__(
+        self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
+    ) -> None:
+        names = [spec.name for spec in specs]
+        self._for = f"for {options.target}, {names}, from run {first_run} on"
         self._events: list[Event] = []
 
     def __getattr__(self, name: str) -> object:
@@ -51,11 +54,13 @@ class EchoEngine:
         raise RuntimeError("broken")
 
 
-def late(begin: Path, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> EchoEngine:
+def late(
+    begin: Path, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
+) -> EchoEngine:
     """It takes no notice of anything until the file is there."""
     while not begin.exists():
         time.sleep(0.01)
-    return EchoEngine(options, specs)
+    return EchoEngine(options, specs, first_run=first_run)
 
 
 def stuck(options: ModelOptions, specs: tuple[LaneSpec, ...], **settings: Any) -> Any:

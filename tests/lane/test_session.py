@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from listening import DEADLINE, LONG, Open, ids_of, lanes_of, of, reason_of
+from listening import DEADLINE, LONG, Listener, Open, ids_of, lanes_of, of, reason_of
 
 from app.events import (
     Finished,
     LoadFailed,
     Loading,
+    PastTurn,
     Prefilled,
     RunFinished,
     RunRefused,
@@ -201,6 +202,26 @@ def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:
     listener.session.new_conversation()
     second = listener.turn("the fox")
     assert ids_of(first, "ar") != ids_of(second, "ar")
+
+
+def test_no_run_has_the_number_of_another_whichever_conversation_it_is_in(
+    open_session: Open,
+) -> None:
+    """Conversations of one seed would say the same."""
+    listener = open_session("ar", first_run=4)
+    listener.loaded()
+    runs = [started_by(listener, "the fox")]
+    listener.session.new_conversation()
+    runs.append(started_by(listener, "the fox"))
+    listener.session.resume([PastTurn("the fox", 1, {"ar": "runs"})], 7)
+    runs.append(started_by(listener, "the dog"))
+    listener.session.resume([PastTurn("the fox", 8, {"ar": "runs"})], 7)
+    runs.append(started_by(listener, "the dog"))
+    assert runs == [4, 5, 6, 9]
+
+
+def started_by(listener: Listener, prompt: str) -> int:
+    return of(listener.turn(prompt), RunStarted)[0].run
 
 
 def test_a_lane_that_never_began_has_no_answer_in_this_turn(

@@ -84,7 +84,7 @@ def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
     engine.open_models(ModelOptions("x"), (spec,))
     events = wait_for(engine, lambda seen: len(seen) >= 15)
     assert said(events) == [
-        "for t, ['ar', 'lookup']",
+        "for t, ['ar', 'lookup'], from run 0 on",
         "pause(True,)",
         "step()",
         "new_conversation()",
@@ -143,7 +143,7 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
         f"watch({frozenset({'ar'})},)",
         "set_enabled('lookup', False)",
         f"resume({[PastTurn('a', 4, {'ar': 'b'})]}, 7)",
-        "for t, ['ar', 'lookup']",
+        "for t, ['ar', 'lookup'], from run 5 on",
     ]
     engine.stop()
     assert wait_for(engine, bool) == [Ended(KILLED)]
@@ -159,7 +159,7 @@ def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> N
     engine._process.join(PATIENCE_SECONDS)
     assert not engine._process.is_alive() and engine.drain() == []
     engine.open()
-    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
 
 def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
     engine.stop()
     wait_for(engine, lambda seen: Ended(KILLED) in seen)
     engine.open_models(ModelOptions("x"), SPECS[:1])
-    assert said(wait_for(engine, bool)) == ["for x, ['ar']"]
+    assert said(wait_for(engine, bool)) == ["for x, ['ar'], from run 1 on"]
 
 
 @pytest.mark.filterwarnings("ignore:resource_tracker")
@@ -206,7 +206,7 @@ def test_another_one_begins_where_stderr_is_no_file(
     monkeypatch.setattr(nowhere, "fileno", lambda: -1)
     monkeypatch.setattr(sys, "stderr", nowhere)
     engine.open()
-    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
 
 @pytest.mark.parametrize("what", [(SpawnProcess, "start"), (SpawnContext, "Pipe")])
@@ -224,7 +224,7 @@ def test_one_that_cannot_be_started_is_told_as_such(
     why = "the decoding process can't be started: Cannot allocate memory"
     assert engine.drain() == [Ended(why)] and engine.drain() == []
     engine.open()
-    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup']"]
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
 
 def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:

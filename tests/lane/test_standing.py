@@ -47,8 +47,13 @@ def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
     assert (command, seed) == ("resume", 7)
     assert turns == [PastTurn(turn.prompt, turn.run, turn.answers) for turn in work.turns]
     assert len(turns) == 2 and all(turns[-1].answers.values())
+    assert standing.next_run == 2
     standing.told("new_conversation")
-    assert not list(standing.commands())
+    assert not list(standing.commands()) and standing.next_run == 2
+    standing.told("resume", [PastTurn("a", 1, {})], 7)
+    assert standing.next_run == 2
+    standing.told("resume", [PastTurn("a", 4, {})], 7)
+    assert standing.next_run == 5
 
 
 def test_lanes_are_as_they_were_changed_last() -> None:
