@@ -89,7 +89,7 @@ class Standing:
                 )
                 there = {spec.name for spec in self.specs}
                 self._enabled = {name: on for name, on in self._enabled.items() if name in there}
-                if isinstance(event, Loaded):
+                if isinstance(event, Loaded) and not event.back:
                     self._are_there(event.place)
             case LoadFailed(kept=True):
                 self.options = self._there
@@ -136,9 +136,11 @@ class Standing:
             yield "resume", (turns, self._seed)
 
     def _are_there(self, place: str) -> None:
-        """Others may be wished for since. No name: the demo, which one can only begin with."""
+        """Others may be wished for since. No name: the demo, which one can only begin with. Medusa
+        heads in a model of their own make that the target."""
         newest_first = reversed(self._wished)
-        self._there = next((o for o in newest_first if o.target == place), self._wished[0])
+        known = (each for each in newest_first if place in (each.target, each.medusa))
+        self._there = next(known, self._wished[0])
         if self._there is self._wished[-1]:
             self.options = self._there
 

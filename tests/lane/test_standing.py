@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from listening import Open
 
 from app.events import (
@@ -102,6 +103,23 @@ def test_models_are_wished_for_while_others_are_loaded() -> None:
     standing.told("open_models", OTHER, SPECS)
     standing.heard([loaded("mine", "ar", back=True), LoadFailed("no folder", kept=True)])
     assert standing.options == MINE
+
+
+@pytest.mark.parametrize(
+    "other", [replace(MINE, draft="bad"), OTHER], ids=["another draft", "another target"]
+)
+@pytest.mark.parametrize("place", ["mine", "merged"])
+def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
+    other: ModelOptions, place: str
+) -> None:
+    standing = Standing(ModelOptions(), SPECS)
+    standing.heard([loaded("/demo", "ar")])
+    mine = replace(MINE, medusa="merged")
+    standing.told("open_models", mine, SPECS)
+    standing.heard([loaded(place, "ar")])
+    standing.told("open_models", other, SPECS)
+    standing.heard([loaded(place, "ar", back=True), LoadFailed("other words", kept=True)])
+    assert standing.options == mine
 
 
 def test_what_is_still_to_be_said_is_said_once() -> None:
