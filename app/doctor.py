@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Annotated, Literal
 
 import typer
@@ -23,6 +25,8 @@ MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
 LEAST = (60, 24)  # of a terminal, in cells
 SHARE = 0.8  # of free memory for weights; caches and a drafter need some, too
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # a parameter, scales included
+DISKS = ("settings", "conversations", "model cache")  # looks that only read; disks may hang
+PATIENCE_SECONDS = 3.0
 DEMO_LANES = "ar,draft,medusa,eagle,eagle1,lookup"
 DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
 
@@ -69,9 +73,30 @@ def examine() -> Iterator[Finding]:
     }
     for name, look in looks.items():
         try:
-            yield look()
+            yield _soon(name, look) if name in DISKS else look()
         except Exception as error:  # whatever it is, the other looks go on
             yield Finding(name, "wrong", " ".join(str(error).split()) or type(error).__name__)
+
+
+def _soon(name: str, look: Callable[[], Finding]) -> Finding:
+    """What a look finds, on a thread that nobody waits for when it takes too long."""
+    found: SimpleQueue[Finding | Exception] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            found.put(look())
+        except Exception as error:
+            found.put(error)
+
+    Thread(target=work, daemon=True).start()
+    try:
+        result = found.get(timeout=PATIENCE_SECONDS)
+    except Empty:
+        advice = "a disk is slow, or away: whatever needs what is on it waits, too"
+        return Finding(name, "note", f"not known after {PATIENCE_SECONDS:g} seconds", advice)
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _line(finding: Finding) -> str:

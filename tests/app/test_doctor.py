@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from app import doctor
+from app import catalog, doctor
 from app.lane import Lane
 from decoding.params import Params
 from decoding.round import Round
@@ -80,3 +81,18 @@ def test_a_look_that_breaks_ends_no_other(
     lines = done.stdout.splitlines()
     assert "✗ torch          division by zero" in lines and "✓ demo           fine" in lines
     assert sum(line.startswith(tuple("✓·✗")) for line in lines) == len(NAMES)
+
+
+def test_a_disk_that_hangs_holds_nothing_up(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(doctor, "_demo", lambda: doctor.Finding("demo", "ok", "fine"))
+    never = threading.Event()
+    monkeypatch.setattr(catalog, "cached", lambda: never.wait(60))
+    done = specchat("doctor", "--json")
+    never.set()
+    found = checks(done)
+    assert done.returncode == 0 and found["demo"]["found"] == "fine"
+    assert found["model cache"]["state"] == "note"
+    assert found["model cache"]["found"] == "not known after 0.2 seconds"
