@@ -142,5 +142,7 @@ def test_leaving_while_models_load_does_not_wait(terminal: Terminal) -> None:
     terminal.wait_for("loading")
     (loader,) = (each for each in terminal.app.children() if "spawn_main" in str(each.cmdline()))
     loader.suspend()  # as if that took forever
+    while loader.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
     terminal.press("C-q")
     terminal.wait_for("left with 0")

@@ -14,6 +14,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.events import (
@@ -262,13 +263,16 @@ def test_closing_ends_it_and_waits_for_nothing() -> None:
     engine.run("hello")
     (event,) = wait_for(engine, bool)
     assert isinstance(event, Loading)
-    pid = int(event.what.split()[-1])
-    os.kill(pid, signal.SIGSTOP)  # it can't do anything for its end
-    begun = time.monotonic()
+    other = psutil.Process(int(event.what.split()[-1]))
+    other.suspend()  # it can't do anything for its end
+    while other.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
+    at_last = threading.Timer(PATIENCE_SECONDS / 2, other.kill)
+    at_last.start()
     engine.close()
-    assert time.monotonic() - begun < PATIENCE_SECONDS / 2
+    assert at_last.is_alive()
     assert engine._process
     engine._process.join(PATIENCE_SECONDS)
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert at_last.is_alive() and not other.is_running()
+    at_last.cancel()
     assert engine.drain() == []
