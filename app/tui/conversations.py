@@ -68,7 +68,7 @@ class Conversations:
 
         def take(path: Path | None) -> None:
             if path is not None:
-                self._app.call_later(self.reopen, path)
+                self._app.run_worker(self.reopen(path))
 
         self._app.push_screen(ConversationsScreen(recorder, self._leave), take)
 
@@ -79,7 +79,8 @@ class Conversations:
         return not self._app.state.running
 
     async def reopen(self, path: Path) -> None:
-        """Show a kept conversation, and go on with it."""
+        """Show a kept conversation, and go on with it. In a worker: the app, which hears all keys,
+        must not wait for a disk."""
         app, recorder = self._app, self._app.recorder
         assert recorder is not None
         if app.state.busy or not app.state.loaded:
@@ -90,11 +91,10 @@ class Conversations:
             recording, happened = await aside(partial(self._read, path))
             recorder.go_on(path)
         except (InputError, OSError) as error:
+            app.state.opening = False
             self._say(str(error))
         else:
-            await self._show(recording, happened)
-        finally:
-            app.state.opening = False
+            app.call_later(self._show, recording, happened)
 
     def _read(self, path: Path) -> tuple[Recording, list[Event]]:
         recorder = self._app.recorder
@@ -104,7 +104,7 @@ class Conversations:
 
     async def _show(self, recording: Recording, happened: list[Event]) -> None:
         """All of it. A lane's rounds reach its pane together, which takes half the time; in
-        between the screen draws and hears keys."""
+        between the screen draws and hears keys. Lanes may have been removed since."""
         app = self._app
         assert recording.loaded is not None and app.state.loaded is not None
         app.engine.resume(recording.past(), recording.seed)
@@ -115,7 +115,7 @@ class Conversations:
                 app.state.apply(event)
                 rounds[event.lane] += 1
                 continue
-            if isinstance(event, Finished):
+            if isinstance(event, Finished) and event.lane in app.state.lanes:
                 app.main.grid.add_rounds(app.state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await app.take(event)
@@ -124,6 +124,7 @@ class Conversations:
         answered = {name for turn in recording.turns for name in turn.answers}
         if unseen := sorted(answered - set(app.state.lanes)):
             told += f"; not among the lanes now: {', '.join(unseen)}"
+        app.state.opening = False
         self._say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
 
     # Exports

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,17 +12,25 @@ from xml.etree import ElementTree
 import pytest
 from conversation import LOADED, SETTINGS, turn
 from scripted import ScriptedEngine
-from stage import Clock, Stage
+from stage import PATIENCE, Clock, Stage
 
-from app.events import Loaded, PastTurn
+from app.events import LanesChanged, Loaded, PastTurn
 from app.history.reading import read_recording
 from app.history.recorder import Recorder
+from app.history.recording import Recording
 from app.history.store import Store
 from app.tui.app import SpecchatApp
 from app.tui.conversations import Conversations, picture
 from decoding.params import Params
 
 ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
+
+
+async def reopen(stage: Stage, *keys: str) -> None:
+    """By these keys; the file is read in its own time."""
+    await stage.press(*keys)
+    await stage.until(lambda: not stage.app.state.opening)
+    await stage.tell()
 
 
 @asynccontextmanager
@@ -53,9 +62,8 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         await stage.press("f3")
         assert "1 turn    Count!" in stage.text
         titles = [entry.title for entry in store.entries()]
-        await stage.press(*["down"] * titles.index("Count!"), "enter")
+        await reopen(stage, *["down"] * titles.index("Count!"), "enter")
         assert stage.engine.asked("resume") == [([PastTurn("Count!", 0, ANSWERS)], 42)]
-        await stage.tell()
         assert (
             "“Count!” goes on here" in stage.text
             and "not among" not in stage.text
@@ -71,8 +79,7 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
 async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
     other = Loaded("other", "cpu", "float32", 1, 64, LOADED.lanes[:1])
     async with opened(store, other) as stage:
-        await stage.press("f3", "enter")
-        await stage.tell()
+        await reopen(stage, "f3", "enter")
         assert "goes on here, answered by demo" in stage.text
         assert "not among the lanes now: draft:gamma=2" in stage.text
         assert "Four seven five" in stage.text
@@ -81,8 +88,7 @@ async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
 async def test_not_while_a_run_goes_on(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Busy", 1.0, 0)[:3])
-        await stage.press("f3", "end", "enter")
-        await stage.tell()
+        await reopen(stage, "f3", "end", "enter")
         assert not stage.engine.asked("resume") and "Still answering" in stage.text
 
 
@@ -127,9 +133,29 @@ async def test_a_file_that_is_gone(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.press("f3")
         kept.unlink()
-        await stage.press("enter")
-        await stage.tell()
+        await reopen(stage, "enter")
         assert "No such file" in stage.text
+
+
+async def test_a_disk_that_hangs_leaves_the_keys_alone(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, read = threading.Event(), Store.open
+
+    def late(store: Store, path: Path) -> Recording:
+        there.wait(PATIENCE)
+        return read(store, path)
+
+    monkeypatch.setattr(Store, "open", late)
+    async with opened(store) as stage:
+        await stage.press("f3", "enter", "f1")
+        assert "Tokens" in stage.text and not there.is_set()
+        await stage.press("escape", "h", "enter")
+        assert "Still opening a conversation" in stage.text and not stage.engine.asked("run")
+        await stage.tell(LanesChanged(LOADED.lanes[:1]))  # one was removed meanwhile
+        there.set()
+        await reopen(stage)
+        assert "“Count!” goes on here" in stage.text and stage.lines(1)[1] == "Four seven five"
 
 
 async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
