@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,13 +14,14 @@ from conversation import LOADED, SETTINGS, turn
 from scripted import ScriptedEngine
 from stage import PATIENCE, Clock, Stage
 
-from app.events import LanesChanged, Loaded, PastTurn
+from app.events import Event, LanesChanged, Loaded, PastTurn
 from app.history.reading import read_recording
 from app.history.recorder import Recorder
 from app.history.recording import Recording
 from app.history.store import Store
+from app.tui import conversations
 from app.tui.app import SpecchatApp
-from app.tui.conversations import Conversations, picture
+from app.tui.conversations import Conversations, known, picture
 from decoding.params import Params
 
 ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
@@ -140,13 +141,13 @@ async def test_a_file_that_is_gone(store: Store, kept: Path) -> None:
 async def test_a_disk_that_hangs_leaves_the_keys_alone(
     store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there, read = threading.Event(), Store.open
+    there = threading.Event()
 
-    def late(store: Store, path: Path) -> Recording:
+    def late(recording: Recording, lanes: set[str]) -> Iterator[Event]:
         there.wait(PATIENCE)
-        return read(store, path)
+        return known(recording, lanes)
 
-    monkeypatch.setattr(Store, "open", late)
+    monkeypatch.setattr(conversations, "known", late)
     async with opened(store) as stage:
         await stage.press("f3", "enter", "f1")
         assert "Tokens" in stage.text and not there.is_set()
