@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import cast
 
 import torch
 from torch import Tensor
 from transformers.generation.logits_process import (
-    LogitsProcessorList,
+    LogitsProcessor,
     MinPLogitsWarper,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
@@ -19,6 +20,7 @@ from decoding.noise import Noise
 from decoding.params import SamplingParams
 
 HEAD = 1024  # of the likeliest tokens
+_NO_IDS = torch.empty(0, dtype=torch.long)  # these warpers look at none
 
 
 def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
@@ -27,7 +29,15 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     logits = logits.float()
     if sampling.greedy:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
-    warpers = LogitsProcessorList()
+    for warp in _warpers(sampling):
+        logits = warp(cast(torch.LongTensor, _NO_IDS), cast(torch.FloatTensor, logits))
+    return logits.softmax(-1)
+
+
+@lru_cache(maxsize=64)
+def _warpers(sampling: SamplingParams) -> tuple[LogitsProcessor, ...]:
+    """Called one by one: transformers' own list looks into their signatures at each call."""
+    warpers: list[LogitsProcessor] = []
     if sampling.temperature != 1.0:
         warpers.append(TemperatureLogitsWarper(sampling.temperature))
     if sampling.top_k:
@@ -36,9 +46,7 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
         warpers.append(_TopP(sampling.top_p))
     if sampling.min_p > 0.0:
         warpers.append(MinPLogitsWarper(sampling.min_p))
-    no_ids = torch.empty(0, dtype=torch.long, device=logits.device)
-    warped = warpers(cast(torch.LongTensor, no_ids), cast(torch.FloatTensor, logits))
-    return warped.softmax(-1)
+    return tuple(warpers)
 
 
 class _TopP(TopPLogitsWarper):
