@@ -68,6 +68,12 @@ def test_an_exact_lane_passes(family: Family, strategies: str) -> None:
     assert last.behind.endswith("quick")
 
 
+def test_both_sides_draw_by_themselves(family: Family) -> None:
+    """At one seed they would say the same, whatever they had to prove."""
+    (*_, last) = proofs(family, "lookup", count=20)
+    assert any(outcome.lane != outcome.plain for outcome in last.outcomes)
+
+
 def test_a_broken_acceptance_is_found_out(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "accept", always)
     (*_, last) = proofs(family, "lookup", ids=EVERYTHING)

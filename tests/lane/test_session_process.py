@@ -151,6 +151,17 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
     assert engine.drain() == []
 
 
+def test_nothing_of_those_that_ended_stays(engine: SessionProcess) -> None:
+    there = set(threading.enumerate())
+    for _ in range(3):
+        engine.open()
+        wait_for(engine, bool)
+    until = time.monotonic() + PATIENCE_SECONDS
+    while len(set(threading.enumerate()) - there) > 1 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(set(threading.enumerate()) - there) == 1
+
+
 def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
     engine.open()
     engine.run("break")

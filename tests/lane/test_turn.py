@@ -12,9 +12,10 @@ from listening import ids_of, of, reason_of
 
 from app.baseline import rule
 from app.events import Event, Finished, Prefilled, Schedule, Stepped
-from app.family import Family
+from app.family import Family, load_family
 from app.lane import Lane
 from app.lane_settings import parse_strategies
+from app.settings import ModelOptions
 from app.strategies import LaneSpec
 from app.turn import TurnRunner
 from decoding.acceptance import Verdict
@@ -127,25 +128,36 @@ def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: Family) -> N
     assert ids_of(events, "ar") != ids_of(events, "draft")
 
 
-def test_half_precision_compares_no_draws(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(family.target, "dtype", torch.bfloat16)
-    events = Turn(family, lanes_for(family, "ar,lookup")).play(SAMPLED)
-    assert {e.matches_ar for e in of(events, Finished)} == {None}
+def test_half_precision_compares_no_draws(options: ModelOptions) -> None:
+    half = load_family(replace(options, dtype="bfloat16"))
+    events = Turn(half, lanes_for(half, "ar,lookup")).play(SAMPLED)
+    assert {(e.reason, e.matches_ar) for e in of(events, Finished)} == {("length", None)}
 
 
+def test_lanes_that_are_done_at_once_are_compared_by_the_rule_of_that_token(
+    family: Family,
+) -> None:
+    lanes = "ar,lookup,lookup:temperature=1"
+    events = Turn(family, lanes_for(family, lanes)).play(replace(PARAMS, max_new_tokens=1))
+    ends = {e.lane: e.matches_ar for e in events if isinstance(e, Finished)}
+    assert ends == dict(zip(lanes.split(","), (None, True, None), strict=True))
+
+
+@pytest.mark.parametrize("schedule", ["fair", "race"])
 @pytest.mark.parametrize("temperature, same", [(1.0, None), (0.0, True)])
 def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
-    family: Family, temperature: float, same: bool | None
+    family: Family, temperature: float, same: bool | None, schedule: Schedule
 ) -> None:
-    """At temperature 0 nothing changed."""
+    """At temperature 0 nothing changed. In a race it changes in both, though not at one place."""
     before, after = (
         replace(SAMPLED, sampling=SamplingParams(temperature, top_k=k)) for k in (0, 5)
     )
     turn = Turn(family, lanes_for(family, "ar,lookup"))
     for _ in range(4):
-        due = turn.runner.due("fair", turn.enabled.__getitem__)
+        due = turn.runner.due(schedule, turn.enabled.__getitem__)
         assert due is not None
         turn.runner.advance(due, before)
+    assert all(lane.rounds for lane in turn.lanes) == (schedule == "race")
     assert of(turn.play(after), Finished, "lookup")[-1].matches_ar is same
 
 
