@@ -47,12 +47,14 @@ def compare(
     base: Lane,
     prompt_ids: Sequence[int],
     cancelled: Callable[[], bool] = lambda: False,
+    greedy: bool = True,
 ) -> dict[str, Any]:
     """Whether two answers have the same ids; else where they part, and how far apart the
-    target's logits of both tokens are there (None where one has none, or that was `cancelled`)."""
+    target's logits of both tokens are there (None where one has none, or that was `cancelled`, or
+    where they were drawn: then it is no sign of a tie)."""
     at = first_divergence(lane, base)
     gap = None
-    if at is not None and at < min(len(lane.ids), len(base.ids)):
+    if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
         before = [*prompt_ids, *base.ids[:at]]
         with suppress(InterruptedError):
             gap = base.family.logit_gap(before, lane.ids[at], base.ids[at], cancelled)

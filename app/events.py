@@ -174,8 +174,8 @@ class Finished(Timed):
     """A lane is done. `matches_ar` is None where it is not defined (no finished autoregressive
     lane, or not chosen by its rule: see `app.baseline.rule`); else `first_divergence` is the index
     of the first different token, None when there is none, and `divergence_gap` how far apart the
-    target's logits of both tokens are there, None where only one of the answers has one. `pieces`
-    are pictures of the tokens in its trees by id."""
+    target's logits of both tokens are there, None where only one of the answers has one, or they
+    were drawn. `pieces` are pictures of the tokens in its trees by id."""
 
     lane: str
     reason: Reason

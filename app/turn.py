@@ -158,7 +158,8 @@ class TurnRunner:
             return {}
         if base.rules != turn.rules or len(base.rules) > 1 or None in base.rules:
             return {}
-        return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled)
+        greedy = base.rules == {SamplingParams()}
+        return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
     def _figures(self, lane: Lane) -> Figures:
         # a baseline that has not begun still has the figures of its last turn

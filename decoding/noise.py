@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-BLOCK = (
-    8  # rows drawn at a time: what a generator gives depends on how much it is asked for at once
-)
+# Rows drawn at a time: what a generator gives depends on how much it is asked for at once.
+BLOCK = 8
 
 
 class Noise:

@@ -80,7 +80,7 @@ METRICS = [
     ("≡AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on, and Δ is "
             "how far apart the target's logits of both tokens are there: next to nothing is a "
             "tie that rounding decided. Sampled, only in float32, of lanes that don't draw their "
-            "drafts: all have the same seed, so they say the same."),
+            "drafts, and without Δ: all have the same seed, so they say the same."),
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default; “auto”: round by round what is expected to pay "

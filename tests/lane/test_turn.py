@@ -128,6 +128,19 @@ def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: Family) -> N
     assert ids_of(events, "ar") != ids_of(events, "draft")
 
 
+def test_draws_that_differ_have_no_gap_that_would_look_like_a_tie(family: Family) -> None:
+    ar, lookup = lanes_for(family, "ar,lookup")
+    judge = lookup._decoder._judge
+
+    def wrong(draft: Draft, logits: torch.Tensor, params: Params) -> Verdict:
+        return judge(draft, -logits, params)
+
+    lookup._decoder._judge = wrong  # type: ignore[method-assign]
+    (told,) = of(Turn(family, [ar, lookup]).play(SAMPLED), Finished, "lookup")
+    assert told.matches_ar is False and told.first_divergence is not None
+    assert told.divergence_gap is None
+
+
 def test_half_precision_compares_no_draws(options: ModelOptions) -> None:
     half = load_family(replace(options, dtype="bfloat16"))
     events = Turn(half, lanes_for(half, "ar,lookup")).play(SAMPLED)
