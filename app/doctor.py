@@ -132,8 +132,11 @@ def _settings() -> Finding:
     _ = settings.screen_theme, settings.keymap
     own = [name for name in os.environ if name.startswith("SPECCHAT_")]
     found = str(config_file()) if config_file().is_file() else "defaults"
-    presets = len(Presets().all())
-    return Finding("settings", "ok", ", ".join([found, *own, f"{presets} presets"]))
+    presets = Presets()
+    names = presets.all()
+    for name in names:
+        presets.get(name)
+    return Finding("settings", "ok", ", ".join([found, *own, f"{len(names)} presets"]))
 
 
 def _conversations() -> Finding:

@@ -8,11 +8,14 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 import pytest
 import torch
 
 from app import catalog, doctor
 from app.lane import Lane
+from app.presets import Presets
+from decoding.errors import InputError
 from decoding.params import Params
 from decoding.round import Round
 from tests.conftest import Specchat
@@ -69,6 +72,18 @@ def test_what_is_wrong_is_said_with_what_to_do(
     assert "temperature in" in found["settings"]["found"]
     assert found["GPU"]["advice"] == "install a build of torch with CUDA"
     assert found["demo"]["found"] == "medusa did not say what ar said"
+
+
+def test_a_preset_that_cannot_be_used_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda name: tmp_path)
+    path = Presets().path
+    path.write_text(json.dumps({"mine": {"temperature": 0.5}}))
+    assert doctor._settings().found.endswith(" 6 presets")
+    path.write_text(json.dumps({"mine": {"temperature": -1}}))
+    with pytest.raises(InputError, match="the preset “mine” in .*: temperature"):
+        doctor._settings()
 
 
 def test_a_look_that_breaks_ends_no_other(
