@@ -92,9 +92,11 @@ class AppState:
     @property
     def goes_on_from(self) -> str | None:
         """The lane whose answer the next turn follows: the leader's, or the first one's if that
-        said nothing."""
-        names = [self.leader, *self.lanes] if self.leader else []
-        return next((name for name in names if name and self.lanes[name].first), self.leader)
+        said nothing and will not."""
+        if self.leader is None or self.lead.phase is Phase.WAITING:
+            return self.leader
+        names = [self.leader, *self.lanes]
+        return next((name for name in names if self.lanes[name].first), self.leader)
 
     @property
     def typical(self) -> bool:

@@ -138,6 +138,19 @@ async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) 
         assert "1 Autoregressive" in stage.text and "goes on from 2 Draft model" in stage.text
 
 
+async def test_it_goes_on_from_the_lane_that_leads_while_that_waits_for_its_turn(
+    play: Play,
+) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.press("escape", "tab")
+        await stage.tell(prefilled("ar", "an answer"))
+        assert "2 Draft model γ4 … leads" in stage.text
+        assert "goes on from 2 Draft model" in stage.text
+        await stage.finish()  # stopped before it said anything
+        assert "goes on from 1 Autoregressive" in stage.text
+
+
 async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None:
     async with play() as stage:
         assert stage.engine.asked("set_leader") == [("ar",)]
