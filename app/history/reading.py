@@ -8,40 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from app.document import SCHEMA_VERSION
-from app.events import (
-    DEFAULT_TREE,
-    Event,
-    Finished,
-    Loaded,
-    Prefilled,
-    RunFinished,
-    RunStarted,
-    Stepped,
-)
+from app.events import DEFAULT_TREE
 from app.history.document import REPLAY_VERSION
-from app.history.log import is_log, read_log
-from app.history.recording import NO_FIGURES, Recording
+from app.history.log import is_log, read_event, read_log
+from app.history.recording import Recording
 from decoding.errors import InputError
 from decoding.params import SamplingParams
 from decoding.round import Fate
 
 Json = dict[str, Any]
 _SAMPLING = {field.name for field in fields(SamplingParams)}
-
-
-class _Reader:
-    """One codec for each kind of event."""
-
-    def __init__(self) -> None:
-        self._codecs: dict[type, TypeAdapter[Any]] = {}
-
-    def event(self, kind: type, value: Json) -> Event:
-        codec = self._codecs.setdefault(kind, TypeAdapter(kind))
-        event: Event = codec.validate_python(value)
-        return event
 
 
 def read_recording(path: Path) -> Recording:
@@ -86,40 +65,39 @@ def read_document(document: Any, where: Path) -> Recording:
 
 
 def _recording(document: Json, replay: Json) -> Recording:
-    reader = _Reader()
     pieces = {int(token): str(text) for token, text in replay["pieces"].items()}
     datetime.fromisoformat(str(replay["created"]))  # a film begins with it
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
-    recording.take(reader.event(Loaded, document | replay))
+    recording.take(read_event("loaded", document | replay))
     for run in document["runs"]:
         lanes = [lane for lane in run["lanes"] if lane["available"]]
         names = [lane["lane"] for lane in lanes]
         count = len(run["prompt_ids"])
-        recording.take(reader.event(RunStarted, run | {"prompt_tokens": count, "lanes": names}))
+        recording.take(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
         for name, record in recording.turns[-1].lanes.items():  # they may change between turns
             pins = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
             record.info = record.info if pins is None else replace(record.info, pins=pins)
         for lane in lanes:
             for kind, value in _lane_events(lane, run, pieces):
-                recording.take(reader.event(kind, {**value, "lane": lane["lane"]}))
+                recording.take(read_event(kind, {**value, "lane": lane["lane"]}))
         if run["end_seconds"] is not None:
-            recording.take(reader.event(RunFinished, run | {"at": run["end_seconds"]}))
+            recording.take(read_event("end", run | {"at": run["end_seconds"]}))
     return recording
 
 
-def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[type, Json]]:
-    events: list[tuple[type, Json]] = []
+def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[str, Json]]:
+    events: list[tuple[str, Json]] = []
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": Fate.FIRST, "round": -1}
         belief = first.get("belief")
         more = {"first": token, "at": first["seconds"], "belief": belief}
         known = _tokens(belief["top"]) if belief else set()
-        events.append((Prefilled, {**lane, **more, "pieces": _only(known, pieces)}))
+        events.append(("prefilled", {**lane, **more, "pieces": _only(known, pieces)}))
     settings = [_nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
-        events.append((Stepped, _step(record, settings, pieces)))
+        events.append(("round", _step(record, settings, pieces)))
     for finish in lane["finishes"]:
-        events.append((Finished, finish | {"at": finish["seconds"]}))
+        events.append(("finished", finish | {"at": finish["seconds"]}))
     return events
 
 
@@ -134,7 +112,6 @@ def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
             {"id": token, "text": text, "fate": fate, "round": record["index"], "node": node}
             for token, text, fate, node in record["shown"]
         ],
-        "figures": NO_FIGURES,
         "pieces": _only(known, pieces),
         "params": None if place is None else settings[place],
         "tree": record.get("tree", DEFAULT_TREE),
