@@ -10,6 +10,7 @@ from app.events import Event, Figures, Finished, Prefilled, Reason, Schedule, St
 from app.figures import figures
 from app.lane import Lane, answer_seed
 from decoding.decoder import Prompt
+from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.stopping import Stop
 from decoding.text import Detokenizer
@@ -178,6 +179,8 @@ def pictures(lane: Lane) -> dict[int, str]:
 
 
 def describe(error: BaseException) -> str:
-    """An error as one line for the user."""
+    """An error as one line for the user; an InputError is one already."""
+    if isinstance(error, InputError):
+        return str(error)
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

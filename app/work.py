@@ -236,7 +236,7 @@ class Work:
             ):
                 wishes.emit(proof)
         except Exception as error:  # the screen says so, and the thread lives on
-            note = str(error) if isinstance(error, InputError) else describe(error)
+            note = describe(error)
             wishes.emit(Proof(claim.lane, repetitions=claim.repetitions, note=note))
         with wishes.wake:
             if wishes.claim is claim:

@@ -105,7 +105,7 @@ def test_a_template_that_takes_no_second_turn_costs_nothing_that_was_said(
     assert first["lanes"][0]["finish_reason"] == other["lanes"][0]["finish_reason"] == "length"
     assert (second["prompt"], second["prompt_ids"]) == ("b", [])
     ar, medusa = second["lanes"]
-    assert ar["finish_reason"] == "error" and "can't take this" in ar["reason"]
+    assert ar["finish_reason"] == "error" and ar["reason"].startswith("the model's chat template")
     assert (ar["token_ids"], ar["text"], ar["tokens"]) == ([], "", 0)
     assert medusa["available"] is False
 
