@@ -16,6 +16,7 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
+from app.counted import counted
 from app.document import settings_report
 from app.families import with_demo
 from app.family import Family, load_family
@@ -113,8 +114,9 @@ def readable(report: dict[str, Any]) -> str:
     if report["first_turns_only"]:
         lines.append("Only the first turn of each conversation was answered.")
     lines.append(
-        f"{report['prompts']} prompts, {report['repeats']} repeats, {report['device']} "
-        f"{report['dtype']}, {report['threads']} threads, batch size 1; medians over the repeats"
+        f"{counted(report['prompts'], 'prompt')}, {counted(report['repeats'], 'repeat')}, "
+        f"{report['device']} {report['dtype']}, {counted(report['threads'], 'thread')}, "
+        "batch size 1; medians over the repeats"
     )
     return "\n".join(lines) + "\n"
 

@@ -16,6 +16,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from app.counted import counted
 from app.terminal import put
 from app.version import VERSION
 from decoding.errors import InputError
@@ -136,7 +137,7 @@ def _settings() -> Finding:
     names = presets.all()
     for name in names:
         presets.get(name)
-    return Finding("settings", "ok", ", ".join([found, *own, f"{len(names)} presets"]))
+    return Finding("settings", "ok", ", ".join([found, *own, counted(len(names), "preset")]))
 
 
 def _conversations() -> Finding:
@@ -153,7 +154,7 @@ def _conversations() -> Finding:
 def _torch() -> Finding:
     import torch
 
-    found = f"{torch.__version__}, {torch.get_num_threads()} threads by default"
+    found = f"{torch.__version__}, {counted(torch.get_num_threads(), 'thread')} by default"
     return Finding("torch", "ok", f"{found}, transformers {version('transformers')}")
 
 
@@ -193,9 +194,9 @@ def _memory() -> Finding:
     on_gpu = torch.cuda.is_available()
     free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
     kinds = ("bfloat16", "nf4") if on_gpu else ("float32", "bfloat16")
-    room = ", ".join(f"{SHARE * free / BYTES[kind] / 1e9:.1f} in {kind}" for kind in kinds)
+    rooms = [f"{SHARE * free / BYTES[kind] / 1e9:.1f} billion in {kind}" for kind in kinds]
     where = " on the GPU" if on_gpu else ""
-    found = f"{_gib(free)} free{where}: room for about so many billion parameters: {room}"
+    found = f"{_gib(free)} free{where}: room for parameters: about {' or '.join(rooms)}"
     return Finding("memory", "ok", found)
 
 
@@ -206,7 +207,7 @@ def _cache() -> Finding:
 
     models = sum(found.kind == "model" for found in cached())
     offline = ", HF_HUB_OFFLINE is set: nothing is downloaded" if HF_HUB_OFFLINE else ""
-    found = f"{models} models in {HF_HUB_CACHE}{offline}"
+    found = f"{counted(models, 'model')} in {HF_HUB_CACHE}{offline}"
     advice = "" if models else "specchat --target ID downloads one; any folder will do as well"
     return Finding("model cache", "ok" if models else "note", found, advice)
 

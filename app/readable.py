@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.counted import counted
 from app.tui.safe_text import visible
 
 
@@ -29,7 +30,7 @@ def _figures(lane: dict[str, Any]) -> str:
         return f"not available: {lane['reason']}"
     if lane["finish_reason"] == "error":
         return f"broke: {lane['reason']}"
-    parts = [f"{lane['tokens']} tokens"]
+    parts = [counted(lane["tokens"], "token")]
     for key, form in (
         ("ttft_seconds", "TTFT {:.3f} s"),
         ("tokens_per_second", "{:.1f} tok/s"),

@@ -238,8 +238,13 @@ def load_settings(flags: dict[str, Any]) -> Settings:
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     """Where the wrong value came from, and what it should be."""
     first = error.errors()[0]
-    name = str(first["loc"][0])
+    name, *inside = map(str, first["loc"])
     source = "--" + name.replace("_", "-") if name in given else _source(name)
+    if name == "families" and inside:  # a table of tables: which line of it
+        place = f"{'.'.join((name, *inside))} in {config_file()}"
+        if first["type"] == "extra_forbidden":
+            return f"{place}: a family has only {', '.join(FamilyPlaces.model_fields)}"
+        return f"{place}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
     return f"{source}: {complaint(first)}"

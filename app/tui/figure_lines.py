@@ -7,6 +7,7 @@ from statistics import mean
 
 from textual.content import Content
 
+from app.counted import counted
 from app.events import Memory
 from app.tui.labels import pass_name, seconds
 from app.tui.tree_lines import time_bar
@@ -121,7 +122,7 @@ def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
 def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -> Content:
     low, high = min(values), max(values)
     window = min(WINDOW, rounds)
-    each = f"{window} round{'s' * (window != 1)} a point"
+    each = f"{counted(window, 'round')} a point"
     return _heading(f"{name} {low:.{decimals}f} to {high:.{decimals}f}, {each}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.counted import counted
 from app.events import DEFAULT_TREE, LaneInfo, Loading
 from app.strategies import WHAT
 from app.tui.lane_state import LaneState, Phase
@@ -129,7 +130,7 @@ def why_off(lane: LaneState, key: str) -> str:
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     facts: list[tuple[str, int]] = []  # with the rank of each
     if loaded := state.loaded:
-        threads = f"{loaded.threads} thread{'s' * (loaded.threads != 1)}"
+        threads = counted(loaded.threads, "thread")
         facts += [(loaded.target, 1), (f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
     if state.seed is not None:
         facts.append((f"seed {state.seed}", 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -208,8 +209,26 @@ def test_the_command_and_families_of_ones_own(
     assert (
         wrong.returncode == 2 and "there is no family 'huge'; there are demo, mine" in wrong.stderr
     )
-    (tmp_path / "config.toml").write_text("[families.mine]\ndraft = 'x'\n")
-    assert "families in" in specchat("models").stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ("draft = 'x'", "families.mine.target in .*: it must be given"),
+        (
+            "target = 'x'\nheads = 'y'",
+            "families.mine.heads in .*: a family has only target, draft,",
+        ),
+        ("target = 3", "families.mine.target in .*: input should be a valid string, not 3"),
+    ],
+)
+def test_a_wrong_family_is_one_line(
+    specchat: Specchat, tmp_path: Path, lines: str, complaint: str
+) -> None:
+    (tmp_path / "config.toml").write_text(f"[families.mine]\n{lines}\n")
+    done = specchat("models")
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert re.search(complaint, done.stderr)
 
 
 @pytest.mark.parametrize(

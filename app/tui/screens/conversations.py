@@ -8,6 +8,7 @@ from pathlib import Path
 from textual.binding import Binding
 from textual.content import Content
 
+from app.counted import counted
 from app.history.recorder import Recorder
 from app.history.store import Entry
 from app.tui.safe_text import shortened
@@ -40,7 +41,7 @@ class ConversationsScreen(KeptList[Entry, Path]):
         return self._recorder.store.entries()
 
     def line(self, entry: Entry) -> Content:
-        turns = f"{entry.turns} turn{'s' * (entry.turns != 1)}"
+        turns = counted(entry.turns, "turn")
         when = f"{entry.changed:%Y-%m-%d %H:%M}"
         return Content(f"{when}  {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
 

@@ -1,0 +1,8 @@
+"""Numbers of things, as sentences have them."""
+
+from __future__ import annotations
+
+
+def counted(number: int, thing: str) -> str:
+    """ "1 turn", "2 turns"."""
+    return f"{number} {thing}{'s' * (number != 1)}"
