@@ -171,6 +171,24 @@ async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
         assert "from one" in stage.text
 
 
+async def test_the_tab_in_reverse_is_the_one_that_is_shown(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape")
+        tabs = stage.app.main.query_one(LaneTabs)
+        for number in "243":
+            await stage.press(number)
+            drawn = [segment.text for segment in tabs.render_line(0) if segment.style.reverse]
+            assert "".join(drawn).startswith(f"{number} ")
+
+
+async def test_tabs_have_their_marks_where_there_is_no_room_for_names(play: Play) -> None:
+    async with play((40, 24)) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"))
+        await stage.press("escape", "2")
+        assert stage.text.splitlines()[1].startswith(" 1▶  2 draft …  3…")
+
+
 async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
     async with play() as stage:
         await stage.begin()

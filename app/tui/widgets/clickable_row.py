@@ -14,6 +14,10 @@ class Label(NamedTuple):
     content: Content
     value: str  # what `chosen` gets
 
+    def is_same(self, other: Label) -> bool:
+        """Its style as well, of which == between contents knows nothing."""
+        return self.value == other.value and self.content.is_same(other.content)
+
 
 class ClickableRow(Widget):
     ALLOW_SELECT = False
@@ -24,8 +28,8 @@ class ClickableRow(Widget):
         self._labels: list[Label] = []
 
     def set_labels(self, labels: list[Label]) -> None:
-        if labels != self._labels:
-            self._labels = labels
+        old, self._labels = self._labels, labels
+        if len(old) != len(labels) or not all(map(Label.is_same, old, labels)):
             self.refresh()
 
     def labels(self, width: int) -> list[Label]:

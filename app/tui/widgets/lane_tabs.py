@@ -17,26 +17,27 @@ class LaneTabs(ClickableRow):
     class Chosen(Message):
         number: int
 
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._forms: list[list[Label]] = [[]]  # from the longest to the shortest
+
     def show(self, state: AppState, current: int) -> None:
-        self._current = str(current)
-        labels = []
+        self._forms = [[], [], []]
         for number, (name, lane) in enumerate(state.lanes.items(), 1):
             style = "bold reverse" if number == current else "" if lane.active else "$quiet strike"
             mark = MARKS[lane.phase]
-            text = f"{number} {name} {mark}".rstrip()
-            labels.append(Label(Content.assemble(" ", (text, style), " "), str(number)))
-        self.set_labels(labels)
+            full = f"{number} {name} {mark}".rstrip()
+            short = (full, full) if number == current else (f"{number}{mark}", str(number))
+            for form, text in zip(self._forms, (full, *short), strict=True):
+                form.append(Label(Content.assemble(" ", (text, style), " "), str(number)))
+        self.set_labels(self._forms[0])
 
     def labels(self, width: int) -> list[Label]:
-        """Where not all fit, only the current tab is written out."""
-        if sum(label.content.cell_length for label in self._labels) <= width:
-            return self._labels
-        return [
-            label
-            if label.value == self._current
-            else Label(Content(f" {label.value} "), label.value)
-            for label in self._labels
-        ]
+        """Where not all fit, only the current tab has its name, then no other one has its mark."""
+        for form in self._forms:
+            if sum(label.content.cell_length for label in form) <= width:
+                return form
+        return self._forms[-1]
 
     def chosen(self, value: str) -> None:
         self.post_message(self.Chosen(int(value)))
