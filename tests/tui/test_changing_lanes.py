@@ -68,6 +68,17 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         assert len(stage.engine.asked("remove_lane")) == 1 and "The last lane stays" in stage.text
 
 
+async def test_with_tabs_as_well_the_focus_goes_to_the_neighbour_of_what_is_removed(
+    play: Play,
+) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        neighbour = stage.app.main.grid.pane_of("lookup")
+        assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour
+
+
 async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
     play: Play,
 ) -> None:

@@ -112,10 +112,13 @@ class MainScreen(Screen[None]):
             case Loaded() | LanesChanged():
                 pane, place = self.pane_here, self.grid.current
                 removed = pane and pane.name_of_lane not in self.state.lanes
+                typing = self.prompt.has_focus
                 await self.rebuild()
                 neighbour = self.grid.pane(min(place, len(self.state.lanes)))
                 if removed and neighbour:
                     self._go_to(neighbour)
+                    if not typing:  # with tabs the focus of what was removed falls to the prompt
+                        self.call_after_refresh(self.focus_pane)
                 self._switching.tell_leader()
             case LoadFailed(kept=False) | Ended():
                 names = ("run.again", "app.models", "app.quit")
