@@ -110,6 +110,15 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         )
 
 
+async def test_a_folder_may_be_typed_in_the_list(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("escape", "f6", "down", *"/no")
+        field = stage.app.screen.query_one(Input)
+        assert field.has_focus and field.value == "/no"
+        await stage.press("tab", "x", "tab", "y")
+        assert field.value == "/noxy"
+
+
 async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
     play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

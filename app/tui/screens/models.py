@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
@@ -84,7 +84,12 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="kept"):
-            yield Input(compact=True, placeholder="A folder; → completes", suggester=Folders())
+            yield Input(
+                compact=True,
+                placeholder="A folder; → completes",
+                suggester=Folders(),
+                select_on_focus=False,
+            )
             yield Static(classes="complaint", markup=False)
             yield OptionList()
             yield Static(classes="details", markup=False)
@@ -98,6 +103,14 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._fill(0)
         self._list.focus()
         self._beside("cache", cached, self._take_cached)
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed in the list is a folder's name as well."""
+        if self._list.has_focus and event.is_printable and event.character:
+            event.stop()
+            field = self.query_one(Input)
+            field.focus()
+            field.insert_text_at_cursor(event.character)
 
     @property
     def _list(self) -> OptionList:
