@@ -196,6 +196,7 @@ class SpecchatApp(App[None]):
         if self.recorder:
             self.recorder.begin(changed)
         self.forget_conversation()
+        self.main.prompt.focus()
 
     def forget_conversation(self) -> None:
         """No turn in the panes any more."""

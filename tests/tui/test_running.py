@@ -176,6 +176,8 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         await stage.press("ctrl+n")
         assert len(stage.engine.asked("new_conversation")) == 1
         assert "One" not in stage.text and "leads" not in stage.text
+        await stage.press(*"Two")
+        assert stage.app.main.prompt.text == "Two"
 
 
 async def test_a_refused_prompt_comes_back(play: Play) -> None:
