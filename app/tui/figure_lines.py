@@ -120,10 +120,11 @@ def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
 
 
 def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -> Content:
-    low, high = min(values), max(values)
+    low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
+    between = low if low == high else f"{low} to {high}"
     window = min(WINDOW, rounds)
     each = f"{counted(window, 'round')} a point"
-    return _heading(f"{name} {low:.{decimals}f} to {high:.{decimals}f}, {each}")
+    return _heading(f"{name} {between}, {each}")
 
 
 def memory_lines(

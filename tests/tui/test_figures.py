@@ -118,7 +118,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
         await stage.press("escape", "tab", "s")
         for words in (
             *("Figures · 2 Draft model", "rounds 1 to 4 of 4", "accepted in a round"),
-            *("α if reached", "α at all", "a round takes 20ms", "tokens a pass (τ) 2.8 to 2.8"),
+            *("α if reached", "α at all", "a round takes 20ms", "tokens a pass (τ) 2.8, "),
             *("memory: process 300 MiB", "target 50 MiB", "this lane 3.0 MiB", "all lanes 4.0 MiB"),
         ):
             assert words in stage.text, words
