@@ -176,6 +176,7 @@ class Conversations:
             path.write_text(picture(self._app), encoding="utf-8")
             return path
 
+        self._app.clear_notifications()  # they would stand before what is to be seen
         self._app.set_timer(PALETTE_SECONDS, lambda: self._tell_of(save()))
 
     def _save_film(self) -> None:

@@ -188,6 +188,19 @@ async def test_a_picture_keeps_its_spaces(store: Store) -> None:
         assert "\xa0Palette\xa0" in "".join(drawn.itertext())
 
 
+async def test_no_word_of_the_app_stands_in_a_picture(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(store) as stage:
+        stage.app.notify("Beforehand")
+        await stage.tell()
+        assert stage.app._notifications
+        commands = {each.title: each.callback for each in Conversations(stage.app).commands()}
+        commands["Save a picture (SVG)"]()
+        assert not stage.app._notifications
+
+
 async def test_without_a_recorder_nothing_is_kept(store: Store) -> None:
     async with opened(store) as stage:
         stage.app.recorder = None
