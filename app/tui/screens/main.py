@@ -136,7 +136,6 @@ class MainScreen(Screen[None]):
         state = self.state
         failed = state.failure is not None
         self.query_one("#failure").display = failed
-        self.set_class(self.open is not None, "-looking")
         self._crowded = self.query_one(Room).share(state, self.panel, self.panel_alone)
         self.query_one(Room).display = not failed
         self.grid.display = not self.panel_alone
@@ -147,6 +146,8 @@ class MainScreen(Screen[None]):
         self.query_one(LaneTabs).display = self.tabbed
         self.query_one(Controls).show(state, self.pane_here.name_of_lane if self.pane_here else "")
         self.query_one(Controls).display = not self.panel_alone
+        # on these rows only: a class of the screen would have every widget styled anew
+        self.query_one(Controls).set_class(self.open is not None, "-looking")
         whatif = self.query_one(WhatIf)
         whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
         whatif.display = whatif.known and not self.panel_alone
