@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 from scripted import figures, lane, prefilled, stepped
 from stage import LANES, Play
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
 from textual.geometry import Size
 
 from app.events import Finished
@@ -15,6 +18,7 @@ from app.presets import Presets
 from app.strategies import WHAT
 from app.tui.glossary import _FIGURES, LANE_MARKS, METRICS, explain
 from app.tui.widgets.lane_grid import grid_regions
+from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.tree_view import TreeView
 
@@ -326,3 +330,23 @@ async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
+
+
+async def test_opening_a_panel_styles_no_lane_anew(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That would be most of the time until it is there."""
+    styled: list[DOMNode] = []
+    apply = Stylesheet.apply
+
+    def noting(sheet: Stylesheet, node: DOMNode, **options: Any) -> None:
+        styled.append(node)
+        apply(sheet, node, **options)
+
+    async with play() as stage:
+        await stage.begin()
+        await stage.press("escape")
+        monkeypatch.setattr(Stylesheet, "apply", noting)
+        await stage.press("v")
+        assert stage.app.main.open == "tree"
+        assert styled and not any(isinstance(node, LanePane) for node in styled)
