@@ -31,11 +31,11 @@ class Baseline:
         return with_settings(self._params, lane.spec.pins).sampling.greedy
 
 
-def rule(lane: Lane, params: Params) -> SamplingParams | None:
-    """What a lane's next tokens are chosen by: all lanes with the same rule and seed should say the
-    same. None where more than the target's own draws has a say: drafts that are drawn, the lossy
-    rule. (And in half precision, where a batch's rounding soon parts what was drawn alike.)"""
-    own = lane.own(params)
+def rule(lane: Lane, own: Params) -> SamplingParams | None:
+    """What a lane's next tokens are chosen by under its `own` settings: lanes with the same rule
+    and seed should say the same. None where more than the target's own draws has a say: drafts that
+    are drawn, the lossy rule. (And in half precision, where a batch's rounding soon parts what was
+    drawn alike.)"""
     if own.sampling.greedy:
         return SamplingParams()  # whatever else is set
     alone = lane.spec.strategy != "draft" and own.acceptance == "exact"

@@ -101,7 +101,7 @@ class TurnRunner:
         if self._shared is None and lane.spec.strategy != "drafter":
             self._shared = lane.prompt
         turn.started = True
-        turn.rules.add(rule(lane, params))
+        turn.rules.add(rule(lane, lane.own(params)))
         self._emit(
             Prefilled(
                 lane.spec.name,
@@ -119,10 +119,11 @@ class TurnRunner:
     def _step(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
         record = lane.step(params)
-        turn.rules.add(rule(lane, params))
+        own = lane.own(params)
+        turn.rules.add(rule(lane, own))
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
         tokens = lane.events(record)
-        figures, own = self._figures(lane), lane.own(params)
+        figures = self._figures(lane)
         self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
         if lane.finished:
             self._end(turn, lane.finished)

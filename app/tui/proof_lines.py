@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from app.counted import counted
 from app.events import Outcome, Proof
 from app.tui.safe_text import one_line, shortened
 
@@ -80,7 +81,7 @@ def table(proof: Proof, width: int) -> list[Content]:
     if rest := proof.kinds - len(shown):
         done = proof.done
         lane, plain = (done - sum(getattr(o, side) for o in shown) for side in ("lane", "plain"))
-        shown.append(Outcome(f"{rest} other{'s' * (rest > 1)}", lane, plain))
+        shown.append(Outcome(counted(rest, "other"), lane, plain))
     most = max((max(each.lane, each.plain) for each in proof.outcomes), default=1)
     for number, each in enumerate(shown):
         quoted = number < len(proof.outcomes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from listening import LONG, Open, ids_of, lanes_of, of, reason_of
+from listening import LONG, Listener, Open, ids_of, lanes_of, of, reason_of
 
 from app import lanes as lanes_module
 from app.events import Ended, LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
@@ -21,6 +21,15 @@ from app.strategies import LaneSpec
 
 def names_of(event: LanesChanged | Loaded) -> list[str]:
     return [lane.name for lane in event.lanes]
+
+
+def racing(open_session: Open) -> Listener:
+    """Two lanes on their long way; lookup has begun."""
+    listener = open_session("ar,lookup", params=LONG, schedule="race")
+    listener.loaded()
+    listener.session.run("the fox")
+    listener.wait(Stepped, such=lambda e: e.lane == "lookup")
+    return listener
 
 
 def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Open) -> None:
@@ -85,10 +94,7 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
 def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
     open_session: Open, lockstep: None
 ) -> None:
-    listener = open_session("ar,lookup", params=LONG, schedule="race")
-    listener.loaded()
-    listener.session.run("the fox")
-    listener.wait(Stepped, such=lambda e: e.lane == "lookup")
+    listener = racing(open_session)
     listener.session.remove_lane("lookup")
     listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 2)
@@ -117,10 +123,7 @@ def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
     open_session: Open, lockstep: None
 ) -> None:
-    listener = open_session("ar,lookup", params=LONG, schedule="race")
-    listener.loaded()
-    listener.session.run("the fox")
-    listener.wait(Stepped, such=lambda e: e.lane == "lookup")
+    listener = racing(open_session)
     listener.session.remove_lane("lookup")
     listener.session.add_lane(LaneSpec("draft", "draft"), "ar")  # must load: waits for the end
     listener.session.remove_lane("nobody")

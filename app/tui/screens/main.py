@@ -144,10 +144,11 @@ class MainScreen(Screen[None]):
         self.looking.catch_up()
         self._show_panels()
         self.query_one(LaneTabs).display = self.tabbed
-        self.query_one(Controls).show(state, self.pane_here.name_of_lane if self.pane_here else "")
-        self.query_one(Controls).display = not self.panel_alone
-        # on these rows only: a class of the screen would have every widget styled anew
-        self.query_one(Controls).set_class(self.open is not None, "-looking")
+        controls = self.query_one(Controls)
+        controls.show(state, self.pane_here.name_of_lane if self.pane_here else "")
+        controls.display = not self.panel_alone
+        # not the screen's class: that would have every widget styled anew
+        controls.set_class(self.open is not None, "-looking")
         whatif = self.query_one(WhatIf)
         whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
         whatif.display = whatif.known and not self.panel_alone
