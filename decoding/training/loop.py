@@ -14,6 +14,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from decoding.training.muon import Muon
+from decoding.training.precision import has_fast_bfloat16
+
 
 @dataclass(frozen=True)
 class LoopConfig:
@@ -30,7 +33,7 @@ class LoopConfig:
     save_every: int = 200
     eval_every: int = 500
     seed: int = 0
-    bf16: bool = True
+    bf16: bool = True  # where the device is fast at it
 
 
 def add_options(parser: argparse.ArgumentParser, defaults: LoopConfig | None = None) -> None:
@@ -62,14 +65,7 @@ def build_optimizers(model: nn.Module, config: LoopConfig) -> list[torch.optim.O
     others = [p for name, p in named if not (p.ndim == 2 and ".layers." in f".{name}")]
     optimizers: list[torch.optim.Optimizer] = []
     if config.muon_lr > 0:
-        optimizers.append(
-            torch.optim.Muon(
-                matrices,
-                lr=config.muon_lr,
-                weight_decay=config.weight_decay,
-                adjust_lr_fn="match_rms_adamw",
-            )  # fmt: skip
-        )
+        optimizers.append(Muon(matrices, config.muon_lr, config.weight_decay))
     else:
         others = matrices + others
     decay = [p for p in others if p.ndim >= 2]
@@ -101,13 +97,14 @@ def train(
     optimizers = build_optimizers(model, config)
     first = _resume(out / "checkpoint.pt", model, optimizers)
     device = next(model.parameters()).device
+    half = config.bf16 and has_fast_bfloat16(device)
     parameters = [p for p in model.parameters() if p.requires_grad]
     model.train()
     started, since, total = time.monotonic(), 0, torch.zeros(())
     result: dict[str, float] = {}
     for step in range(first, config.steps if stop_at is None else stop_at):
         torch.manual_seed(config.seed * 1_000_003 + step)  # a resumed run draws the same numbers
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=config.bf16):
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
             loss = loss_of(step)
         loss.backward()
         nn.utils.clip_grad_norm_(parameters, config.clip)

@@ -1,8 +1,5 @@
-"""Muon for matrices and AdamW for the rest, as one optimizer that the Trainer can drive.
-
-Muon (Jordan et al. 2024, kellerjordan.github.io/posts/muon) makes each step of a matrix nearly
-orthogonal; small drafts learn several times as much a step as with AdamW alone.
-"""
+"""Muon for matrices and AdamW for the rest, as one optimizer that the Trainer can drive: small
+drafts learn several times as much a step as with AdamW alone."""
 
 from __future__ import annotations
 
@@ -11,7 +8,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim import AdamW, Muon, Optimizer
+from torch.optim import AdamW, Optimizer
+
+from decoding.training.muon import Muon
 
 
 class MuonAndAdamW(Optimizer):
@@ -26,7 +25,7 @@ class MuonAndAdamW(Optimizer):
         betas: tuple[float, float] = (0.9, 0.95),
     ) -> None:
         self._parts: tuple[Optimizer, ...] = (
-            Muon(matrices, lr=muon_lr, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
+            Muon(matrices, muon_lr),
             AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
         )
         # The groups are shared with the parts, so that a schedule reaches them.

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from transformers import TrainingArguments
 
+from decoding.training.precision import has_fast_bfloat16
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
@@ -27,7 +29,7 @@ class Schedule:
     seed: int = 0
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Cosine with warm-up, bfloat16, an evaluation and a checkpoint in `work` every
+        """Cosine with warm-up, bfloat16 where it is fast, an evaluation and a checkpoint in `work` every
         `evaluate_every` steps; `more` adds to that."""
         arguments = TrainingArguments(
             output_dir=str(work),
@@ -40,7 +42,7 @@ class Schedule:
             per_device_eval_batch_size=self.batch_size,
             gradient_accumulation_steps=self.accumulate,
             weight_decay=0.0,
-            bf16=True,
+            bf16=has_fast_bfloat16(device),
             use_cpu=device.type == "cpu",
             eval_strategy="steps",
             eval_steps=self.evaluate_every,

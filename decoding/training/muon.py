@@ -1,0 +1,69 @@
+"""Muon: momentum whose step is made nearly orthogonal, matrix by matrix.
+
+Jordan et al. 2024, kellerjordan.github.io/posts/muon. torch.optim.Muon always computes in bfloat16,
+which CPUs without AVX-512 only emulate, and takes one small matrix after the other; this one picks
+the precision for the device and orthogonalizes all matrices of one shape together.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from decoding.training.precision import has_fast_bfloat16
+
+_A, _B, _C = 3.4445, -4.7750, 2.0315  # Jordan's quintic: singular values end in about [0.7, 1.2]
+
+
+def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
+    """[n, rows, columns] -> the nearest semi-orthogonal matrices, roughly, by Newton-Schulz."""
+    dtype = torch.bfloat16 if has_fast_bfloat16(matrices.device) else torch.float32
+    tall = matrices.shape[-2] > matrices.shape[-1]
+    x = (matrices.mT if tall else matrices).to(dtype).contiguous()
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp(min=1e-7)
+    for _ in range(steps):
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=_B, alpha=_C), x, beta=_A)
+    return (x.mT if tall else x).to(matrices.dtype)
+
+
+class Muon(Optimizer):
+    """For 2-D parameters only. A step has the root mean square of AdamW's (0.2 * lr), so that one
+    learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982)."""
+
+    def __init__(
+        self,
+        matrices: Sequence[nn.Parameter],
+        lr: float,
+        weight_decay: float = 0.0,
+        momentum: float = 0.95,
+    ) -> None:
+        super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            by_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    by_shape[parameter.shape].append(parameter)
+            for shape, parameters in by_shape.items():
+                updates = orthogonalize(torch.stack([self._nesterov(p, group) for p in parameters]))
+                scale = group["lr"] * 0.2 * max(shape) ** 0.5
+                for parameter, update in zip(parameters, updates, strict=True):
+                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                    parameter.add_(update, alpha=-scale)
+
+    def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:
+        assert parameter.grad is not None
+        state = self.state[parameter]
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(parameter)
+        momentum: Tensor = state["momentum_buffer"]
+        momentum.lerp_(parameter.grad, 1 - group["momentum"])
+        return parameter.grad.lerp(momentum, group["momentum"])
