@@ -29,8 +29,8 @@ class Schedule:
     seed: int = 0
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Cosine with warm-up, bfloat16 where it is fast, an evaluation and a checkpoint in `work` every
-        `evaluate_every` steps; `more` adds to that."""
+        """Cosine with warm-up, bfloat16 where it is fast; an evaluation and a checkpoint in `work`
+        every `evaluate_every` steps; `more` adds to that."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
