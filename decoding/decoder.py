@@ -10,21 +10,21 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from decoding.acceptance import Verdict, accept, accept_typical
-from decoding.auto_gamma import AutoGamma
-from decoding.cache import TreeCache
-from decoding.clock import Clock
+from decoding.cost.auto_gamma import AutoGamma
 from decoding.drafters.base import Drafter
 from decoding.errors import InputError
-from decoding.evidence import with_evidence
-from decoding.noise import Noise
+from decoding.model.cache import TreeCache
+from decoding.model.clock import Clock
+from decoding.model.prefix import common_prefix
+from decoding.model.target import Pass, Target
 from decoding.params import Params
-from decoding.prefix import common_prefix
+from decoding.probes import with_evidence
 from decoding.round import Round
-from decoding.sampling import pick
-from decoding.stopping import Stop
-from decoding.target import Pass, Target
+from decoding.tokenizing.stopping import Stop
 from decoding.tree import Draft, DraftTree, chain
+from decoding.verification.acceptance import Verdict, accept, accept_typical
+from decoding.verification.noise import Noise
+from decoding.verification.sampling import pick
 
 FinishReason = Literal["stop", "length"]
 

@@ -40,8 +40,8 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck  # noqa: E402
 from hypothesis import settings as hypothesis_settings  # noqa: E402
 
-from app import settings  # noqa: E402
-from app.cli import main  # noqa: E402
+from app.cli.main import main  # noqa: E402
+from app.config import settings  # noqa: E402
 
 hypothesis_settings.register_profile(
     "specchat",
@@ -51,6 +51,8 @@ hypothesis_settings.register_profile(
     print_blob=True,
 )
 hypothesis_settings.load_profile("specchat")
+
+pytest_plugins = ["tests.support.tiny_corpus"]
 
 CHAT_TEMPLATE = (
     "{{ '<s>' }}{% for m in messages %}{{ '<' + m.role + '>' + m.content + '</s>' }}{% endfor %}"
@@ -160,7 +162,7 @@ def specchat(
     """The command in this process: torch is imported once, not once a test. Where no seed is
     given it is always the same one."""
     monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
-    monkeypatch.setattr("app.cli.secrets.randbelow", lambda end: 5)
+    monkeypatch.setattr("app.cli.main.secrets.randbelow", lambda end: 5)
 
     def run(*arguments: str, stdin: str = "") -> Done:
         monkeypatch.setattr(sys, "argv", ["specchat", *arguments])

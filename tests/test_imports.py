@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("app.cli", ("torch", "transformers", "textual", "pydantic")),
-        ("app.settings", ("torch", "transformers", "textual")),
+        ("app.cli.main", ("torch", "transformers", "textual", "pydantic")),
+        ("app.config.settings", ("torch", "transformers", "textual")),
         ("app.tui.app", ("torch", "transformers")),  # the screen is painted before they load
         ("decoding.decoder", ("app", "textual", "typer")),
     ],

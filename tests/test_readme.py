@@ -23,7 +23,7 @@ def test_the_library_example_runs(
 
 
 def test_the_document_table_names_every_field() -> None:
-    from app.document import LANE_FIELDS
+    from app.report.document import LANE_FIELDS
 
     named = set(re.findall(r"`(\w+)`", README))
     assert set(LANE_FIELDS) <= named
@@ -39,7 +39,7 @@ def test_the_first_two_commands_set_everything_up() -> None:
 def test_the_settings_can_be_used(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app import settings
+    from app.config import settings
 
     monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
     (tmp_path / "config.toml").write_text(text)

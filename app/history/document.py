@@ -1,5 +1,5 @@
 """A recorded conversation as JSON: the document of `specchat run --json --trace`, and in the same
-places what a replay needs besides. `app.history.reading` is the way back."""
+places what a replay needs besides. `app.history.parse_document` is the way back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.document import Answer, envelope, lane_report, round_report, unavailable_report
-from app.events import Finished, Prefilled, Stepped
+from app.engine.events import Finished, Prefilled, Stepped
 from app.history.recording import LaneRecord, Recording, Turn
-from app.strategies import LaneSpec
+from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
+from app.strategies.registry import LaneSpec
 from decoding.params import flat
 from decoding.round import Belief, Round
 
@@ -89,7 +89,7 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
 
 
 class _Recorded:
-    """The comparison as it was seen; implements `app.document.Reference`."""
+    """The comparison as it was seen; implements `app.report.document.Reference`."""
 
     def __init__(self, turn: Turn) -> None:
         ar = next((lane for lane in turn.lanes.values() if lane.info.strategy == "ar"), None)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 
-from app.events import Figures, Finished
+from app.engine.events import Figures, Finished
 from app.history.recording import Recording, Turn
 
 SLUG_CHARACTERS = 40

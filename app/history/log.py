@@ -15,8 +15,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.document import envelope
-from app.events import (
+from app.engine.events import (
     Event,
     Finished,
     Loaded,
@@ -27,6 +26,7 @@ from app.events import (
     Stepped,
 )
 from app.history.recording import NO_FIGURES, Recording
+from app.report.document import envelope
 from decoding.errors import InputError
 
 LOG_VERSION = 1

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from filelock import BaseFileLock
 
-from app.events import Event, LanesChanged, Loaded, LoadFailed, RunRefused, RunStarted, Timed
+from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunRefused, RunStarted, Timed
 from app.history.log import complete, event_line, header
 from app.history.store import Store
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.events import (
+from app.engine.events import (
     Event,
     Figures,
     Finished,
@@ -20,8 +20,8 @@ from app.events import (
     Stepped,
     Timed,
 )
-from app.figures import figures
-from app.strategies import LaneSpec
+from app.engine.metrics import figures
+from app.strategies.registry import LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
@@ -30,7 +30,7 @@ NO_FIGURES = figures(Stats(), 0, 0, None)  # of rounds as they are read: `Turn.e
 
 @dataclass(slots=True)
 class LaneRecord:
-    """What one lane did in one turn. It reads like the lane itself (`app.document.Answer`)."""
+    """What one lane did in one turn. It reads like the lane itself (`document.Answer`)."""
 
     info: LaneInfo
     prefilled: Prefilled | None = None

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.events import (
+from app.config.settings import ModelOptions
+from app.engine.events import (
     Event,
     PastTurn,
     Prefilled,
@@ -17,8 +18,7 @@ from app.events import (
     Timed,
 )
 from app.history.recording import Recording, Turn
-from app.settings import ModelOptions
-from app.strategies import LaneSpec
+from app.strategies.registry import LaneSpec
 from decoding.params import Params
 
 LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or somebody thinking
@@ -26,7 +26,7 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class ReplayEngine:
-    """Implements `app.engine.Engine` without a model. It begins to play when it is opened.
+    """Implements `app.engine.protocol.Engine` without a model. It begins to play when it is opened.
 
     Its time is the recording's, idle time cut short. `step` plays exactly one round, `stop` plays
     the rest of the turn at once, `again` begins from the start; nothing else changes anything.

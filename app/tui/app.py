@@ -12,8 +12,8 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from app.engine import Engine
-from app.events import (
+from app.config.presets import Presets
+from app.engine.events import (
     Ended,
     Event,
     LaneInfo,
@@ -25,26 +25,26 @@ from app.events import (
     Schedule,
     Stepped,
 )
-from app.families import Library
+from app.engine.protocol import Engine
 from app.history.recorder import Recorder
-from app.presets import Presets
-from app.tui.changing import Changing
-from app.tui.commands import commands
-from app.tui.conversations import Conversations
-from app.tui.keymap import names, spoken
-from app.tui.keys import APP_KEYS, RUN_KEYS, allowed
-from app.tui.running import Running
-from app.tui.safe_text import shortened
+from app.models.library import Library
+from app.text.terminal_text import shortened
+from app.tui.actions.conversations import Conversations
+from app.tui.actions.lanes import Changing
+from app.tui.actions.run import Running
+from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
+from app.tui.keys.user_keymap import names, spoken
+from app.tui.palette import commands
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
-from app.tui.screens.main import MainScreen
+from app.tui.screens.lanes import MainScreen
 from app.tui.screens.presets import PresetsScreen
-from app.tui.screens.proof import ProofScreen
+from app.tui.screens.sampling_test import ProofScreen
 from app.tui.slow_terminal import behind
-from app.tui.state import AppState
+from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
-from app.tui.widgets.controls import Controls
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.sliders_panel import Controls
 from decoding.params import Params
 
 DRAIN_SECONDS = 0.066

@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from decoding.drafters.base import Needs
-from decoding.noise import exponential
+from decoding.model.prefix import common_prefix
+from decoding.model.target import Target
 from decoding.params import SamplingParams
-from decoding.prefix import common_prefix
-from decoding.sampling import draw, probabilities
-from decoding.target import Target
 from decoding.tree import Draft, DraftTree, chain
+from decoding.verification.noise import exponential
+from decoding.verification.sampling import draw, probabilities
 
 
 class DraftModel:

@@ -13,16 +13,16 @@ from functools import lru_cache, partial
 import torch
 from torch import Tensor
 
-from decoding.attention import causal_mask, folded_attention
-from decoding.cache import LayerShape, TreeCache
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.base import Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, Static
-from decoding.drafters.medusa_tree import Choices, trim
+from decoding.drafters.static_tree import Choices, trim
+from decoding.model.attention import causal_mask, folded_attention
+from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.prefix import common_prefix
+from decoding.model.target import PREFILL_CHUNK, Target
 from decoding.params import SamplingParams
-from decoding.prefix import common_prefix
-from decoding.target import PREFILL_CHUNK, Target
 from decoding.tree import Draft, DraftTree, Pool
 
 

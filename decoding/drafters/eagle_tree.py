@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from decoding.drafters.medusa_tree import Choices, candidates
+from decoding.drafters.static_tree import Choices, candidates
 from decoding.tree import Pool, Shape
 
 MOST_NODES = 64  # of a tree whose size is chosen by what it is expected to yield

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from decoding.checkpoints.medusa import MedusaWeights
-from decoding.cost import seconds
+from decoding.cost.measure import seconds
 from decoding.drafters.base import Needs
-from decoding.drafters.medusa_tree import NAMED, Candidates, Choices, candidates, grow, trim
+from decoding.drafters.static_tree import NAMED, Candidates, Choices, candidates, grow, trim
+from decoding.model.target import Target
 from decoding.params import SamplingParams
-from decoding.target import Target
 from decoding.tree import Draft, DraftTree
 
 

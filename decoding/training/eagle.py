@@ -26,10 +26,10 @@ from transformers.trainer_utils import get_last_checkpoint
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
+from decoding.model.target import Target
 from decoding.params import Params
 from decoding.stats import Stats
-from decoding.stopping import Stop
-from decoding.target import Target
+from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.eagle_trainee import STEPS, Trainee
 from decoding.training.features import FeatureCache, collate_features

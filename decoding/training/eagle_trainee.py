@@ -18,7 +18,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle_head import EagleHead
-from decoding.target import logits_of
+from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_unroll import unroll

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from decoding.decoder import Decoder
 from decoding.drafters.medusa import Medusa, MedusaHeads
-from decoding.drafters.medusa_tree import Choices
+from decoding.drafters.static_tree import Choices
+from decoding.model.target import Target
 from decoding.params import Params
 from decoding.stats import Stats
-from decoding.stopping import Stop
-from decoding.target import Target
+from decoding.tokenizing.stopping import Stop
 
 RANKS = 10  # guesses a head is measured at
 

@@ -21,8 +21,8 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 from transformers import PreTrainedModel
 
-from decoding import attention
 from decoding.errors import InputError
+from decoding.model import attention
 from decoding.training.conversations import Example, collate
 
 _INDEX = "index.json"

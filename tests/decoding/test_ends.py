@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from decoding.decoder import Decoder
 from decoding.drafters.draft_model import DraftModel
 from decoding.params import Params
-from decoding.stopping import Stop
-from tests.decoding.families import draft, hf_greedy, target
-from tests.decoding.random_trees import Oracle
+from decoding.tokenizing.stopping import Stop
+from tests.support.families import draft, hf_greedy, target
+from tests.support.random_trees import Oracle
 
 PROMPT = (3, 7, 9, 11, 2, 3, 7)
 TRUTH = hf_greedy("llama", PROMPT, 16)

@@ -11,16 +11,16 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from decoding import target as target_module
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.errors import InputError
+from decoding.model import target as target_module
+from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round
-from decoding.target import Target
-from tests.decoding.families import (
+from tests.support.families import (
     CONTEXT,
     FAMILIES,
     SLIDING,
@@ -30,7 +30,7 @@ from tests.decoding.families import (
     hf_greedy,
     target,
 )
-from tests.decoding.random_trees import Oracle, RandomTrees
+from tests.support.random_trees import Oracle, RandomTrees
 
 NEW = 24
 ONE = (5,)

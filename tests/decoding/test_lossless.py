@@ -16,11 +16,11 @@ from decoding.decoder import Decoder, Prompt
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
+from decoding.model.target import Target
 from decoding.params import Gamma, Params, SamplingParams
-from decoding.target import Target
-from tests.decoding.chi_square import assert_drawn_from
-from tests.decoding.paper_target import PaperTarget, warped
-from tests.decoding.random_trees import RandomTrees
+from tests.support.chi_square import assert_drawn_from
+from tests.support.paper_target import PaperTarget, warped
+from tests.support.random_trees import RandomTrees
 
 VOCAB = 4
 TOKENS = 4

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from decoding.round import Round
 from decoding.stats import Stats, acceptance_by_position, ratio
-from tests.decoding.simulated import Machine
+from tests.support.simulated import Machine
 
 
 @st.composite

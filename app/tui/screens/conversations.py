@@ -8,11 +8,11 @@ from pathlib import Path
 from textual.binding import Binding
 from textual.content import Content
 
-from app.counted import counted
 from app.history.recorder import Recorder
 from app.history.store import Entry
-from app.tui.safe_text import shortened
-from app.tui.screens.kept_list import KeptList
+from app.text.plural import counted
+from app.text.terminal_text import shortened
+from app.tui.screens.saved_list import KeptList
 from decoding.errors import InputError
 
 TITLE_CHARACTERS = 60

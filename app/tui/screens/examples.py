@@ -10,8 +10,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from app.tui.keymap import first_key
-from app.tui.safe_text import shortened
+from app.text.terminal_text import shortened
+from app.tui.keys.user_keymap import first_key
 
 
 class ExamplesScreen(ModalScreen[str | None]):

@@ -12,13 +12,13 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from app.tui.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
-from app.tui.keymap import first_key, in_short, live
-from app.tui.keys import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
-from app.tui.state import AppState
+from app.tui.format.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
+from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
+from app.tui.keys.user_keymap import first_key, in_short, live
+from app.tui.state.app_state import AppState
+from app.tui.widgets.definition_list import Term, Terms
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
-from app.tui.widgets.terms import Term, Terms
 from app.tui.widgets.token_view import TokenView
 
 

@@ -19,13 +19,13 @@ from textual.suggester import Suggester
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from app.catalog import Found, cached, complete, folder_of, in_words, parts
-from app.families import Library
-from app.hub import shown_as
-from app.settings import ModelOptions
-from app.tui.aside import aside
-from app.tui.keymap import first_key
-from app.tui.safe_text import shortened
+from app.config.settings import ModelOptions
+from app.models.catalog import Found, cached, complete, folder_of, in_words, parts
+from app.models.hub import shown_as
+from app.models.library import Library
+from app.text.terminal_text import shortened
+from app.tui.background import aside
+from app.tui.keys.user_keymap import first_key
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60

@@ -8,10 +8,10 @@ from typing import Any
 from textual.binding import Binding
 from textual.content import Content
 
-from app.presets import BUILT_IN, Presets, settings
-from app.tui.knobs import KNOBS
-from app.tui.safe_text import shortened
-from app.tui.screens.kept_list import KeptList
+from app.config.presets import BUILT_IN, Presets, settings
+from app.text.terminal_text import shortened
+from app.tui.screens.saved_list import KeptList
+from app.tui.state.sliders import KNOBS
 from decoding.errors import InputError
 from decoding.params import Params, flat
 

@@ -13,7 +13,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
-from app.tui.figure_lines import (
+from app.tui.format.labels import lane_figures, why_off
+from app.tui.format.metrics import (
     accepted_lines,
     history,
     memory_lines,
@@ -21,9 +22,8 @@ from app.tui.figure_lines import (
     range_line,
     time_lines,
 )
-from app.tui.labels import lane_figures, why_off
-from app.tui.lane_state import LaneState
-from app.tui.state import AppState
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 
 from textual.content import Content
 
-from app.tui.keys import KEY_BAR
+from app.tui.keys.bindings import KEY_BAR
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 

@@ -9,11 +9,11 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from app.events import Event, Finished, Prefilled, RunStarted, Stepped
-from app.tui.labels import introduction
-from app.tui.lane_state import LaneState
-from app.tui.marks import changed
-from app.tui.state import AppState
+from app.engine.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.tui.format.labels import introduction
+from app.tui.format.setting_changes import changed
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.token_view import TokenView

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from textual.content import Content
 from textual.message import Message
 
-from app.tui.labels import MARKS
-from app.tui.state import AppState
+from app.tui.format.labels import MARKS
+from app.tui.state.app_state import AppState
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 

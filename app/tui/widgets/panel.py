@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from app.tui.state import AppState
+from app.tui.state.app_state import AppState
 from app.tui.widgets.split_line import SplitLine
 
 

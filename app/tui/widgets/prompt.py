@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
-from app.tui.keymap import live
+from app.tui.keys.user_keymap import live
 
 
 class Prompt(TextArea):

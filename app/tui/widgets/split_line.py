@@ -10,7 +10,7 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
-from app.tui.glossary import explain
+from app.tui.format.glossary import explain
 
 
 class Part(NamedTuple):

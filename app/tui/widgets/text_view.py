@@ -12,10 +12,10 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from app.events import Prefilled, Stepped
-from app.tui.token_text import Looks, TokenText
+from app.engine.events import Prefilled, Stepped
+from app.tui.tokens.token_text import Looks, TokenText
+from app.tui.tokens.wrapping import Ink, Line
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
-from app.tui.wrapping import Ink, Line
 
 COLOURLESS = (Ink.PROMPT, Ink.NOTE, Ink.ERROR, Ink.MARK)  # keep their own style in every look
 Runs = list[tuple[str, Style]]

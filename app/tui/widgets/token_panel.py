@@ -11,11 +11,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from app.tui.keys import CURSOR_KEYS
-from app.tui.labels import LOSSY, unseen, why_off
-from app.tui.state import AppState
-from app.tui.token_facts import TokenFacts, facts_here
-from app.tui.tree_lines import probability, token_name
+from app.tui.format.labels import LOSSY, unseen, why_off
+from app.tui.format.token_facts import TokenFacts, facts_here
+from app.tui.format.tree import probability, token_name
+from app.tui.keys.bindings import CURSOR_KEYS
+from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import Part

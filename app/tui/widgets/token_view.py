@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 
-from app.tui.keys import CURSOR_KEYS
-from app.tui.token_text import Looks
+from app.tui.keys.bindings import CURSOR_KEYS
+from app.tui.tokens.token_text import Looks
+from app.tui.tokens.wrapping import Ink, Line
 from app.tui.widgets.text_view import Runs, TextView, highlighted
-from app.tui.wrapping import Ink, Line
 from decoding.round import TokenEvent
 
 

@@ -10,7 +10,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from app.tui.tree_lines import Life, TreeLine
+from app.tui.format.tree import Life, TreeLine
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 
 P_CELLS = 5

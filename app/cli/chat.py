@@ -1,0 +1,60 @@
+"""From settings to the screen: the session in its own process, the recorder, the app."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from app.config.settings import Settings
+from app.engine.events import LaneInfo
+from app.engine.process import SessionProcess
+from app.engine.session import Session
+from app.history.recorder import Recorder
+from app.history.store import Store
+from app.models.assets import example_prompts
+from app.models.library import library
+from app.report.document import settings_report
+from app.strategies.registry import STRATEGIES, LaneSpec
+from app.tui.app import SpecchatApp, run_tui
+
+
+def open_screen(settings: Settings, seed: int) -> int:
+    """Until the user leaves; the exit code. Painted before anything is loaded."""
+    theme, keys = settings.screen_theme, settings.keymap  # nothing is begun where these are wrong
+    make = partial(
+        Session,
+        params=settings.params,
+        seed=seed,
+        schedule=settings.schedule,
+        system=settings.system,
+        raw=settings.raw,
+        stop_texts=settings.stop,
+        ignore_eos=settings.ignore_eos,
+        prompts=example_prompts,
+    )
+    return run_tui(
+        SpecchatApp(
+            SessionProcess(make, settings.models, settings.lanes),
+            settings.params,
+            tuple(map(_not_yet_known, settings.lanes)),
+            settings.schedule,
+            seed,
+            recorder=Recorder(Store(), settings_report(settings)) if settings.keep else None,
+            theme=theme,
+            keys=keys,
+            library=library(settings),
+        )
+    )
+
+
+def _not_yet_known(spec: LaneSpec) -> LaneInfo:
+    """A lane before its models have been looked at."""
+    return LaneInfo(
+        name=spec.name,
+        strategy=spec.strategy,
+        title=STRATEGIES[spec.strategy],
+        available=True,
+        reason=None,
+        enabled=True,
+        default_gamma=0,
+        pins=spec.pins,
+    )

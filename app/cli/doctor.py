@@ -1,0 +1,244 @@
+"""`specchat doctor`: what this machine can do, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.terminal import put
+from app.text.plural import counted
+from app.version import VERSION
+from decoding.errors import InputError
+
+State = Literal["ok", "note", "wrong"]
+MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
+LEAST = (60, 24)  # of a terminal, in cells
+SHARE = 0.8  # of free memory for weights; caches and a drafter need some, too
+BYTES = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # a parameter, scales included
+DISKS = ("settings", "conversations", "model cache")  # looks that only read; disks may hang
+PATIENCE_SECONDS = 3.0
+DEMO_LANES = "ar,draft,medusa,eagle,eagle1,lookup"
+DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one look found. "note": something that specchat does without."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """What this machine can do, what is missing, what to do about it. Exit code 1: it is broken."""
+    from app.report.document import envelope
+
+    findings = []
+    for finding in examine():
+        findings.append(finding)
+        if not as_json:
+            put(_line(finding))
+    if as_json:
+        put(json.dumps(envelope(checks=[asdict(finding) for finding in findings])))
+    raise typer.Exit(int(any(finding.state == "wrong" for finding in findings)))
+
+
+def examine() -> Iterator[Finding]:
+    """One look after the other; one that fails is a finding as well."""
+    looks: dict[str, Callable[[], Finding]] = {
+        "specchat": _specchat,
+        "terminal": _terminal,
+        "settings": _settings,
+        "conversations": _conversations,
+        "torch": _torch,
+        "GPU": _gpu,
+        "quantizing": _quantizing,
+        "memory": _memory,
+        "model cache": _cache,
+        "demo": _demo,
+    }
+    for name, look in looks.items():
+        try:
+            yield _soon(name, look) if name in DISKS else look()
+        except Exception as error:  # whatever it is, the other looks go on
+            yield Finding(name, "wrong", " ".join(str(error).split()) or type(error).__name__)
+
+
+def _soon(name: str, look: Callable[[], Finding]) -> Finding:
+    """What a look finds, on a thread that nobody waits for when it takes too long."""
+    found: SimpleQueue[Finding | Exception] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            found.put(look())
+        except Exception as error:
+            found.put(error)
+
+    Thread(target=work, daemon=True).start()
+    try:
+        result = found.get(timeout=PATIENCE_SECONDS)
+    except Empty:
+        advice = "a disk is slow, or away: whatever needs what is on it waits, too"
+        return Finding(name, "note", f"not known after {PATIENCE_SECONDS:g} seconds", advice)
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _line(finding: Finding) -> str:
+    text = f"{MARKS[finding.state]} {finding.name:<14} {finding.found}"
+    return f"{text}\n{'':<16} → {finding.advice}" if finding.advice else text
+
+
+def _specchat() -> Finding:
+    python = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return Finding("specchat", "ok", f"{VERSION}, {python}")
+
+
+def _terminal() -> Finding:
+    if not sys.stdout.isatty():
+        return Finding("terminal", "note", "none", "run, bench, heads and models need none")
+    columns, rows = shutil.get_terminal_size()
+    found = f"{columns}x{rows}, {sys.stdout.encoding}"
+    if "NO_COLOR" in os.environ:
+        found += ", no colours (NO_COLOR is set)"
+    if columns < LEAST[0] or rows < LEAST[1]:
+        return Finding("terminal", "note", found, f"make it {LEAST[0]}x{LEAST[1]} or larger")
+    if "utf" not in sys.stdout.encoding.lower():
+        advice = "set a UTF-8 locale, such as LANG=C.UTF-8: bars and marks are drawn with Unicode"
+        return Finding("terminal", "note", found, advice)
+    return Finding("terminal", "ok", found)
+
+
+def _settings() -> Finding:
+    from app.config.presets import Presets
+    from app.config.settings import config_file, load_settings
+
+    settings = load_settings({})
+    _ = settings.screen_theme, settings.keymap
+    own = [name for name in os.environ if name.startswith("SPECCHAT_")]
+    found = str(config_file()) if config_file().is_file() else "defaults"
+    presets = Presets()
+    names = presets.all()
+    for name in names:
+        presets.get(name)
+    return Finding("settings", "ok", ", ".join([found, *own, counted(len(names), "preset")]))
+
+
+def _conversations() -> Finding:
+    from app.history.store import Store
+
+    store = Store()
+    there = next(folder for folder in (store.folder, *store.folder.parents) if folder.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        advice = "make it writable, or start with --no-keep"
+        return Finding("conversations", "wrong", f"can't write to {there}", advice)
+    return Finding("conversations", "ok", f"{len(store.entries())} in {store.folder}")
+
+
+def _torch() -> Finding:
+    import torch
+
+    found = f"{torch.__version__}, {counted(torch.get_num_threads(), 'thread')} by default"
+    return Finding("torch", "ok", f"{found}, transformers {version('transformers')}")
+
+
+def _gpu() -> Finding:
+    import torch
+
+    if torch.cuda.is_available():
+        devices = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+        return Finding("GPU", "ok", "; ".join(f"{d.name}, {_gib(d.total_memory)}" for d in devices))
+    if torch.backends.mps.is_available():
+        return Finding("GPU", "ok", "Apple's, by mps")
+    if not os.path.exists("/dev/nvidiactl") and shutil.which("nvidia-smi") is None:
+        return Finding("GPU", "note", "none: models run on the CPU, in float32")
+    if torch.version.cuda is None:
+        advice = "install a build of torch with CUDA"
+        return Finding("GPU", "wrong", "one of NVIDIA's that this torch has no code for", advice)
+    advice = "see what nvidia-smi says; the driver may be older than this torch needs"
+    return Finding("GPU", "wrong", "one of NVIDIA's that torch can't use", advice)
+
+
+def _quantizing() -> Finding:
+    import torch
+
+    try:
+        found = f"bitsandbytes {version('bitsandbytes')}"
+    except PackageNotFoundError:
+        return Finding("quantizing", "wrong", "no bitsandbytes", "pip install bitsandbytes")
+    if not torch.cuda.is_available():
+        return Finding("quantizing", "note", f"{found}, but --quantize needs a CUDA GPU")
+    return Finding("quantizing", "ok", f"{found}: --quantize int8 or nf4")
+
+
+def _memory() -> Finding:
+    import psutil
+    import torch
+
+    on_gpu = torch.cuda.is_available()
+    free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
+    kinds = ("bfloat16", "nf4") if on_gpu else ("float32", "bfloat16")
+    rooms = [f"{SHARE * free / BYTES[kind] / 1e9:.1f} billion in {kind}" for kind in kinds]
+    where = " on the GPU" if on_gpu else ""
+    found = f"{_gib(free)} free{where}: room for parameters: about {' or '.join(rooms)}"
+    return Finding("memory", "ok", found)
+
+
+def _cache() -> Finding:
+    from huggingface_hub.constants import HF_HUB_CACHE, HF_HUB_OFFLINE
+
+    from app.models.catalog import cached
+
+    models = sum(found.kind == "model" for found in cached())
+    offline = ", HF_HUB_OFFLINE is set: nothing is downloaded" if HF_HUB_OFFLINE else ""
+    found = f"{counted(models, 'model')} in {HF_HUB_CACHE}{offline}"
+    advice = "" if models else "specchat --target ID downloads one; any folder will do as well"
+    return Finding("model cache", "ok" if models else "note", found, advice)
+
+
+def _demo() -> Finding:
+    """It answers in every lane, on the device that models would run on."""
+    from app.config.overrides import parse_strategies
+    from app.config.settings import ModelOptions
+    from app.engine.lane import Lane
+    from app.models.loaded import load_family
+    from decoding.params import Params
+    from decoding.tokenizing.stopping import Stop
+
+    family = load_family(ModelOptions(dtype="float32"))
+    ids = family.encode([{"role": "user", "content": DEMO_PROMPT}])
+    params = Params(max_new_tokens=DEMO_TOKENS)
+    answers = {}
+    for lane in (Lane(spec, family) for spec in parse_strategies(DEMO_LANES)):
+        if not lane.available:
+            raise InputError(f"{lane.spec.name}: {lane.reason}; install specchat again")
+        lane.start(ids, params, 0, Stop())
+        while not lane.finished:
+            lane.step(params)
+        answers[lane.spec.name] = lane.ids
+    others = [name for name, said in answers.items() if said != answers["ar"]]
+    if others:
+        advice = "this is a bug: please report it with this machine's processor and torch"
+        return Finding("demo", "wrong", f"{', '.join(others)} did not say what ar said", advice)
+    found = f"{len(answers)} lanes said the same, on {family.device} in {family.dtype}"
+    return Finding("demo", "ok", found)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"

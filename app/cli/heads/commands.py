@@ -1,0 +1,224 @@
+"""The commands and their options; what they do stands in `medusa` and `eagle`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from app.cli.heads.training_data import load, records_of, refuse_existing, say
+from decoding.errors import InputError
+
+heads = typer.Typer(
+    no_args_is_help=True,
+    help="Make the heads that draft for a target: convert, distill, train, eval.",
+)
+
+Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
+HeadsDir = Annotated[
+    Path, typer.Option("--heads", help="Folder of Medusa heads or an EAGLE draft, any dialect.")
+]
+Seed = Annotated[int, typer.Option(min=0)]
+
+NAMES = {"medusa": "Medusa", "eagle": "EAGLE", "eagle1": "EAGLE-1", "eagle3": "EAGLE-3"}
+
+
+def _refuse_others(context: typer.Context, kind: str, **of: str) -> None:
+    """Options that were given although they are `of` another kind of heads, by name."""
+    for option in context.command.params:
+        given = context.get_parameter_source(str(option.name))
+        other = of.get(str(option.name), kind)
+        if given is not None and given.name == "COMMANDLINE" and not kind.startswith(other):
+            raise InputError(
+                f"{option.opts[0]} is for {NAMES[other]}, not for {NAMES[kind]}: leave it out"
+            )
+
+
+@heads.command()
+def convert(
+    context: typer.Context,
+    kind: Annotated[Literal["medusa", "eagle1", "eagle3"], typer.Argument(help="What to attach.")],
+    target: Target,
+    out: Annotated[Path, typer.Option(help="Folder for the new heads.")],
+    count: Annotated[int, typer.Option("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
+    layers: Annotated[int, typer.Option(min=1, max=4, help="Medusa: residual layers.")] = 1,
+    own_lm_heads: Annotated[
+        bool,
+        typer.Option(help="Medusa: a copy of the lm_head for each head (dialect v0.1, not v2)."),
+    ] = False,
+    draft_vocab: Annotated[
+        int | None,
+        typer.Option(min=2, help="EAGLE-3: know only so many tokens, the most frequent in --data."),
+    ] = None,
+    data: Annotated[
+        list[str] | None, typer.Option(help="EAGLE-3: conversations to count tokens in.")
+    ] = None,
+    taps: Annotated[
+        str | None,
+        typer.Option(help="EAGLE-3: layers whose inputs it reads (default: 2,L/2,L-3)."),
+    ] = None,
+    seed: Seed = 0,
+    device: Device = "cpu",
+) -> None:
+    """Attach untrained heads to a target. `train` makes something of them."""
+    _refuse_others(
+        context,
+        kind,
+        **dict.fromkeys(("count", "layers", "own_lm_heads"), "medusa"),
+        **dict.fromkeys(("draft_vocab", "data", "taps"), "eagle3"),
+    )
+    refuse_existing(out)
+    if kind == "medusa":
+        from app.cli.heads.medusa import attach_to
+
+        attach_to(target, out, count, layers, own_lm_heads, device)
+    else:
+        from app.cli.heads.eagle import attach_to as attach_eagle_to
+
+        attach_eagle_to(target, out, kind, draft_vocab, data or [], taps, seed, device)
+
+
+@heads.command()
+def distill(
+    target: Target,
+    prompts: Annotated[list[str], typer.Option(help="JSONL of prompts; FILE[:REPEAT].")],
+    out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
+    max_new_tokens: Annotated[int, typer.Option(min=1)] = 256,
+    temperature: Annotated[float, typer.Option(min=0.0)] = 0.0,
+    batch_size: Annotated[int, typer.Option(min=1)] = 32,
+    seed: Seed = 0,
+    device: Device = "auto",
+) -> None:
+    """Let the target answer the prompts itself. The same command again goes on where it stopped."""
+    from decoding.training.distill import distill as write_answers
+
+    records = records_of(prompts)
+    model, tokenizer = load(target, device)
+    done = write_answers(
+        model, tokenizer, records, out, max_new_tokens, temperature, batch_size, seed
+    )
+    say(f"{done} conversations in {out}")
+
+
+@heads.command()
+def train(
+    context: typer.Context,
+    target: Target,
+    heads: HeadsDir,
+    data: Annotated[list[str], typer.Option(help="JSONL of conversations; FILE[:REPEAT].")],
+    out: Annotated[Path, typer.Option(help="Folder for the trained heads.")],
+    held_out: Annotated[
+        list[str] | None, typer.Option(help="JSONL to measure on (else every 20th record).")
+    ] = None,
+    joint: Annotated[
+        bool,
+        typer.Option(
+            "--joint",
+            help="Medusa: then train the target too, as long again (Medusa-2). Better guesses, but "
+            "it becomes another model with other answers, --out holds it whole, and training "
+            "takes 16 bytes of memory a parameter.",
+        ),
+    ] = False,
+    unroll: Annotated[
+        int, typer.Option(min=1, max=16, help="EAGLE-3: steps of training-time test.")
+    ] = 7,
+    features: Annotated[
+        Path | None,
+        typer.Option(help="EAGLE: keep the target's states in this folder, for several runs."),
+    ] = None,
+    max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
+    epochs: Annotated[float, typer.Option(min=0.01)] = 1.0,
+    lr: Annotated[float, typer.Option(min=0.0)] = 1e-3,
+    muon_lr: Annotated[
+        float, typer.Option(min=0.0, help="EAGLE: Muon for the layer's matrices, such as 0.03.")
+    ] = 0.0,
+    target_lr: Annotated[float, typer.Option(min=1e-9, help="Of the target, if --joint.")] = 2e-5,
+    batch_size: Annotated[int, typer.Option(min=1)] = 8,
+    accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 1,
+    length: Annotated[int, typer.Option(min=8, help="Longest conversation in tokens.")] = 1024,
+    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps.")] = 200,
+    resume: Annotated[bool, typer.Option(help="Go on from the newest checkpoint.")] = False,
+    seed: Seed = 0,
+    device: Device = "auto",
+) -> None:
+    """Train heads on a target, which stays as it is. Measured on held-out data as it goes; of an
+    EAGLE draft the best of all evaluations by served acceptance is kept."""
+    from decoding.checkpoints.medusa import holds_medusa
+    from decoding.training.schedule import Schedule
+
+    schedule = Schedule(
+        max_steps,
+        epochs,
+        lr,
+        target_lr if joint else 0.0,
+        muon_lr,
+        batch_size,
+        accumulate,
+        evaluate_every=evaluate_every,
+        seed=seed,
+    )
+    medusa = holds_medusa(heads)
+    _refuse_others(
+        context,
+        "medusa" if medusa else "eagle",
+        **dict.fromkeys(("joint", "target_lr"), "medusa"),
+        **dict.fromkeys(("unroll", "features", "muon_lr"), "eagle"),
+    )
+    if medusa:
+        from app.cli.heads.medusa import train_on
+
+        train_on(target, heads, data, held_out, length, out, schedule, resume, joint, device)
+        return
+    from app.cli.heads.eagle import train_on as train_eagle_on
+
+    train_eagle_on(
+        target, heads, data, held_out, length, features, out, schedule, resume, unroll, device
+    )
+
+
+@heads.command("eval")
+def evaluate(
+    context: typer.Context,
+    target: Target,
+    heads: HeadsDir,
+    prompts: Annotated[list[str], typer.Option(help="JSONL of prompts or conversations.")],
+    max_new_tokens: Annotated[int, typer.Option(min=1)] = 128,
+    medusa_choices: Annotated[str | None, typer.Option(help="Tree: name, JSON or file.")] = None,
+    eagle_total_tokens: Annotated[
+        int | None, typer.Option(min=2, help="Nodes of EAGLE's tree (default: what pays).")
+    ] = None,
+    eagle_top_k: Annotated[int | None, typer.Option(min=1, help="Its branches.")] = None,
+    gamma: Annotated[int | None, typer.Option(min=1, help="Longest draft.")] = None,
+    temperature: Annotated[float, typer.Option(min=0.0)] = 0.0,
+    seed: Seed = 0,
+    device: Device = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """How good each head is on the target's own answers, and acceptance as it is served."""
+    from decoding.checkpoints.medusa import holds_medusa
+    from decoding.params import Params, SamplingParams
+
+    params = Params(
+        SamplingParams(temperature),
+        gamma,
+        max_new_tokens,
+        eagle_total_tokens=eagle_total_tokens,
+        eagle_top_k=eagle_top_k,
+    )
+    medusa = holds_medusa(heads)
+    _refuse_others(
+        context,
+        "medusa" if medusa else "eagle",
+        medusa_choices="medusa",
+        **dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), "eagle"),
+    )
+    if medusa:
+        from app.cli.heads.medusa import measure
+
+        measure(target, heads, prompts, params, medusa_choices, seed, device, as_json)
+    else:
+        from app.cli.heads.eagle import measure as measure_eagle
+
+        measure_eagle(target, heads, prompts, params, seed, device, as_json)

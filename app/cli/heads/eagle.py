@@ -1,0 +1,196 @@
+"""`specchat heads` for EAGLE drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from transformers import PreTrainedModel
+
+from app.cli.heads.report import put_report
+from app.cli.heads.training_data import (
+    conversations_of,
+    load,
+    prompts_of,
+    records_of,
+    say,
+    shape_of,
+)
+from app.config.settings import ModelOptions
+from app.engine.lane import Lane
+from app.models.loaded import load_family
+from app.strategies.registry import LaneSpec
+from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.eagle_write import write_eagle
+from decoding.drafters.eagle import Eagle, EagleTree, head_on
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.params import Params
+from decoding.stats import Stats
+from decoding.tokenizing.stopping import Stop
+from decoding.training.conversations import Conversations
+from decoding.training.distill import eos_ids
+from decoding.training.eagle import (
+    EagleReport,
+    chain_accuracy,
+    evaluate_eagle,
+    simulated_length,
+    train_eagle,
+)
+from decoding.training.eagle_attach import attach_eagle, frequent_tokens
+from decoding.training.features import cache_features
+from decoding.training.schedule import Schedule
+
+# While training drafts are served with a tree of one size, so that evaluations can be compared.
+_SERVED_TREE = EagleTree(total=16, top_k=4)
+_SERVED_GAMMA = 6
+_SERVED_PROMPTS = 24
+_SERVED_TOKENS = 64
+_WHOLE = 1 << 30  # conversations are not cut to count their tokens
+
+
+def attach_to(
+    target: str,
+    out: Path,
+    kind: Literal["eagle1", "eagle3"],
+    draft_vocab: int | None,
+    data: list[str],
+    taps: str | None,
+    seed: int,
+    device: str,
+) -> None:
+    model, tokenizer = load(target, device)
+    known = None
+    if draft_vocab is not None:
+        if not data:
+            raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
+        texts = Conversations(records_of(data), tokenizer, _WHOLE)
+        examples = [texts[i] for i in range(len(texts))]
+        known = frequent_tokens(examples, shape_of(model)[1], draft_vocab, eos_ids(model))
+    weights = attach_eagle(model, kind, known, _layers(taps), seed)
+    write_eagle(weights, out, kind, target)
+    config = weights.config
+    reads = f", reads the inputs of layers {list(config.taps)}" if config.taps else ""
+    say(f"{kind} draft for {target} in {out}: {config.draft_vocab} tokens{reads}")
+
+
+def train_on(
+    target: str,
+    heads: Path,
+    data: list[str],
+    held_out: list[str] | None,
+    length: int,
+    features: Path | None,
+    out: Path,
+    schedule: Schedule,
+    resume: bool,
+    unroll: int,
+    device: str,
+) -> None:
+    model, tokenizer = load(target, device)
+    weights = _read(heads, model)
+    learned, tested, records = conversations_of(data, held_out, model, tokenizer, length)
+    kept = (
+        None if features is None else cache_features(model, learned, weights.config.taps, features)
+    )
+    backend = Target(model)
+    backend.tap(weights.config.taps)
+    first_turns = [
+        _ids(tokenizer.apply_chat_template([m], add_generation_prompt=True, return_dict=True))
+        for record in records
+        if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
+    ]
+    prompts = [ids for ids in first_turns if len(ids) < backend.context][:_SERVED_PROMPTS]
+    stop = Stop(frozenset(eos_ids(model)))
+    params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
+
+    def served(candidate: EagleWeights) -> float:
+        drafter = Eagle(head_on(candidate, backend), backend, _SERVED_TREE)
+        return evaluate_eagle(backend, drafter, prompts, params, stop).tokens_per_pass or 0.0
+
+    trained, reports = train_eagle(
+        model, weights, kept or learned, tested, schedule, out / "training", resume,
+        served if prompts else None, unroll,
+    )  # fmt: skip
+    write_eagle(trained, out, trained.config.version, target)
+    say(f"trained draft in {out}")
+    say(_table(reports))
+
+
+def measure(
+    target: str,
+    heads: Path,
+    prompts: list[str],
+    params: Params,
+    seed: int,
+    device: str,
+    as_json: bool,
+) -> None:
+    family = load_family(
+        ModelOptions(target=target, eagle=str(heads), device=device), strategies=("eagle",)
+    )
+    ids = prompts_of(family, prompts)
+    lane = Lane(LaneSpec("eagle", "eagle"), family)
+    served, answers = Stats(), []
+    for i, prompt in enumerate(ids):
+        lane.start(prompt, params, seed + i, Stop(family.eos))
+        while not lane.finished:
+            served.add(lane.step(params))
+        answers.append((prompt, lane.ids))
+    model = family.target.model
+    accuracy = chain_accuracy(model, _read(heads, model), answers)
+    simulated = simulated_length(accuracy)
+    facts = {
+        "target": target,
+        "heads": str(heads),
+        "notes": family.notes["eagle"],
+        "prompts": len(ids),
+        "temperature": params.sampling.temperature,
+        "accuracy": accuracy,
+        "simulated_tokens_per_pass": simulated,
+    }
+    lines = [
+        *(
+            f"step {k}: says what the target says {rate:.3f} of the times that all before it did"
+            for k, rate in enumerate(accuracy, 1)
+        ),
+        f"τ from these for a chain: {simulated:.2f}",
+    ]
+    nodes = served.drafted / served.passes + 1 if served.passes else 1.0
+    put_report(facts, lines, served, f"trees of {nodes:.1f} nodes on average", as_json)
+
+
+def _table(reports: Sequence[EagleReport]) -> str:
+    """What each evaluation found: high accuracy at step 1 says little, since every later step
+    stands on it."""
+    if not reports:
+        return "no evaluation"
+    steps = range(1, len(reports[0].accuracy) + 1)
+    lines = [" step  " + "".join(f"{f'top-1 {k}':>9}" for k in steps) + "  chain τ  served τ"]
+    for report in reports:
+        rates = "".join(f"{rate:9.3f}" for rate in report.accuracy)
+        served = "" if report.served is None else f"{report.served:10.2f}"
+        lines.append(f"{report.step:5}  {rates}{report.simulated:9.2f}{served}")
+    return "\n".join(lines)
+
+
+def _read(heads: Path, model: PreTrainedModel) -> EagleWeights:
+    hidden, vocab = shape_of(model)
+    layers = model.config.get_text_config(decoder=True).num_hidden_layers
+    return read_eagle(heads, TargetShape(hidden, vocab, layers))
+
+
+def _layers(taps: str | None) -> list[int] | None:
+    if taps is None:
+        return None
+    parts = [part.strip() for part in taps.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise InputError(f"--taps '{taps}': give layers as numbers, such as 2,8,13")
+    return [int(part) for part in parts]
+
+
+def _ids(encoded: Any) -> list[int]:
+    return [int(i) for i in encoded["input_ids"]]

@@ -1,0 +1,98 @@
+"""`specchat heads` for Medusa."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.cli.heads.report import put_report
+from app.cli.heads.training_data import (
+    conversations_of,
+    load,
+    prompts_of,
+    refuse_existing,
+    say,
+    shape_of,
+)
+from app.config.settings import ModelOptions
+from app.models.loaded import load_family
+from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
+from decoding.training.evaluate import evaluate_medusa
+from decoding.training.joint import train_joint
+from decoding.training.medusa import attach, train_medusa
+from decoding.training.schedule import Schedule
+
+
+def attach_to(
+    target: str, out: Path, count: int, layers: int, own_lm_heads: bool, device: str
+) -> None:
+    model, _ = load(target, device)
+    weights = attach(model, count, layers, own_lm_heads)
+    write_medusa(weights, out, weights.dialect, target)
+    say(f"{count} heads of {layers} layers for {target} in {out} (dialect {weights.dialect})")
+
+
+def train_on(
+    target: str,
+    heads: Path,
+    data: list[str],
+    held_out: list[str] | None,
+    length: int,
+    out: Path,
+    schedule: Schedule,
+    resume: bool,
+    joint: bool,
+    device: str,
+) -> None:
+    if joint and not resume:
+        refuse_existing(out)  # a whole model goes there: not over another, not the target
+    model, tokenizer = load(target, device)
+    weights = read_medusa(heads, *shape_of(model))
+    learned, tested, _ = conversations_of(data, held_out, model, tokenizer, length)
+    task = (model, weights, learned, tested, schedule, out / "training", resume)
+    if joint:
+        trained = train_joint(*task)
+        write_merged(trained, out, model, tokenizer)
+        say(f"trained target and heads in {out}: " + _accuracies(trained.accuracy))
+        return
+    trained = train_medusa(*task)
+    write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", target)
+    say(f"trained heads in {out}: " + _accuracies(trained.accuracy))
+
+
+def measure(
+    target: str,
+    heads: Path,
+    prompts: list[str],
+    params: Params,
+    choices: str | None,
+    seed: int,
+    device: str,
+    as_json: bool,
+) -> None:
+    options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
+    family = load_family(options, strategies=("medusa",))
+    assert family.medusa is not None
+    ids = prompts_of(family, prompts)
+    report = evaluate_medusa(
+        family.target, family.medusa, family.choices, ids, params, Stop(family.eos), seed
+    )
+    facts = {
+        "target": target,
+        "heads": str(heads),
+        "prompts": len(ids),
+        "temperature": params.sampling.temperature,
+        "accuracy": report.accuracy.tolist(),
+        "medusa_choices": family.choices,
+    }
+    lines = [
+        f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
+        for k, row in enumerate(report.accuracy.tolist(), 1)
+    ]
+    tree = f"a tree of {len(family.choices) + 1} nodes"
+    put_report(facts, lines, report.served, tree, as_json)
+
+
+def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:
+    return ", ".join(f"head {k + 1} top-1 {row[0]:.3f}" for k, row in enumerate(table))

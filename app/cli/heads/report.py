@@ -1,0 +1,31 @@
+"""What `specchat heads eval` says of heads, for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from app.cli.terminal import put
+from decoding.stats import Stats
+
+
+def put_report(
+    facts: dict[str, Any], lines: Sequence[str], served: Stats, tree: str, as_json: bool
+) -> None:
+    """`facts` of the evaluation, or `lines` about them, and how the heads were served, with
+    which `tree`."""
+    if as_json:
+        facts |= {
+            "target_passes": served.passes,
+            "tokens_per_pass": served.tokens_per_pass,
+            "acceptance_rate": served.acceptance_rate,
+            "accepted_histogram": served.histogram,
+        }
+        put(json.dumps(facts))
+        return
+    summary = (
+        f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} with "
+        f"{tree}; {served.passes} passes over {facts['prompts']} prompts"
+    )
+    put("\n".join([*lines, summary]))

@@ -1,0 +1,100 @@
+"""What the `heads` commands read, and where they refuse to write."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from app.models.loaded import Family
+    from decoding.training.conversations import Conversations
+    from decoding.training.data import Record
+
+
+def records_of(sources: list[str]) -> list[Record]:
+    from decoding.training.data import Source, read_sources
+
+    for source in sources:
+        path = Source.parse(source).path
+        if not path.is_file():
+            raise InputError(f"no file {path}: give a JSONL file of prompts or conversations")
+    try:
+        records: list[Any] = list(read_sources(sources))
+    except ValueError as error:
+        raise InputError(f"{', '.join(sources)}: not JSONL ({error})") from error
+    if not records:
+        raise InputError(f"{', '.join(sources)} holds no records")
+    return records
+
+
+def prompts_of(family: Family, sources: list[str]) -> list[list[int]]:
+    """The ids of each record's first open turn, ready for the answer."""
+    from decoding.training.distill import conversation
+
+    asked = [found for record in records_of(sources) if (found := conversation(record))]
+    ids = [
+        family.encode([*history, {"role": "user", "content": turns[0]}]) for history, turns in asked
+    ]
+    if not ids:
+        raise InputError("--prompts holds nothing to answer: give prompt, turns or messages")
+    longest = max(range(len(ids)), key=lambda i: len(ids[i]))
+    if len(ids[longest]) > family.context:
+        raise InputError(
+            f"prompt {longest + 1} has {len(ids[longest])} tokens, the model's context holds "
+            f"{family.context}"
+        )
+    return ids
+
+
+def conversations_of(
+    data: list[str],
+    held_out: list[str] | None,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    length: int,
+) -> tuple[Conversations, Conversations, Sequence[Record]]:
+    """What is learned from, what is measured on (else every 20th record), and the latter's
+    records. Conversations are cut at `length` tokens and at the model's context."""
+    from decoding.training.conversations import Conversations
+
+    records = records_of(data)
+    measured = records_of(held_out) if held_out else records[::20]
+    if not held_out:
+        records = [record for i, record in enumerate(records) if i % 20]
+    length = min(length, getattr(model.config, "max_position_embeddings", length))
+    learned = Conversations(records, tokenizer, length)
+    tested = Conversations(measured, tokenizer, length)
+    if not (len(learned) and len(tested)):
+        raise InputError("--data holds no answers to learn from, or none are left to measure on")
+    return learned, tested, measured
+
+
+def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    from app.config.settings import ModelOptions
+    from app.models.loading import load_model, load_tokenizer
+
+    options = ModelOptions(target=target, device=device)
+    return load_model(target, options), load_tokenizer(target, options)
+
+
+def shape_of(model: PreTrainedModel) -> tuple[int, int]:
+    """Width of the features and of the logits."""
+    rows, hidden = model.get_output_embeddings().weight.shape
+    return hidden, rows
+
+
+def refuse_existing(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: choose a new folder for --out")
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out} is not empty: choose a new folder for --out")
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr)

@@ -1,0 +1,276 @@
+"""The `specchat` command. Nothing heavy is imported before it is needed: --help is instant."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import secrets
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+from app.cli.doctor import doctor
+from app.cli.heads import heads
+from app.cli.models import models
+from app.cli.replay import replay
+from app.cli.terminal import OutputLost, need_terminal, put
+from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from app.cli.prompt_file import Request
+
+cli = typer.Typer(
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    help="Answer one prompt with several decoding strategies side by side, on one shared model.",
+)
+
+cli.add_typer(heads, name="heads")
+cli.command()(replay)
+cli.command()(models)
+cli.command()(doctor)
+
+Flags = dict[str, Any]
+
+# (panel, name, type, help): what the screen and the headless run have in common. Values are checked
+# in app.settings, where those of the environment and of config.toml arrive too.
+_SHARED: tuple[tuple[str, str, type, str], ...] = (
+    ("Models", "preset", str, "Named family of models: demo (default), or of config.toml."),
+    ("Models", "target", str, "Folder or hub id of the target."),
+    ("Models", "draft", str, "Folder or hub id of a draft model."),
+    ("Models", "medusa", str, "Folder of Medusa heads; a merged model is the target as well."),
+    ("Models", "eagle", str, "Folder of an EAGLE draft, in any dialect."),
+    ("Models", "eagle1", str, "Folder of an EAGLE-1 or 2 draft, a lane beside it."),
+    ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
+    ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
+    ("Models", "quantize", str, "none, int8 or nf4 (needs a GPU)."),
+    ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
+    ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
+    (
+        "Strategies",
+        "strategies",
+        str,
+        "Lanes: ar,draft,drafter,medusa,eagle,eagle1,lookup; own settings: draft:gamma=2:top-p=0.9",
+    ),
+    (
+        "Strategies",
+        "gamma",
+        str,
+        "Longest draft in tokens, or auto: what pays (default: each strategy's own).",
+    ),
+    ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
+    ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
+    ("Strategies", "eagle_total_tokens", int, "EAGLE's tree, root included (default: what pays)."),
+    ("Strategies", "eagle_top_k", int, "Branches of EAGLE's tree; 1 is a chain."),
+    ("Strategies", "acceptance", str, "exact, or typical: Medusa's rule, lossy."),
+    ("Strategies", "epsilon", float, "Typical acceptance: 0.09."),
+    ("Strategies", "delta", float, "Typical acceptance: 0.3."),
+    ("Sampling", "settings", str, "A preset of settings, such as creative; flags win over it."),
+    ("Sampling", "temperature", float, "0 (default) is greedy."),
+    ("Sampling", "top_p", float, "Nucleus; 1 is off."),
+    ("Sampling", "top_k", int, "The k most likely tokens; 0 is off."),
+    ("Sampling", "min_p", float, "Least share of the most likely token's probability; 0 is off."),
+    ("Sampling", "seed", int, "Drawn and reported when absent."),
+    ("Sampling", "max_new_tokens", int, "256 by default."),
+    ("Sampling", "stop", list[str], "End before this text; may be repeated."),
+    ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
+    ("Prompt", "system", str, "System message."),
+    ("Prompt", "raw", bool, "No chat template: the bare text."),
+    ("Screen", "keep", bool, "Keep its conversations on disk (default)."),
+    ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
+)
+
+
+def _flag(name: str, kind: type) -> str:
+    """A switch can be turned off too: config.toml may have turned it on."""
+    name = name.replace("_", "-")
+    return f"--{name}/--no-{name}" if kind is bool else f"--{name}"
+
+
+PromptText = Annotated[
+    str | None, typer.Option(help="One prompt; - reads stdin.", rich_help_panel="Prompt")
+]
+PromptFile = Annotated[
+    str | None,
+    typer.Option(
+        help="JSONL file: prompt, messages, turns or input_ids; - reads stdin.",
+        metavar="FILE",
+        rich_help_panel="Prompt",
+    ),
+]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command(flags, **own)` all the shared options; `flags` holds those that were given."""
+
+    def wrapped(**values: Any) -> None:
+        flags = {name: values.pop(name) for _, name, _, _ in _SHARED}
+        command({name: value for name, value in flags.items() if value is not None}, **values)
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                kind | None,
+                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel),
+            ],
+        )
+        for panel, name, kind, text in _SHARED
+    ]
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "flags"]
+    wrapped.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    return wrapped
+
+
+@cli.callback(invoke_without_command=True)
+@with_settings
+def chat_by_default(
+    flags: Flags,
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        from app.version import VERSION
+
+        typer.echo(VERSION)
+    elif context.invoked_subcommand is None:
+        _open_screen(flags)
+    elif flags:
+        name = next(iter(flags)).replace("_", "-")
+        raise InputError(f"put --{name} behind '{context.invoked_subcommand}', not before it")
+
+
+@cli.command()
+@with_settings
+def chat(flags: Flags) -> None:
+    """The screen: what `specchat` alone opens."""
+    _open_screen(flags)
+
+
+@cli.command()
+@with_settings
+def run(
+    flags: Flags,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
+) -> None:
+    """Headless: the same lanes, their text or one JSON document on stdout."""
+    from app.config.settings import load_settings
+
+    settings = load_settings(flags)
+    if trace and not as_json:
+        raise InputError("--trace is a part of the JSON document: add --json")
+    requests = _requests(prompt, prompts)
+
+    from app.cli.run import run as run_headless
+    from app.cli.run_text import readable
+
+    with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
+        outcome = run_headless(settings, requests, _seed(settings.seed), trace)
+    if as_json:
+        put(json.dumps(outcome.document, allow_nan=False))
+    else:
+        put(readable(outcome.document))
+    raise typer.Exit(outcome.exit_code)
+
+
+@cli.command()
+@with_settings
+def bench(
+    flags: Flags,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
+    repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
+    peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Lanes and peers in one process, interleaved: speeds that can be compared."""
+    from app.config.settings import load_settings
+
+    settings = load_settings(flags)
+    requests = _requests(prompt, prompts)
+    others = [name.strip() for name in peers.split(",") if name.strip()]
+    for name in others:
+        if name not in ("hf", "hf-assisted"):
+            raise InputError(f"--peers: unknown peer '{name}'; choose from hf, hf-assisted")
+
+    from app.cli.bench import bench as measure
+    from app.cli.bench import readable
+
+    report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
+    put(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
+
+
+def _open_screen(flags: Flags) -> NoReturn:
+    from app.config.settings import load_settings
+
+    settings = load_settings(flags)
+    need_terminal("specchat run --prompt TEXT")
+    from app.cli.chat import open_screen
+
+    raise typer.Exit(open_screen(settings, _seed(settings.seed)))
+
+
+def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
+    from app.cli.prompt_file import Request, parse_requests, read_requests
+    from app.config.settings import refuse_broken_text
+
+    if (prompt is None) == (prompts is None):
+        raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")
+    if prompts == "-":
+        return parse_requests(_stdin("--prompts -"), "stdin")
+    if prompts is not None:
+        return read_requests(Path(prompts))
+    text = str(prompt)
+    if prompt == "-":
+        # what is not UTF-8 becomes what the shell makes of it in an argument
+        text = _stdin("--prompt -").decode("utf-8-sig", "surrogateescape")
+        text = text.removesuffix("\n").removesuffix("\r")
+    refuse_broken_text(text, "--prompt")
+    if not text.strip():
+        raise InputError("the prompt is empty: give --prompt some text")
+    return [Request(turns=(text,))]
+
+
+def _stdin(option: str) -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(f"{option} reads stdin, but nothing is piped into it")
+    return sys.stdin.buffer.read()
+
+
+def _seed(wanted: int | None) -> int:
+    return secrets.randbelow(2**32) if wanted is None else wanted
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 it broke while running, 2 wrong input (one line), 130 interrupted."""
+    try:
+        code = cli(standalone_mode=False)
+    except InputError as error:
+        code = _complain(str(error))
+    except OutputLost as error:
+        _complain(str(error))
+        code = 1
+    except TyperException as error:
+        code = _complain(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        code = 130
+    sys.exit(code or 0)
+
+
+def _complain(line: str) -> int:
+    print(f"specchat: {' '.join(line.split())}", file=sys.stderr)
+    return 2

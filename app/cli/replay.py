@@ -1,0 +1,38 @@
+"""`specchat replay`. What it needs is imported when it runs: --help is instant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.terminal import need_terminal
+from decoding.errors import InputError
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
+    speed: Annotated[float, typer.Option(help="Times as fast as it was.")] = 1.0,
+    cast: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an asciicast, show nothing.")
+    ] = None,
+    size: Annotated[str, typer.Option(help="Of the asciicast: columns x rows.")] = "100x30",
+) -> None:
+    """Play a recorded conversation as it was. Needs no model."""
+    from app.history.parse_document import read_recording
+
+    recording = read_recording(file)
+    if not 0.01 <= speed <= 100:
+        raise InputError(f"--speed: from 0.01 to 100, not {speed:g}")
+    if cast is not None:
+        from app.tui.replay.asciicast import parse_size, write_cast
+
+        write_cast(recording, cast, parse_size(size), speed)
+        return
+    need_terminal("specchat replay FILE --cast OUT")
+    from app.config.settings import load_settings
+    from app.tui.replay.app import run_replay
+
+    settings = load_settings({})
+    raise typer.Exit(run_replay(recording, speed, settings.screen_theme, settings.keymap))

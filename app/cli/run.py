@@ -1,0 +1,202 @@
+"""`specchat run`: every lane answers every prompt, without a screen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from app.cli.prompt_file import Message, Request
+from app.config.settings import Settings
+from app.engine.comparison import Baseline
+from app.engine.lane import Lane, answer_seed
+from app.engine.turn import describe
+from app.models.loaded import Family, load_family
+from app.report.document import envelope, lane_report, settings_report, unavailable_report
+from decoding.decoder import Prompt
+from decoding.errors import InputError
+from decoding.tokenizing.stopping import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    document: dict[str, Any]
+    exit_code: int
+
+
+def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> Outcome:
+    """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
+    the document. Ctrl+C ends with what is done so far and exit code 130."""
+    with progress() as say:
+        family = load_family(
+            settings.models,
+            lambda what, part: say(f"loading {what}"),
+            {spec.strategy for spec in settings.lanes},
+        )
+        lanes = [Lane(spec, family) for spec in settings.lanes]
+        available = [lane for lane in lanes if lane.available]
+        if not available:
+            raise InputError(f"no lane can run: {lanes[0].reason}")
+        prompts = first_prompts(settings, requests, family)
+        say("warming up")
+        for lane in available:
+            with suppress(Exception):  # a lane that breaks will say so when it answers
+                lane.warm_up()
+        runs: list[dict[str, Any]] = []
+        code = 0
+        try:
+            for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
+                say(f"prompt {index + 1} of {len(requests)}")
+                for report in _answer(
+                    settings, request, ids, lanes, family, seed, len(runs), trace
+                ):
+                    runs.append(report)
+                    if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
+                        code = 1
+        except KeyboardInterrupt:
+            code = 130
+    document = envelope(
+        target=family.name,
+        device=family.device,
+        dtype=family.dtype,
+        threads=family.threads,
+        settings=settings_report(settings) | {"seed": seed},
+        ignored=list(family.ignored),
+        runs=runs,
+    )
+    return Outcome(document, code)
+
+
+def _answer(
+    settings: Settings,
+    request: Request,
+    first_ids: list[int],
+    lanes: Sequence[Lane],
+    family: Family,
+    seed: int,
+    first_index: int,
+    trace: bool,
+) -> Iterator[dict[str, Any]]:
+    """One report a turn. The conversation goes on with the first lane's answer that there is."""
+    messages = _opening(settings, request)
+    turns: Sequence[str | None] = request.turns or (None,)
+    for turn, text in enumerate(turns):
+        if text is not None:
+            messages.append({"role": "user", "content": text})
+        index = first_index + turn
+        try:
+            ids = first_ids if turn == 0 else family.encode(messages, settings.raw)
+            reports = _run_lanes(settings, ids, lanes, family, seed, index, trace)
+        except InputError as error:  # a template that takes no second turn
+            ids = []
+            fresh = [Lane(lane.spec, family) for lane in lanes]
+            broken = {lane.spec.name: describe(error) for lane in fresh}
+            reports = _reports(fresh, None, broken, trace)
+        yield {
+            "index": index,
+            "id": request.id,
+            "category": request.category,
+            "turn": turn,
+            "prompt": text,
+            "prompt_ids": ids,
+            "lanes": reports,
+        }
+        answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
+        answer = next(answers, None)
+        if answer is None:  # every lane broke: there is nothing to go on with
+            return
+        messages.append({"role": "assistant", "content": answer})
+
+
+def _run_lanes(
+    settings: Settings,
+    ids: list[int],
+    lanes: Sequence[Lane],
+    family: Family,
+    seed: int,
+    index: int,
+    trace: bool,
+) -> list[dict[str, Any]]:
+    eos = frozenset() if settings.ignore_eos else family.eos
+    stop = Stop(eos, settings.stop, family.decode)
+    shared: Prompt | None = None
+    errors: dict[str, str] = {}
+    for lane in lanes:
+        if not lane.available:
+            continue
+        try:
+            lane.start(ids, settings.params, answer_seed(seed, index), stop, shared)
+            if lane.spec.strategy != "drafter":
+                shared = shared or lane.prompt
+            while not lane.finished:
+                lane.step(settings.params)
+        except Exception as error:  # the other lanes go on
+            errors[lane.spec.name] = describe(error)
+    base = next((lane for lane in lanes if lane.spec.strategy == "ar"), None)
+    reference = None
+    if base is not None and base.spec.name not in errors:
+        reference = Baseline(base, ids, settings.params)
+    return _reports(lanes, reference, errors, trace)
+
+
+def _reports(
+    lanes: Sequence[Lane], reference: Baseline | None, errors: Mapping[str, str], trace: bool
+) -> list[dict[str, Any]]:
+    return [
+        lane_report(lane, reference, errors.get(lane.spec.name), trace)
+        if lane.available
+        else unavailable_report(lane.spec, lane.reason)
+        for lane in lanes
+    ]
+
+
+def _opening(settings: Settings, request: Request) -> list[Message]:
+    """What stands before the request's first turn; its own system message wins."""
+    history = list(request.history)
+    if settings.system and not (history and history[0]["role"] == "system"):
+        history.insert(0, {"role": "system", "content": settings.system})
+    return history
+
+
+def first_prompts(
+    settings: Settings, requests: Sequence[Request], family: Family
+) -> list[list[int]]:
+    """The ids of each request's first prompt, all of them checked before the first is answered."""
+    prompts = []
+    for number, request in enumerate(requests):
+        ids = list(request.input_ids)
+        if not ids:
+            user = {"role": "user", "content": request.turns[0]}
+            ids = family.encode([*_opening(settings, request), user], settings.raw)
+        name = f"prompt {number if request.id is None else request.id}"
+        if not ids:
+            raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
+        if len(ids) > family.context:
+            raise InputError(
+                f"{name} has {len(ids)} tokens, the model's context holds {family.context}: "
+                "shorten it"
+            )
+        if max(ids) >= family.target.vocab_size:
+            raise InputError(
+                f"{name}: id {max(ids)} is beyond the model's {family.target.vocab_size} tokens"
+            )
+        prompts.append(ids)
+    return prompts
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """One line on stderr that is written over, and only where somebody can see it."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+
+    def say(text: str) -> None:
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield say
+    finally:
+        say("")

@@ -1,0 +1,50 @@
+"""The document of a headless run as text for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.text.plural import counted
+from app.text.terminal_text import visible
+
+
+def readable(document: dict[str, Any]) -> str:
+    """Each lane's answer under its name, and a line of figures; safe to print on a terminal."""
+    blocks = []
+    runs = document["runs"]
+    for run in runs:
+        if len(runs) > 1:
+            blocks.append(f"# {run['index']}: {run['prompt'] or run['prompt_ids']}")
+        for lane in run["lanes"]:
+            title = f"[{lane['lane']}] {_figures(lane)}"
+            blocks.append("\n".join(part for part in (title, lane["text"]) if part))
+    if document["ignored"]:
+        names = ", ".join(document["ignored"])
+        blocks.append(f"the model's generation_config also asks for {names}: ignored")
+    blocks.append(f"seed {document['settings']['seed']}, batch size 1")
+    return visible("\n\n".join(blocks))
+
+
+def _figures(lane: dict[str, Any]) -> str:
+    if not lane["available"]:
+        return f"not available: {lane['reason']}"
+    if lane["finish_reason"] == "error":
+        return f"broke: {lane['reason']}"
+    parts = [counted(lane["tokens"], "token")]
+    for key, form in (
+        ("ttft_seconds", "TTFT {:.3f} s"),
+        ("tokens_per_second", "{:.1f} tok/s"),
+        ("speedup", "{:.2f}x"),
+        ("acceptance_rate", "α {:.0%}"),
+        ("tokens_per_pass", "τ {:.2f}"),
+    ):
+        if lane[key] is not None:
+            parts.append(form.format(lane[key]))
+    if lane["matches_ar"] is False:
+        parts.append(f"differs from ar at token {lane['first_divergence']}")
+    if lane["lossy"]:
+        parts.append("LOSSY (typical acceptance)")
+    parts.append(str(lane["finish_reason"]))
+    if lane["reason"]:
+        parts.append(lane["reason"])
+    return " · ".join(parts)

@@ -1,0 +1,274 @@
+"""What a user may choose, before anything is loaded: models, lanes, sampling. No torch in here.
+
+Flags win over the environment (SPECCHAT_TOP_P=0.9), that over config.toml in the user's config
+folder (top_p = 0.9), that over the defaults below.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from app.config.overrides import LaneSettings, complaint, parse_strategies
+from app.config.presets import Presets
+from app.strategies.registry import DEFAULT_STRATEGIES, LaneSpec
+from decoding.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """What to load and where. `target` None is the demo family that comes with the package."""
+
+    target: str | None = None
+    draft: str | None = None
+    medusa: str | None = None
+    eagle: str | None = None
+    eagle1: str | None = None  # an EAGLE-1 or 2 draft beside it, to compare
+    medusa_choices: str | None = None  # None: grown for these heads on this machine
+    eagle_choices: str | None = None  # None: the dynamic tree
+    device: str = "auto"
+    dtype: str = "auto"
+    quantize: str = "none"
+    threads: int | None = None  # None: chosen for this machine
+    trust_remote_code: bool = False
+
+
+def config_file() -> Path:
+    return platformdirs.user_config_path("specchat") / "config.toml"
+
+
+PLACES = ("target", "draft", "medusa", "eagle", "eagle1")
+
+
+class FamilyPlaces(BaseModel):
+    """A family of the user's own: [families.NAME] in config.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str = Field(min_length=1)
+    draft: str | None = Field(None, min_length=1)
+    medusa: str | None = Field(None, min_length=1)
+    eagle: str | None = Field(None, min_length=1)
+    eagle1: str | None = Field(None, min_length=1)
+
+    @property
+    def places(self) -> dict[str, str]:
+        return {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+
+
+class Settings(LaneSettings, BaseSettings):
+    """Every setting, checked. Build it with `load_settings`."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
+    )
+
+    families: dict[str, FamilyPlaces] = Field(default_factory=dict)  # the user's own, by name
+    preset: str = "demo"  # the name of a family
+    target: str | None = Field(None, min_length=1)
+    draft: str | None = Field(None, min_length=1)
+    medusa: str | None = Field(None, min_length=1)
+    eagle: str | None = Field(None, min_length=1)
+    eagle1: str | None = Field(None, min_length=1)
+    device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    quantize: Literal["none", "int8", "nf4"] = "none"
+    threads: int | Literal["auto"] = "auto"
+    trust_remote_code: bool = False
+
+    strategies: str = DEFAULT_STRATEGIES
+    medusa_choices: str | None = None
+    eagle_choices: str | None = None
+    seed: int | None = Field(None, ge=0, lt=2**63)
+    stop: Annotated[tuple[str, ...], NoDecode] = ()  # in the environment: one text, no JSON
+    system: str | None = None
+    ignore_eos: bool = False
+    raw: bool = False
+    schedule: Literal["fair", "race"] = "fair"
+    keep: bool = True  # conversations on the screen are kept on disk
+    # Checked where a screen opens, see `screen_theme` and `keymap`: a headless run has none.
+    theme: Annotated[object, NoDecode] = "specchat-dark"
+    keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
+
+    @field_validator("strategies")
+    @classmethod
+    def _known(cls, text: str) -> str:
+        parse_strategies(text)
+        return text
+
+    @field_validator("families")
+    @classmethod
+    def _the_demo_is_ours(cls, families: dict[str, FamilyPlaces]) -> dict[str, FamilyPlaces]:
+        if "demo" in families:
+            raise ValueError("demo is the family that comes along: take another name")
+        return families
+
+    @field_validator("preset")
+    @classmethod
+    def _a_family(cls, name: str, info: ValidationInfo) -> str:
+        known = ["demo", *info.data.get("families", ())]
+        if name not in known:
+            raise ValueError(f"there is no family '{name}'; there are {', '.join(known)}")
+        return name
+
+    @field_validator("threads", mode="before")
+    @classmethod
+    def _auto_or_number(cls, threads: object) -> object:
+        if threads == "auto" or str(threads).isdecimal() and int(str(threads)) > 0:
+            return threads
+        raise ValueError(f"must be auto or a number from 1, not '{threads}'")
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_or_more(cls, texts: object) -> object:
+        return (texts,) if isinstance(texts, str) else texts
+
+    @field_validator("stop")
+    @classmethod
+    def _not_empty(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        if not all(texts):
+            raise ValueError("must not be empty text")
+        return texts
+
+    @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
+    @classmethod
+    def _is_unicode(cls, value: Any) -> Any:
+        for text in value if isinstance(value, tuple) else (value or "",):
+            refuse_broken_text(text, "the text")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (
+            init_settings,
+            env_settings,
+            TomlConfigSettingsSource(settings_cls, toml_file=config_file()),
+        )
+
+    @property
+    def models(self) -> ModelOptions:
+        """What is named, and where no target is, the rest of the preset's family."""
+        named = {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+        family = self.families.get(self.preset) if self.target is None else None
+        return self._options({**(family.places if family else {}), **named})
+
+    def _options(self, places: Mapping[str, str]) -> ModelOptions:
+        threads = None if self.threads == "auto" else self.threads
+        return ModelOptions(
+            **{name: os.path.expanduser(place) for name, place in places.items()},
+            medusa_choices=self.medusa_choices,
+            eagle_choices=self.eagle_choices,
+            device=self.device,
+            dtype=self.dtype,
+            quantize=self.quantize,
+            threads=threads,
+            trust_remote_code=self.trust_remote_code,
+        )
+
+    @property
+    def bare(self) -> ModelOptions:
+        """How to load, and nothing named to load."""
+        return self._options({})
+
+    @property
+    def own_families(self) -> dict[str, ModelOptions]:
+        """Those of config.toml, by name."""
+        return {name: self._options(each.places) for name, each in self.families.items()}
+
+    @property
+    def lanes(self) -> tuple[LaneSpec, ...]:
+        return parse_strategies(self.strategies)
+
+    @property
+    def screen_theme(self) -> str:
+        """The theme. Raises InputError."""
+        return _theme(self.theme, _source("theme"))
+
+    @property
+    def keymap(self) -> dict[str, str]:
+        """The user's own keys by action. Raises InputError."""
+        from app.tui.keys.user_keymap import checked
+
+        try:
+            return checked(self.keys)
+        except ValueError as error:
+            raise InputError(f"{_source('keys')}: {error}") from error
+
+
+def load_settings(flags: dict[str, Any]) -> Settings:
+    """Settings from all sources; flags that are None were not given, `settings` is the name of a
+    preset, which wins over environment and file as flags do. Raises InputError naming the
+    first setting that is wrong and what it may be."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    if preset := given.pop("settings", None):
+        try:
+            given = {**Presets().get(preset), **given}
+        except OSError as error:
+            raise InputError(f"can't read the presets: {error}") from error
+    if "theme" in given:
+        _theme(given["theme"], "--theme")
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise InputError(_first_error(error, given)) from error
+    except (OSError, ValueError) as error:  # a file that can't be read, broken TOML
+        raise InputError(f"can't read the settings in {config_file()}: {error}") from error
+
+
+def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
+    """Where the wrong value came from, and what it should be."""
+    first = error.errors()[0]
+    name, *inside = map(str, first["loc"])
+    source = "--" + name.replace("_", "-") if name in given else _source(name)
+    if name == "families" and inside:  # a table of tables: which line of it
+        place = f"{'.'.join((name, *inside))} in {config_file()}"
+        if first["type"] == "extra_forbidden":
+            return f"{place}: a family has only {', '.join(FamilyPlaces.model_fields)}"
+        return f"{place}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
+    if first["type"] == "extra_forbidden":
+        return f"{source}: there is no such setting; the settings are those of specchat run --help"
+    return f"{source}: {complaint(first)}"
+
+
+def _theme(name: object, source: str) -> str:
+    from app.tui.themes import checked  # Textual, which the headless commands do without
+
+    try:
+        return checked(name)
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from error
+
+
+def _source(name: str) -> str:
+    """Where a setting came from that no flag gave."""
+    variable = "SPECCHAT_" + name.upper()
+    return variable if os.environ.get(variable) else f"{name} in {config_file()}"
+
+
+def refuse_broken_text(text: str, where: str) -> None:
+    """Bytes that are not UTF-8 arrive as lone surrogates (from the shell, from JSON's escapes);
+    no tokenizer takes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{where} holds bytes or escapes that are not Unicode text") from None

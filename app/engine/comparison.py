@@ -1,0 +1,72 @@
+"""The comparison of a lane's answer with the autoregressive one's, by the target itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import torch
+
+from app.engine.lane import Lane
+from app.report.document import Answer
+from decoding.params import Params, SamplingParams, with_settings
+
+
+class Baseline:
+    """The autoregressive lane's answer; implements `app.report.document.Reference`."""
+
+    def __init__(self, lane: Lane, prompt_ids: Sequence[int], params: Params) -> None:
+        self.speed = lane.stats.tokens_per_second
+        self._lane, self._prompt, self._params = lane, list(prompt_ids), params
+
+    def compare(self, lane: Answer) -> dict[str, Any]:
+        """As `compare`, where it is defined: both greedy, and no draft model alone, which is
+        another model."""
+        if lane.spec.strategy == "drafter" or not (self._greedy(lane) and self._greedy(self._lane)):
+            return {}
+        return compare(lane, self._lane, self._prompt)
+
+    def _greedy(self, lane: Answer) -> bool:
+        return with_settings(self._params, lane.spec.pins).sampling.greedy
+
+
+def rule(lane: Lane, own: Params) -> SamplingParams | None:
+    """What a lane's next tokens are chosen by under its `own` settings: lanes with the same rule
+    and seed should say the same. None where more than the target's own draws has a say: drafts that
+    are drawn, the lossy rule. (And in half precision, where a batch's rounding soon parts what was
+    drawn alike.)"""
+    if own.sampling.greedy:
+        return SamplingParams()  # whatever else is set
+    alone = lane.spec.strategy != "draft" and own.acceptance == "exact"
+    return own.sampling if alone and lane.family.target.dtype == torch.float32 else None
+
+
+def compare(
+    lane: Answer,
+    base: Lane,
+    prompt_ids: Sequence[int],
+    cancelled: Callable[[], bool] = lambda: False,
+    greedy: bool = True,
+) -> dict[str, Any]:
+    """Whether two answers have the same ids; else where they part, and how far apart the
+    target's logits of both tokens are there (None where one has none, or that was `cancelled`, or
+    where they were drawn: then it is no sign of a tie)."""
+    at = first_divergence(lane, base)
+    gap = None
+    if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
+        before = [*prompt_ids, *base.ids[:at]]
+        with suppress(InterruptedError):
+            gap = base.family.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
+    return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
+
+
+def first_divergence(lane: Answer, reference: Answer) -> int | None:
+    """Index of the first token that differs (or stands on one side only), None when there is none.
+    An answer that its longest length cut says nothing about what would have followed."""
+    for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
+        if a != b:
+            return i
+    shorter, longer = sorted((lane, reference), key=lambda each: len(each.ids))
+    cut = shorter.finished == "length" or len(shorter.ids) == len(longer.ids)
+    return None if cut else len(shorter.ids)

@@ -1,0 +1,299 @@
+"""One lane: a strategy on the family's models, answering one prompt at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from app.engine.events import DEFAULT_TREE, LaneInfo
+from app.models.loaded import Family
+from app.strategies.registry import STRATEGIES, LaneSpec
+from decoding.decoder import Decoder, FinishReason, Prompt
+from decoding.drafters.base import Drafter
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.lookup import Lookup
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.static_tree import NAMED, Choices
+from decoding.params import Params, with_settings
+from decoding.probes import believe
+from decoding.round import Belief, Fate, Round, TokenEvent
+from decoding.stats import Stats
+from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.stopping import Stop
+from decoding.tree import Shape
+
+CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
+
+
+class Lane:
+    """A strategy with its own caches and figures. `available` is False, with a `reason`, where the
+    family lacks what the strategy needs; such a lane can't be started."""
+
+    def __init__(self, spec: LaneSpec, family: Family) -> None:
+        self.spec = spec
+        self.family = family
+        self.reason = family.missing.get(spec.strategy)
+        self.default_gamma = 0
+        self.ids: list[int] = []
+        self.rounds: list[Round] = []
+        self.stats = Stats()
+        self.ttft_seconds = 0.0
+        self.belief: Belief | None = None  # of the first token, while watched
+        self._stop = Stop()
+        self._detokenizer = Detokenizer(family.decode)
+        self._shown = ""  # the pieces handed out so far
+        self._trees: dict[str, Choices] = {}
+        self.tree = DEFAULT_TREE
+        if self.available:
+            self._decoder = self._make_decoder()
+            if self._decoder.drafter is not None:
+                self.default_gamma = self._decoder.drafter.default_gamma
+            if spec.strategy == "medusa":
+                self._trees = {DEFAULT_TREE: family.choices, **NAMED}
+            elif spec.strategy in family.eagles:
+                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED}
+
+    @property
+    def available(self) -> bool:
+        return self.reason is None
+
+    @property
+    def finished(self) -> FinishReason | None:
+        return self._decoder.finished
+
+    @property
+    def text(self) -> str:
+        """The answer so far, without special tokens, stop texts, a character not yet whole."""
+        return self._stop.trim(self.family.decode(self.ids)) if self.finished else self._shown
+
+    @property
+    def prefill_seconds(self) -> float:
+        """The target's, or of the lane that it was shared with."""
+        return self.prompt.seconds
+
+    @property
+    def draft_prefill_seconds(self) -> float:
+        return self._decoder.draft_prefill_seconds
+
+    @property
+    def prompt(self) -> Prompt:
+        assert self._decoder.prompt is not None
+        return self._decoder.prompt
+
+    @property
+    def note(self) -> str | None:
+        return self._decoder.drafter.note if self._decoder.drafter is not None else None
+
+    @property
+    def target_passes(self) -> int:
+        return 0 if self.spec.strategy == "drafter" else self.stats.passes
+
+    @property
+    def cache_bytes(self) -> int:
+        return self._decoder.cache_bytes if self.available else 0
+
+    def info(self, enabled: bool) -> LaneInfo:
+        return LaneInfo(
+            name=self.spec.name,
+            strategy=self.spec.strategy,
+            title=self._title(),
+            available=self.available,
+            reason=self.reason,
+            enabled=enabled,
+            default_gamma=self.default_gamma,
+            note=self.family.notes.get(self.spec.strategy),
+            trees=self.trees,
+            pins=self.spec.pins,
+        )
+
+    def _title(self) -> str:
+        eagle = self.family.eagles.get(self.spec.strategy)
+        if eagle is None:
+            return STRATEGIES[self.spec.strategy]
+        return "EAGLE-3" if eagle.config.version == "eagle3" else "EAGLE-1"
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        params: Params,
+        seed: int,
+        stop: Stop,
+        shared: Prompt | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> TokenEvent:
+        """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
+        on the target; its time counts towards this lane's TTFT as if it had been its own."""
+        self.ids, self.rounds, self.stats, self._shown = [], [], Stats(), ""
+        self._stop = stop
+        self._detokenizer = Detokenizer(self.family.decode)
+        if self.spec.strategy == "drafter":
+            shared = None
+        begun = time.perf_counter()
+        params = self._ready(params)
+        first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
+        self.ttft_seconds = time.perf_counter() - begun
+        if shared is not None and self.prompt is shared:
+            self.ttft_seconds += shared.seconds
+        self.belief = None
+        if self._decoder.watched:
+            self.belief = believe(self.prompt.logits, first, params.sampling)
+        self.ids = self._decoder.generated
+        event = TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
+        self._shown = event.text
+        return self._closed([event])[0] if self.finished else event
+
+    def warm_up(self) -> None:
+        """A few untimed rounds: first passes pay for allocations that later ones don't."""
+        if not self.available:
+            return
+        params = self._ready(Params(max_new_tokens=12))
+        self._decoder.start([0, 0], params, 0)
+        for _ in range(2):
+            self._decoder.step(params)
+
+    def watch(self, watched: bool) -> None:
+        """Whether the first token, and the rounds from now on, carry evidence."""
+        self._decoder.watched = watched
+
+    def set_tree(self, name: str) -> None:
+        """Another tree for Medusa or EAGLE, from the next round on."""
+        drafter = self._decoder.drafter
+        if name != self.tree:
+            self.tree = name
+            if isinstance(drafter, Medusa):
+                drafter.set_choices(self._trees[name])
+
+    def step(self, params: Params) -> Round:
+        record = self._decoder.step(self._ready(params))
+        self.rounds.append(record)
+        self.stats.add(record)
+        return record
+
+    def events(self, record: Round) -> tuple[TokenEvent, ...]:
+        """The round's tokens in the order of display. Call it once for every round, in order."""
+        push, ghost = self._detokenizer.push, self._detokenizer.ghost
+        accepted = len(record.accepted)
+        events = [
+            TokenEvent(token, push(token), Fate.ACCEPTED, record.index, node)
+            for node, token in zip(record.accepted, record.emitted, strict=False)
+        ]
+        failed = record.tested > accepted
+        for node in _unused_path(record):
+            fate = Fate.REJECTED if failed and len(events) == accepted else Fate.DROPPED
+            token = record.tokens[node]
+            events.append(TokenEvent(token, ghost(token), fate, record.index, node))
+        for token in record.emitted[accepted:]:
+            fate = Fate.CORRECTION if failed else Fate.BONUS
+            if not record.drafted:
+                fate = Fate.PLAIN
+            events.append(TokenEvent(token, push(token), fate, record.index))
+        self._shown += "".join(event.text for event in events if not event.fate.ghost)
+        return tuple(self._closed(events) if self.finished else events)
+
+    def pieces(self, record: Round) -> dict[int, str]:
+        """A picture of each token that the round knows of. Before `events`, which moves on: the
+        tree stands behind what was committed until then."""
+        pruned = (guess.token for guess in record.pruned)
+        likely = (token for top in record.top for token, _, _ in top)
+        return self._pictures({*record.tokens, *record.chosen, *record.emitted, *pruned, *likely})
+
+    def first_pieces(self) -> dict[int, str]:
+        """A picture of each token that might have been the first. They stand behind the one that
+        was: at the very beginning many tokenizers drop a space."""
+        top = self.belief.top if self.belief else ()
+        return self._pictures({token for token, _, _ in top})
+
+    def _pictures(self, ids: set[int]) -> dict[int, str]:
+        return {token: self.family.picture(token, self._detokenizer) for token in sorted(ids)}
+
+    def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:
+        """The last round's events, so that all pieces together are the lane's text: a character
+        that was never completed is added, a stop text taken away."""
+        rest = self._detokenizer.flush()
+        surplus = max(len(self._shown) + len(rest) - len(self.text), 0)
+        for i in reversed(range(len(events))):
+            if not events[i].fate.ghost:
+                text = events[i].text + rest
+                kept = max(len(text) - surplus, 0)
+                events[i] = replace(events[i], text=text[:kept])
+                surplus, rest = surplus - (len(text) - kept), ""
+        return events
+
+    @property
+    def trees(self) -> dict[str, int]:
+        heads = self.family.medusa if self.spec.strategy == "medusa" else None
+        most = heads.count if heads else self.default_gamma
+        return {tree: min(most, max(map(len, c), default=most)) for tree, c in self._trees.items()}
+
+    def _eagle_tree(self, params: Params) -> EagleTree:
+        """As the settings say; where they are silent, the peers' on a GPU, where verifying costs
+        little, and elsewhere what pays."""
+        on_gpu = _on_gpu(self.family)
+        return EagleTree(
+            params.eagle_total_tokens or (60 if on_gpu else None),
+            params.eagle_top_k or (10 if on_gpu else CPU_TOP_K),
+            self._trees[self.tree],
+        )
+
+    def own(self, params: Params) -> Params:
+        """The run's settings as this lane has them."""
+        params = with_settings(params, self.spec.pins)
+        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
+            params = replace(params, acceptance="exact")
+        return params
+
+    def _ready(self, params: Params) -> Params:
+        """The settings of the next round, its drafter told of those that are the drafter's."""
+        params = self.own(params)
+        drafter = self._decoder.drafter
+        if isinstance(drafter, Eagle):
+            drafter.tree = self._eagle_tree(params)
+        return params
+
+    def _make_decoder(self) -> Decoder:
+        family = self.family
+        drafter: Drafter | None = None
+        if self.spec.strategy == "drafter":
+            assert family.draft is not None
+            return Decoder(family.draft)
+        if self.spec.strategy == "draft":
+            assert family.draft is not None
+            drafter = DraftModel(family.draft, family.target.vocab_size)
+        elif self.spec.strategy == "medusa":
+            assert family.medusa is not None
+            drafter = Medusa(family.medusa, family.choices)
+        elif self.spec.strategy in family.eagles:
+            head = family.eagles[self.spec.strategy]
+            cost = None if _on_gpu(family) else family.verify_cost
+            drafter = Eagle(head, family.target, verify_cost=cost)
+        elif self.spec.strategy == "lookup":
+            drafter = Lookup(family.target.device)
+        return Decoder(family.target, drafter, lambda: family.quick_cost)
+
+
+def _on_gpu(family: Family) -> bool:
+    return family.target.device.type == "cuda"
+
+
+def _unused_path(record: Round) -> list[int]:
+    """The most likely drafts behind the accepted ones (first children come first), none where the
+    round was cut by the end of the generation."""
+    if len(record.emitted) == len(record.accepted):
+        return []
+    children = Shape(record.parents).children
+    node = record.accepted[-1] if record.accepted else 0
+    path: list[int] = []
+    while children[node]:
+        node = children[node][0]
+        path.append(node)
+    return path
+
+
+def answer_seed(seed: int, run: int, use: str = "") -> int:
+    """One for each run, the same for all its lanes: with the same draws they say the same, where
+    what they draft is not drawn. `use`: another one, for draws that are independent of these."""
+    digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

@@ -1,0 +1,34 @@
+"""How much memory is in use, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import psutil
+import torch
+
+from app.engine.events import Memory
+from app.engine.lane import Lane
+from app.models.loaded import Family
+
+
+def weights(family: Family) -> dict[str, int]:
+    """Bytes by model; what a drafter takes from the target is the target's."""
+    found = {"target": family.target.model.get_memory_footprint()}
+    if family.draft is not None:
+        found["draft"] = family.draft.model.get_memory_footprint()
+    if family.medusa is not None:
+        found["medusa"] = family.medusa.nbytes
+    for strategy, head in family.eagles.items():
+        found[strategy] = sum(tensor.nbytes for tensor in (*head.parameters(), *head.buffers()))
+    return found
+
+
+def memory(family: Family, lanes: Sequence[Lane]) -> Memory:
+    """What is in use now. No device is waited for."""
+    device = family.target.device
+    return Memory(
+        process=psutil.Process().memory_info().rss,
+        device=torch.cuda.memory_allocated(device) if device.type == "cuda" else None,
+        caches={lane.spec.name: lane.cache_bytes for lane in lanes if lane.available},
+    )

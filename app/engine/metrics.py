@@ -1,0 +1,26 @@
+"""A lane's figures from its running sums: the same for what runs and for what is replayed."""
+
+from __future__ import annotations
+
+from app.engine.events import Figures
+from decoding.stats import Stats, ratio
+
+
+def figures(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Figures:
+    """`tokens` with the prefill's, `passes` of the target; `baseline` is the autoregressive lane
+    of the same run, as far as it has come."""
+    speed = stats.tokens_per_second
+    base = baseline.tokens_per_second if baseline is not None else None
+    return Figures(
+        tokens=tokens,
+        passes=passes,
+        tokens_per_second=speed,
+        speedup=ratio(speed, base) if speed is not None and base is not None else None,
+        acceptance_rate=stats.acceptance_rate,
+        tokens_per_pass=stats.tokens_per_pass,
+        histogram=tuple(stats.histogram),
+        draft_seconds=stats.draft_seconds,
+        verify_seconds=stats.verify_seconds,
+        accept_seconds=stats.accept_seconds,
+        decode_seconds=stats.decode_seconds,
+    )

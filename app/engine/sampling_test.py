@@ -1,0 +1,160 @@
+"""Does a lane draw what the target would draw? From one place the next few tokens, again and again
+with other seeds: once by the lane's strategy, once by plain sampling; then both are compared."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from app.engine.events import Outcome, Proof
+from app.engine.lane import Lane, answer_seed
+from app.strategies.registry import LaneSpec
+from decoding.decoder import Prompt
+from decoding.errors import InputError
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
+
+TOKENS = 3
+GREEDY_TOKENS = 32  # nothing is drawn, so one repetition says it all
+SHOWN = 12  # of the most frequent outcomes
+ENOUGH = 10  # of both sides together: what came more seldom is counted together
+PROGRESS_SECONDS = 0.1
+BEHIND_TOKENS = 16
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to draw from: `ids` so far, with the settings and the tree that the lane has now."""
+
+    ids: Sequence[int]
+    params: Params
+    stop: Stop
+    seed: int
+    tree: str | None = None
+
+
+def prove(
+    lane: Lane, place: Place, repetitions: int, cancelled: Callable[[], bool]
+) -> Iterator[Proof]:
+    """How far it is, now and then, and at last the p-value. Ends early when `cancelled()`. The
+    lane itself is not touched: caches and drafter are others, only the weights are shared.
+
+    Raises InputError where there is nothing to compare.
+    """
+    family, spec = lane.family, lane.spec
+    if spec.strategy == "drafter":
+        raise InputError("it is the draft model alone: another model, that proves nothing")
+    room = family.context + 1 - len(place.ids)
+    if room < 1:
+        raise InputError("the context is full here: nothing can follow")
+    params = lane.own(place.params)
+    greedy = params.sampling.greedy
+    tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
+    params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))
+    mine = Lane(replace(spec, pins={}), family)  # its settings are in `params` already
+    if place.tree is not None:
+        mine.set_tree(place.tree)
+    plain = _Side(Lane(LaneSpec("ar", "plain"), family), place, params, tokens, cancelled)
+    sides = (_Side(mine, place, params, tokens, cancelled), plain)
+    result = Proof(
+        lane=spec.name,
+        tokens=tokens,
+        repetitions=1 if greedy else repetitions,
+        behind=family.decode(place.ids[-BEHIND_TOKENS:]),
+        greedy=greedy,
+        lossy=params.acceptance == "typical" and not greedy,
+    )
+    said = 0.0
+    for done in range(1, result.repetitions + 1):
+        try:
+            for side in sides:
+                side.draw(answer_seed(place.seed, done, f"proof of {side.lane.spec.name}"))
+        except InterruptedError:
+            return
+        ended = done == result.repetitions
+        if ended or time.perf_counter() - said >= PROGRESS_SECONDS:
+            said = time.perf_counter()
+            result = _counted(replace(result, done=done), *sides)
+            if ended and done > 1:
+                result = replace(result, p_value=same_source(sides[0].drawn, sides[1].drawn))
+            yield result
+
+
+class _Side:
+    """One of the two that draw, and what it drew."""
+
+    def __init__(
+        self,
+        lane: Lane,
+        place: Place,
+        params: Params,
+        tokens: int,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.lane = lane
+        self.drawn = Counter[Ids]()
+        self.place, self._params, self._tokens, self._cancelled = place, params, tokens, cancelled
+        self._prompt: Prompt | None = None
+
+    def draw(self, seed: int) -> None:
+        """The next tokens once more. Raises InterruptedError when cancelled."""
+        lane, place = self.lane, self.place
+        lane.start(place.ids, self._params, seed, place.stop, self._prompt, self._cancelled)
+        self._prompt = lane.prompt  # its rows stay: from the second time on nothing is prefilled
+        while not lane.finished and len(lane.ids) < self._tokens:
+            if self._cancelled():
+                raise InterruptedError
+            lane.step(self._params)
+        self.drawn[tuple(lane.ids[: self._tokens])] += 1
+
+
+def _counted(result: Proof, mine: _Side, plain: _Side) -> Proof:
+    drawn = mine.drawn + plain.drawn
+    outcomes = tuple(
+        Outcome(_text(mine, ids), mine.drawn[ids], plain.drawn[ids])
+        for ids, _ in drawn.most_common(SHOWN)
+    )
+    return replace(result, kinds=len(drawn), outcomes=outcomes)
+
+
+def _text(side: _Side, ids: Ids) -> str:
+    """What the ids add to the text. A token before them keeps a space at their beginning."""
+    decode, before = side.lane.family.decode, list(side.place.ids[-1:])
+    text = decode([*before, *ids])[len(decode(before)) :]
+    return text + " (end)" * (ids[-1] in side.place.stop.eos)
+
+
+def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
+    """The p-value of the chi-square test that as many draws `a` and `b` have one distribution; None
+    where there are no two cells to compare. Outcomes that are too rare for a cell of their own are
+    counted with others that are the same without their last tokens, and those that are still too
+    rare by their second token: the first is the prefill's, no strategy has a part in it."""
+    cells: list[tuple[int, int]] = []
+    counts = {ids: (a[ids], b[ids]) for ids in a.keys() | b.keys()}
+    for length in reversed(range(max(map(len, counts)))):
+        rare: dict[Ids, tuple[int, int]] = {}
+        for ids, (x, y) in counts.items():
+            if x + y >= ENOUGH:
+                cells.append((x, y))
+            else:
+                part = ids[1:2] if length == 1 else ids[:length]
+                known = rare.get(part, (0, 0))
+                rare[part] = known[0] + x, known[1] + y
+        counts = rare
+    cells.sort(key=sum, reverse=True)
+    for x, y in counts.values():  # the rest, whatever it is
+        if x + y < ENOUGH and cells:
+            last = cells.pop()
+            x, y = x + last[0], y + last[1]
+        cells.append((x, y))
+    if len(cells) < 2:
+        return None
+    statistic = sum((x - y) ** 2 / (x + y) for x, y in cells)
+    half = torch.tensor([(len(cells) - 1) / 2, statistic / 2], dtype=torch.float64)
+    return float(torch.special.gammaincc(half[0], half[1]))

@@ -1,0 +1,187 @@
+"""One turn of the conversation: which lane is due, and what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from app.engine.comparison import compare, rule
+from app.engine.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
+from app.engine.lane import Lane, answer_seed
+from app.engine.metrics import figures
+from decoding.decoder import Prompt
+from decoding.errors import InputError
+from decoding.params import Params, SamplingParams
+from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.stopping import Stop
+
+Emit = Callable[[Event], None]
+
+
+class LaneTurn:
+    """A lane's part in the turn."""
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self.started = False
+        self.reason: Reason | None = None
+        self.message: str | None = None
+        self.rules: set[SamplingParams | None] = set()  # that its tokens were chosen by
+
+
+class TurnRunner:
+    """Advances the lanes of one turn, one round at a time, and reports by `emit`.
+
+    A prompt is prefilled once for all lanes on the target. A lane that breaks ends alone.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[Lane],
+        prompt_ids: Sequence[int],
+        seed: int,
+        run: int,
+        stop: Stop,
+        emit: Emit,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._turns = [LaneTurn(lane) for lane in lanes]
+        self._prompt_ids, self._seed, self._run = prompt_ids, seed, run
+        self._stop, self._emit, self._cancelled = stop, emit, cancelled
+        self._shared: Prompt | None = None
+        self._baseline = next((t for t in self._turns if t.lane.spec.strategy == "ar"), None)
+
+    def due(self, schedule: Schedule, enabled: Callable[[str], bool]) -> LaneTurn | None:
+        """The lane whose round is next, None when all have ended. fair: one after the other, so
+        that each has the machine for itself. race: the one that has had the least time."""
+        for turn in self._turns:
+            if turn.reason is None and not enabled(turn.lane.spec.name):
+                self._end(turn, "stopped")
+        going = [turn for turn in self._turns if turn.reason is None]
+        if not going:
+            return None
+        if schedule == "fair":
+            return next((turn for turn in going if turn.started), going[0])
+        return min(going, key=lambda t: t.lane.stats.decode_seconds if t.started else -1.0)
+
+    def advance(self, turn: LaneTurn, params: Params) -> None:
+        """One round of a lane; before its first one, the prefill."""
+        try:
+            if not turn.started:
+                self._start(turn, params)
+            if turn.reason is None:
+                self._step(turn, params)
+        except InterruptedError:
+            self._end(turn, "stopped")
+        except Exception as error:  # the other lanes go on
+            self._end(turn, "error", describe(error))
+
+    def end(self) -> bool:
+        """Stop what still runs; returns whether there was anything."""
+        open_turns = [turn for turn in self._turns if turn.reason is None]
+        for turn in open_turns:
+            self._end(turn, "stopped")
+        return bool(open_turns)
+
+    def answers(self) -> dict[str, str]:
+        """What each lane said in this turn. One that never began still has its previous answer."""
+        return {turn.lane.spec.name: turn.lane.text for turn in self._turns if turn.started}
+
+    def unfinished(self) -> dict[str, list[int]]:
+        """The ids so far of the lanes that have begun and are not done, by name."""
+        going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
+        return {turn.lane.spec.name: list(turn.lane.ids) for turn in going}
+
+    def _start(self, turn: LaneTurn, params: Params) -> None:
+        lane = turn.lane
+        seed = answer_seed(self._seed, self._run)
+        first = lane.start(
+            self._prompt_ids, params, seed, self._stop, self._shared, self._cancelled
+        )
+        if self._shared is None and lane.spec.strategy != "drafter":
+            self._shared = lane.prompt
+        turn.started = True
+        turn.rules.add(rule(lane, lane.own(params)))
+        self._emit(
+            Prefilled(
+                lane.spec.name,
+                lane.ttft_seconds,
+                first,
+                lane.prefill_seconds,
+                lane.draft_prefill_seconds,
+                lane.belief,
+                lane.first_pieces(),
+            )
+        )
+        if lane.finished:
+            self._end(turn, lane.finished)
+
+    def _step(self, turn: LaneTurn, params: Params) -> None:
+        lane = turn.lane
+        record = lane.step(params)
+        own = lane.own(params)
+        turn.rules.add(rule(lane, own))
+        pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
+        tokens = lane.events(record)
+        figures = self._figures(lane)
+        self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
+        if lane.finished:
+            self._end(turn, lane.finished)
+
+    def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
+        turn.reason, turn.message = reason, message
+        self._report(turn, pictures(turn.lane) if turn.started else {})
+        if turn is self._baseline:  # now the others can be compared with it
+            for other in self._turns:
+                if other is not turn and other.reason is not None:
+                    self._report(other, {})
+
+    def _report(self, turn: LaneTurn, pieces: Mapping[int, str]) -> None:
+        lane = turn.lane
+        begun = turn.started
+        self._emit(
+            Finished(
+                lane.spec.name,
+                turn.reason or "stopped",
+                turn.message or (lane.note if begun else None),
+                self._figures(lane) if begun else None,
+                pieces=pieces,
+                **self._compare(turn),
+            )
+        )
+
+    def _compare(self, turn: LaneTurn) -> dict[str, Any]:
+        """Whether the lane said what the autoregressive one said, where that is defined: both ended
+        by themselves, and one rule chose all their tokens."""
+        base = self._baseline
+        if base is None or turn.lane.spec.strategy in ("ar", "drafter"):
+            return {}
+        if any(t.reason not in ("stop", "length") for t in (base, turn)):
+            return {}
+        if base.rules != turn.rules or len(base.rules) > 1 or None in base.rules:
+            return {}
+        greedy = base.rules == {SamplingParams()}
+        return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled, greedy)
+
+    def _figures(self, lane: Lane) -> Figures:
+        # a baseline that has not begun still has the figures of its last turn
+        begun = self._baseline is not None and self._baseline.started
+        base = self._baseline.lane.stats if self._baseline and begun else None
+        return figures(lane.stats, len(lane.ids), lane.target_passes, base)
+
+
+def pictures(lane: Lane) -> dict[int, str]:
+    """Of all tokens in the lane's trees, for who looks at one that was not watched. They stand
+    behind the answer's first token: at the very beginning many tokenizers drop a space."""
+    behind = Detokenizer(lane.family.decode)
+    behind.push(lane.ids[0])
+    ids = {token for record in lane.rounds for token in (*record.tokens, *record.chosen)}
+    return {token: lane.family.picture(token, behind) for token in sorted(ids)}
+
+
+def describe(error: BaseException) -> str:
+    """An error as one line for the user; an InputError is one already."""
+    if isinstance(error, InputError):
+        return str(error)
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -1,5 +1,0 @@
-"""`specchat heads`: attach, distil for, train and measure the heads that draft for a target."""
-
-from app.heads.commands import heads
-
-__all__ = ["heads"]

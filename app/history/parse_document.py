@@ -1,0 +1,133 @@
+"""Reads a recorded conversation from a file: the JSON that was exported, or the log itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.engine.events import DEFAULT_TREE
+from app.history.document import REPLAY_VERSION
+from app.history.log import is_log, read_event, read_log
+from app.history.recording import Recording
+from app.report.document import SCHEMA_VERSION
+from decoding.errors import InputError
+from decoding.params import SamplingParams
+from decoding.round import Fate
+
+Json = dict[str, Any]
+_SAMPLING = {field.name for field in fields(SamplingParams)}
+
+
+def read_recording(path: Path) -> Recording:
+    """Raises InputError: one line that says what is wrong with the file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror or error}") from error
+    if is_log(data):
+        return read_log(data, path)
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
+    return read_document(document, path)
+
+
+def read_document(document: Any, where: Path) -> Recording:
+    """The recording that a document was made of. Raises InputError."""
+    replay = document.get("replay") if isinstance(document, dict) else None
+    if not isinstance(replay, dict) or not isinstance(document.get("runs"), list):
+        raise InputError(
+            f"{where} is no exported conversation; specchat exports one with ctrl+p, Export as JSON"
+        )
+    versions = (document.get("schema_version"), replay.get("replay_version"))
+    if versions != (SCHEMA_VERSION, REPLAY_VERSION):
+        raise InputError(
+            f"{where} was exported by specchat {document.get('version')} in another format "
+            f"({versions[0]}.{versions[1]}, this one reads {SCHEMA_VERSION}.{REPLAY_VERSION})"
+        )
+    if not document["runs"]:
+        raise InputError(f"{where}: there is no turn in it")
+    try:
+        return _recording(document, replay)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"{where} is damaged: {place}: {first['msg']}") from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"{where} is damaged: {what}") from error
+
+
+def _recording(document: Json, replay: Json) -> Recording:
+    pieces = {int(token): str(text) for token, text in replay["pieces"].items()}
+    datetime.fromisoformat(str(replay["created"]))  # a film begins with it
+    recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
+    recording.take(read_event("loaded", document | replay))
+    for run in document["runs"]:
+        lanes = [lane for lane in run["lanes"] if lane["available"]]
+        names = [lane["lane"] for lane in lanes]
+        count = len(run["prompt_ids"])
+        recording.take(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
+        for name, record in recording.turns[-1].lanes.items():  # they may change between turns
+            pins = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
+            record.info = record.info if pins is None else replace(record.info, pins=pins)
+        for lane in lanes:
+            for kind, value in _lane_events(lane, run, pieces):
+                recording.take(read_event(kind, {**value, "lane": lane["lane"]}))
+        if run["end_seconds"] is not None:
+            recording.take(read_event("end", run | {"at": run["end_seconds"]}))
+    return recording
+
+
+def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[str, Json]]:
+    events: list[tuple[str, Json]] = []
+    if first := lane["first"]:
+        token = {"id": first["id"], "text": first["text"], "fate": Fate.FIRST, "round": -1}
+        belief = first.get("belief")
+        more = {"first": token, "at": first["seconds"], "belief": belief}
+        known = _tokens(belief["top"]) if belief else set()
+        events.append(("prefilled", {**lane, **more, "pieces": _only(known, pieces)}))
+    settings = [_nested(own) for own in run["settings"]]
+    for record in lane["rounds"]:
+        events.append(("round", _step(record, settings, pieces)))
+    for finish in lane["finishes"]:
+        events.append(("finished", finish | {"at": finish["seconds"]}))
+    return events
+
+
+def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
+    pruned = [each["token"] for each in record.get("pruned", ())]
+    known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
+    known |= {token for top in record.get("top", ()) for token in _tokens(top)}
+    place = record["settings"]
+    return {
+        "round": record,
+        "tokens": [
+            {"id": token, "text": text, "fate": fate, "round": record["index"], "node": node}
+            for token, text, fate, node in record["shown"]
+        ],
+        "pieces": _only(known, pieces),
+        "params": None if place is None else settings[place],
+        "tree": record.get("tree", DEFAULT_TREE),
+        "at": record["start_seconds"] + record["total_seconds"],
+    }
+
+
+def _tokens(top: list[Any]) -> set[int]:
+    return {token for token, _, _ in top}
+
+
+def _only(known: set[int], pieces: dict[int, str]) -> dict[int, str]:
+    return {token: pieces[token] for token in known if token in pieces}
+
+
+def _nested(own: Json) -> Json:
+    """Settings as the decoder takes them, from their names on the command line."""
+    sampling = {name: value for name, value in own.items() if name in _SAMPLING}
+    return {**{name: own[name] for name in own if name not in _SAMPLING}, "sampling": sampling}

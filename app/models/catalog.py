@@ -1,0 +1,213 @@
+"""Which models are on this machine, and what drafts for which. No weights, no torch, no network:
+config.json and the names and shapes of the tensors tell what a folder holds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from app.config.settings import ModelOptions
+from app.models.hub import hub_id, shown_as
+from app.models.tensor_shapes import shapes_in
+from decoding.errors import InputError
+
+Kind = Literal["model", "medusa", "eagle", "eagle1"]
+_MEDUSA = re.compile(r"(medusa_heads?\.)?\d+\.(medusa_layers\.)?\d+\.|blocks\.\d+\.layers\.")
+_EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder with a model or with heads. `size` in bytes; `hidden` is the width of the target's
+    features that it has or reads, 0 where that is not known."""
+
+    place: str
+    name: str
+    kind: Kind
+    size: int
+    hidden: int
+    vocab: int = 0
+    layers: int = 0
+    merged: bool = False  # a model with Medusa heads inside
+    base: str = ""  # the target that it says it was made for
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a target has for one strategy: a `place`, or what to do about it, in a line."""
+
+    strategy: str
+    place: str | None
+    advice: str = ""
+
+
+def look_at(folder: Path) -> Found | None:
+    """What is in a folder, None where it is nothing that decodes or drafts."""
+    try:
+        return _look_at(folder)
+    except Exception:  # files of others may hold anything
+        return None
+
+
+def _look_at(folder: Path) -> Found | None:
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    shapes = shapes_in(folder)
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    kind = _kind(config, shapes)
+    if kind is None:
+        return None
+    text = config.get("text_config") or config.get("transformer_layer_config") or config
+    hidden = int(text.get("hidden_size") or text.get("n_embd") or 0)
+    if kind == "medusa":
+        hidden = next((shape[0] for name, shape in shapes.items() if _MEDUSA.match(name)), 0)
+    elif kind != "model" and (fc := shapes.get("fc.weight")):
+        hidden = fc[1] // (2 if kind == "eagle1" else _taps(config))
+    layers = int(text.get("num_hidden_layers") or text.get("n_layer") or 0)
+    vocab = int(text.get("vocab_size") or 0)
+    base = str(config.get("base_model_name_or_path") or "")
+    merged = kind == "model" and any(name.startswith("medusa_head.") for name in shapes)
+    return Found(
+        str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged, base
+    )
+
+
+def _kind(config: dict[str, Any], shapes: dict[str, list[int]]) -> Kind | None:
+    if any(name.startswith("model.") for name in shapes):
+        return "model"
+    if "medusa_num_heads" in config or any(_MEDUSA.match(name) for name in shapes):
+        return "medusa"
+    if any(_EAGLE3.match(name) for name in shapes) or "draft_vocab_size" in config:
+        return "eagle"
+    if "fc.weight" in shapes:
+        return "eagle1"
+    architectures = config.get("architectures") or [""]
+    return "model" if str(architectures[0]).endswith(("ForCausalLM", "LMHeadModel")) else None
+
+
+def _taps(config: dict[str, Any]) -> int:
+    """How many layers of the target an EAGLE-3 draft reads."""
+    key = "eagle_aux_hidden_state_layer_ids"
+    ids = config.get(key) or (config.get("eagle_config") or {}).get(key)
+    return len(ids) if ids else 3
+
+
+def cached() -> list[Found]:
+    """What is in the Hugging Face cache, the newest revision of each."""
+    from huggingface_hub import scan_cache_dir
+    from huggingface_hub.errors import CacheNotFound
+
+    try:
+        repos = [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
+    except (CacheNotFound, OSError):
+        return []
+    whole = (repo.revisions for repo in repos if repo.revisions)  # else a download was cut off
+    newest = [max(revisions, key=lambda each: each.last_modified) for revisions in whole]
+    found = (look_at(revision.snapshot_path) for revision in newest)
+    return sorted((each for each in found if each), key=lambda each: each.name.lower())
+
+
+def near(target: Path) -> list[Found]:
+    """What lies beside a target, and in it."""
+    try:
+        folders = [path for path in (*target.parent.iterdir(), *target.iterdir()) if path.is_dir()]
+    except OSError:
+        return []
+    found = (look_at(folder) for folder in folders if folder != target)
+    return [each for each in found if each]
+
+
+def draft_for(target: Found, others: Iterable[Found]) -> Found | None:
+    """The largest model of the same vocabulary that is at most half as large."""
+    smaller = [
+        each
+        for each in others
+        if each.kind == "model" and each.size <= target.size / 2 and each.place != target.place
+    ]
+    for each in sorted(smaller, key=lambda each: -each.size):
+        vocabulary = vocabulary_of(each.place)
+        if vocabulary is not None and vocabulary == vocabulary_of(target.place):
+            return each
+    return None
+
+
+@cache
+def vocabulary_of(place: str) -> int | None:
+    """A fingerprint of the tokens and their ids, None where there is no tokenizer.json."""
+    try:
+        tokenizer = json.loads((Path(place) / "tokenizer.json").read_text(encoding="utf-8"))
+        vocabulary = tokenizer["model"]["vocab"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    pairs = vocabulary.items() if isinstance(vocabulary, dict) else map(tuple, vocabulary)
+    return hash(frozenset(pairs))
+
+
+def complete(options: ModelOptions, elsewhere: Sequence[Found] = ()) -> ModelOptions:
+    """`options` with what drafts for their target, from beside it and from `elsewhere`, in the
+    places where nothing is named."""
+    target = look_at(Path(str(options.target)))
+    if target is None:
+        return options
+    if target.merged:
+        options = replace(options, medusa=options.medusa or target.place)
+    others = [*near(Path(target.place)), *elsewhere]
+    given: dict[str, Any] = {
+        kind: next((each.place for each in others if _fits(each, kind, target)), None)
+        for kind in ("medusa", "eagle", "eagle1")
+    }
+    if not options.draft and (draft := draft_for(target, others)):
+        given["draft"] = draft.place
+    missing = {name: place for name, place in given.items() if not getattr(options, name)}
+    return replace(options, **missing)
+
+
+def _fits(found: Found, kind: str, target: Found) -> bool:
+    if kind == "medusa" and not found.hidden and found.base:  # an old .pt, which tells no shapes
+        return found.kind == kind and found.base in (target.place, target.name)
+    same_words = found.vocab in (0, target.vocab)
+    return found.kind == kind and found.hidden == target.hidden and same_words
+
+
+def parts(options: ModelOptions) -> list[Part]:
+    """For each strategy that needs something: what it has, or the command that makes it."""
+    target = hub_id(str(options.target)) or options.target
+    heads = "specchat heads convert {} --target {} --out DIR, then specchat heads train"
+    advice = {
+        "draft": "--draft DIR|ID with a smaller model of the same tokenizer",
+        "medusa": heads.format("medusa", target),
+        "eagle": heads.format("eagle3", target),
+        "eagle1": heads.format("eagle1", target),
+    }
+    places = {name: getattr(options, name) for name in advice}
+    return [Part(name, place, "" if place else advice[name]) for name, place in places.items()]
+
+
+def folder_of(text: str) -> Found:
+    """The model in a folder as it was typed. Raises InputError."""
+    try:
+        folder = Path(text).expanduser().absolute()
+        there = folder.is_dir()
+    except (OSError, RuntimeError):  # a name too long, no such user, a place that is not ours
+        there = False
+    if not there:
+        raise InputError(f"no folder {text}")
+    found = look_at(folder)
+    if found is None or found.kind != "model":
+        what = "no causal language model" if found is None else "heads, no model to draft for"
+        raise InputError(f"{text} holds {what}")
+    return found
+
+
+def in_words(size: int) -> str:
+    """12.3 GB, 25.7 MB"""
+    value, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit in ("B", "kB") or value >= 100 else f"{value:.1f} {unit}"

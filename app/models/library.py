@@ -1,0 +1,52 @@
+"""Named families of models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from app.config.settings import PLACES, ModelOptions, Settings
+from app.models.assets import assets
+from app.models.hub import shown_as
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What may be chosen by name, and how anything else would be loaded."""
+
+    families: Mapping[str, ModelOptions]
+    bare: ModelOptions
+
+
+def demo() -> ModelOptions:
+    """The family that comes with the package, as far as it is there."""
+
+    def folder(name: str) -> str | None:
+        place = assets() / "demo" / name
+        return str(place) if place.is_dir() else None
+
+    return ModelOptions(
+        str(assets() / "demo" / "target"),
+        folder("draft"),
+        folder("medusa"),
+        folder("eagle3"),
+        folder("eagle1"),
+    )
+
+
+def title_of(target: str) -> str:
+    """A short name: the demo, a folder's last part, a hub id."""
+    return "demo" if target == demo().target else shown_as(target)
+
+
+def with_demo(options: ModelOptions) -> ModelOptions:
+    """`options` with the demo's models where no target is named."""
+    if options.target is not None:
+        return options
+    family, named = demo(), {name: getattr(options, name) for name in PLACES}
+    places = {name: place or getattr(family, name) for name, place in named.items()}
+    return replace(options, **places)
+
+
+def library(settings: Settings) -> Library:
+    return Library({"demo": with_demo(settings.bare), **settings.own_families}, settings.bare)

@@ -1,0 +1,255 @@
+"""Loads what the lanes share: target, tokenizer, and the models that draft for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from app.config.settings import ModelOptions
+from app.models.hub import shown_as
+from app.models.library import title_of, with_demo
+from app.models.loading import (
+    device_of,
+    generation_settings,
+    load_model,
+    load_tokenizer,
+)
+from app.models.threads import choose_threads
+from app.strategies.registry import STRATEGIES
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.medusa import is_merged, read_medusa
+from decoding.cost.curve import Curve
+from decoding.cost.measure import PROMPT, SIZES, pass_seconds, verify_cost
+from decoding.drafters.eagle import head_on
+from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.medusa import MedusaHeads, default_choices
+from decoding.drafters.static_tree import Choices, parse_choices
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.vocabulary import first_difference
+
+QUICK_PASS = 0.02  # seconds; a few dozen are measured
+Progress = Callable[[str, float | None], None]
+
+
+@dataclass(eq=False)
+class Family:
+    """A target, its tokenizer, and what drafts for it. `missing` says for strategies that can't run
+    why not, in one line."""
+
+    name: str
+    target: Target
+    tokenizer: PreTrainedTokenizerBase
+    threads: int
+    options: ModelOptions  # where the rest is
+    draft: Target | None = None
+    medusa: MedusaHeads | None = None
+    choices: Choices = ()
+    eagles: dict[str, EagleHead] = field(default_factory=dict)  # by strategy
+    eagle_choices: Choices = ()
+    notes: dict[str, str] = field(default_factory=dict)  # by strategy: how its checkpoint was read
+    missing: dict[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()  # processors that the model's generation_config asks for
+    eos: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def title(self) -> str:
+        return title_of(self.name)
+
+    @cached_property
+    def verify_cost(self) -> Curve:
+        """Seconds of a pass over n nodes on this machine, measured when first asked for."""
+        return verify_cost(self.target)
+
+    @property
+    def quick_cost(self) -> Curve | None:
+        """`verify_cost`, if it was measured or that takes no second; else None."""
+        return self.verify_cost if "verify_cost" in self.__dict__ or self._quick else None
+
+    @cached_property
+    def _quick(self) -> bool:
+        """Many ask, and on a slow machine finding out takes seconds."""
+        long_enough = self.context >= PROMPT + SIZES[-1]
+        return long_enough and pass_seconds(self.target, 1) <= QUICK_PASS
+
+    @property
+    def device(self) -> str:
+        return str(self.target.device)
+
+    @property
+    def dtype(self) -> str:
+        return str(self.target.dtype).removeprefix("torch.")
+
+    @property
+    def context(self) -> int:
+        return self.target.context
+
+    def encode(self, messages: Sequence[dict[str, str]], raw: bool = False) -> list[int]:
+        """Ids of a conversation by the tokenizer's chat template, ready for the answer. With `raw`,
+        or where there is no template, the contents alone, one after the other."""
+        if raw or not self.tokenizer.chat_template:
+            text = "\n".join(message["content"] for message in messages)
+            return _ids(self.tokenizer(text))
+        try:
+            encoded = self.tokenizer.apply_chat_template(
+                list(messages), add_generation_prompt=True, return_dict=True
+            )
+        except Exception as error:  # templates raise what they like, such as for a system role
+            raise InputError(
+                f"the model's chat template can't take this conversation: {error}"
+            ) from error
+        return _ids(encoded)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(
+            self.tokenizer.decode(
+                list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
+
+    def picture(self, token: int, behind: Detokenizer) -> str:
+        """A token by itself, as it would read there; by its name if it has no text (a special
+        token)."""
+        return behind.ghost(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
+
+    @torch.inference_mode()
+    def logit_gap(
+        self, ids: Sequence[int], a: int, b: int, cancelled: Callable[[], bool] = lambda: False
+    ) -> float:
+        """How far apart the target's logits of tokens `a` and `b` are behind `ids`. Raises
+        InterruptedError when `cancelled()`."""
+        logits = self.target.prefill(self.target.new_cache(), ids, cancelled).logits[0].float()
+        return abs(float(logits[a] - logits[b]))
+
+
+def load_family(
+    options: ModelOptions,
+    progress: Progress = lambda what, part: None,
+    strategies: Collection[str] = tuple(STRATEGIES),
+) -> Family:
+    """Load the target, and of what `options` names to draft for it that which the strategies use.
+    Raises InputError with the line for the user."""
+    options = with_demo(options)
+    place = str(options.target)
+    if options.medusa and is_merged(Path(options.medusa).expanduser()):
+        place = options.medusa
+    choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
+    eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
+    if options.quantize != "none" and device_of(options.device) == "cpu":
+        raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
+    progress(f"tokenizer of {shown_as(place)}", 0.0)
+    tokenizer = load_tokenizer(place, options)
+    progress(f"target {shown_as(place)}", 0.1)
+    target = Target(load_model(place, options))
+    progress("choosing the number of threads", 0.7)
+    threads = choose_threads(target, options.threads)
+    ignored, eos = generation_settings(target, tokenizer)
+    family = Family(
+        place,
+        target,
+        tokenizer,
+        threads,
+        options,
+        choices=choices,
+        eagle_choices=eagle_choices,
+        ignored=ignored,
+        eos=eos,
+    )
+    for strategy in STRATEGIES:
+        if strategy in strategies:
+            load_part(family, strategy, progress)
+    return family
+
+
+def load_part(family: Family, strategy: str, progress: Progress) -> None:
+    """Load what drafts in a strategy, if that is not there yet; where no place was given, `missing`
+    says so. Raises InputError with the line for the user."""
+    if not needs_loading(family, strategy):
+        return
+    options = family.options
+    if strategy in ("draft", "drafter"):
+        if options.draft is None:
+            family.missing[strategy] = "no draft model: give one with --draft"
+            return
+        progress(f"draft model {shown_as(options.draft)}", 0.8)
+        family.draft = _load_draft(options.draft, options, family.tokenizer, family.target)
+    elif strategy == "medusa":
+        if options.medusa is None:
+            family.missing[strategy] = "no Medusa heads: --medusa DIR, or make some: specchat heads"
+            return
+        progress(f"Medusa heads {shown_as(options.medusa)}", 0.85)
+        _load_medusa(family, Path(options.medusa).expanduser())
+    else:
+        place = options.eagle if strategy == "eagle" else options.eagle1
+        if place is None:
+            family.missing[strategy] = (
+                f"no EAGLE draft: --{strategy} DIR, or make one: specchat heads"
+            )
+            return
+        progress(f"EAGLE draft {shown_as(place)}", 0.9)
+        _load_eagle(family, strategy, Path(place).expanduser())
+
+
+def needs_loading(family: Family, strategy: str) -> bool:
+    """It drafts with something that is neither there nor known to be missing."""
+    if strategy in family.missing or strategy in ("ar", "lookup"):
+        return False
+    there = {
+        "draft": family.draft,
+        "drafter": family.draft,
+        "medusa": family.medusa,
+        **family.eagles,
+    }
+    return there.get(strategy) is None
+
+
+def _load_medusa(family: Family, folder: Path) -> None:
+    target = family.target
+    family.medusa = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
+    family.choices = family.choices or default_choices(family.medusa, target, family.verify_cost)
+
+
+def _load_eagle(family: Family, strategy: str, folder: Path) -> None:
+    target = family.target
+    weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
+    config = weights.config
+    if strategy == "eagle1" and config.version != "eagle1":
+        raise InputError(f"--eagle1 {folder} is an EAGLE-3 draft: give it with --eagle")
+    family.eagles[strategy] = head_on(weights, target)
+    target.keeps_features = True  # so that a prefill can be shared with this lane
+    if config.taps:
+        target.tap(config.taps)
+    facts = (f"dialect {weights.dialect}", *weights.notes)
+    if config.taps:
+        facts = (*facts, f"reads the inputs of layers {', '.join(map(str, config.taps))}")
+    family.notes[strategy] = "; ".join(facts)
+
+
+def _load_draft(
+    place: str, options: ModelOptions, tokenizer: PreTrainedTokenizerBase, target: Target
+) -> Target:
+    draft_tokenizer = load_tokenizer(place, options)
+    difference = first_difference(tokenizer, draft_tokenizer)
+    if difference:
+        raise InputError(
+            f"the draft {place} speaks another vocabulary than the target: {difference}; "
+            "use a draft model with the target's tokenizer"
+        )
+    draft = Target(load_model(place, options))
+    if draft.vocab_size < len(tokenizer):
+        raise InputError(
+            f"the draft {place} has {draft.vocab_size} logits for {len(tokenizer)} tokens"
+        )
+    return draft
+
+
+def _ids(encoded: Any) -> list[int]:
+    return [int(i) for i in encoded["input_ids"]]

@@ -1,0 +1,124 @@
+"""Loads one model from a folder or the hub, and says in one line why it can't."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BitsAndBytesConfig,
+    GenerationConfig,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils.logging import disable_progress_bar, set_verbosity_error
+
+from app.config.settings import ModelOptions
+from app.models.hub import shown_as
+from decoding.errors import InputError
+from decoding.model.target import Target
+
+
+def load_model(place: str, options: ModelOptions) -> Any:
+    """A causal LM from a folder or the hub, or InputError with the line for the user."""
+    disable_progress_bar()  # its bars would be drawn over the screen
+    set_verbosity_error()
+    _refuse_missing(place)
+    device = device_of(options.device)
+    kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
+    if options.quantize == "int8":
+        kwargs["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
+    elif options.quantize == "nf4":
+        kwargs["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4"
+        )
+    if device != "cpu":
+        kwargs["device_map"] = {"": device}
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            place, trust_remote_code=options.trust_remote_code, **kwargs
+        )
+    except torch.cuda.OutOfMemoryError as error:
+        raise InputError(
+            f"{shown_as(place)} does not fit into the memory of {device}: try --quantize nf4"
+        ) from error
+    except Exception as error:  # a hub, a file system and a pickle raise a hundred kinds
+        raise InputError(f"can't load the model {place}: {_first_line(error)}") from error
+
+
+def load_tokenizer(place: str, options: ModelOptions) -> PreTrainedTokenizerBase:
+    _refuse_missing(place)
+    try:
+        return AutoTokenizer.from_pretrained(place, trust_remote_code=options.trust_remote_code)
+    except Exception as error:
+        raise InputError(f"can't load the tokenizer of {place}: {_first_line(error)}") from error
+
+
+def _refuse_missing(place: str) -> None:
+    """A path that is not there would otherwise be looked up on the hub."""
+    looks_local = place.startswith((".", "/", "~")) or place.count("/") > 1 or os.sep == "\\"
+    folder = Path(place).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{place} has no config.json: give a Hugging Face model folder")
+    elif looks_local:
+        raise InputError(f"no folder {place}: give a Hugging Face model folder or a hub id")
+
+
+def device_of(wanted: str) -> str:
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+    kind, _, index = wanted.partition(":")
+    if kind == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda: torch sees no CUDA GPU here; use --device cpu")
+    if kind == "cuda" and index and int(index) >= torch.cuda.device_count():
+        raise InputError(f"--device {wanted}: there are {torch.cuda.device_count()} GPUs")
+    if kind == "mps" and not torch.backends.mps.is_available():
+        raise InputError("--device mps: torch sees no Apple GPU here; use --device cpu")
+    return wanted
+
+
+def _dtype(wanted: str, device: str) -> Any:
+    if wanted == "auto":
+        return torch.float32 if device == "cpu" else "auto"
+    return getattr(torch, wanted)
+
+
+def generation_settings(
+    target: Target, tokenizer: PreTrainedTokenizerBase
+) -> tuple[tuple[str, ...], frozenset[int]]:
+    """What the model's generation_config asks for: its EOS ids, and processors that we ignore."""
+    wanted: GenerationConfig | None = target.model.generation_config
+    eos = getattr(wanted, "eos_token_id", None)
+    if eos is None:
+        eos = target.config.eos_token_id if target.config.eos_token_id is not None else []
+    ids = set(eos if isinstance(eos, (list, tuple)) else [eos])
+    if not ids and tokenizer.eos_token_id is not None:
+        ids.add(tokenizer.eos_token_id)
+    neutral = {
+        "repetition_penalty": 1.0,
+        "no_repeat_ngram_size": 0,
+        "encoder_repetition_penalty": 1.0,
+        "bad_words_ids": None,
+        "suppress_tokens": None,
+        "begin_suppress_tokens": None,
+        "sequence_bias": None,
+        "forced_bos_token_id": None,
+        "forced_eos_token_id": None,
+        "min_length": 0,
+        "min_new_tokens": None,
+    }
+    ignored = tuple(
+        name for name, off in neutral.items() if getattr(wanted, name, off) not in (off, None)
+    )
+    return ignored, frozenset(int(i) for i in ids)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,134 @@
+"""The JSON document of `specchat run --json`: see README for its fields. Undefined is null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from app.config.settings import Settings
+from app.strategies.registry import LaneSpec
+from app.version import VERSION
+from decoding.round import Round
+from decoding.stats import Stats, ratio
+
+SCHEMA_VERSION = 1
+
+LANE_FIELDS = (
+    "lane", "strategy", "pins", "available", "reason", "text", "token_ids", "finish_reason",
+    "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
+    "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
+    "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
+    "divergence_gap", "lossy",
+)  # fmt: skip
+
+
+class Answer(Protocol):
+    """What is to be known of a lane that has answered: a `Lane`, or what was recorded of one."""
+
+    @property
+    def spec(self) -> LaneSpec: ...
+    @property
+    def note(self) -> str | None: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def ids(self) -> Sequence[int]: ...
+    @property
+    def finished(self) -> str | None: ...
+    @property
+    def ttft_seconds(self) -> float: ...
+    @property
+    def prefill_seconds(self) -> float | None: ...
+    @property
+    def draft_prefill_seconds(self) -> float | None: ...
+    @property
+    def target_passes(self) -> int: ...
+    @property
+    def stats(self) -> Stats: ...
+    @property
+    def rounds(self) -> Sequence[Round]: ...
+
+
+def settings_report(settings: Settings) -> dict[str, Any]:
+    return settings.model_dump(
+        mode="json", exclude={"schedule", "keep", "theme", "keys", "families"}
+    )
+
+
+def envelope(**facts: Any) -> dict[str, Any]:
+    """The document's `facts`, and by which version of what it was written."""
+    return {"schema_version": SCHEMA_VERSION, "version": VERSION, **facts}
+
+
+class Reference(Protocol):
+    """The autoregressive lane's answer, that the others are compared with."""
+
+    @property
+    def speed(self) -> float | None: ...
+
+    def compare(self, lane: Answer) -> dict[str, Any]:
+        """Those of `matches_ar`, `first_divergence` and `divergence_gap` that are defined."""
+
+
+def lane_report(
+    lane: Answer, reference: Reference | None, error: str | None, trace: bool
+) -> dict[str, Any]:
+    """What a lane that could be started did; of one that broke, what it did until then."""
+    stats = lane.stats
+    report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
+    report |= {
+        "lane": lane.spec.name,
+        "strategy": lane.spec.strategy,
+        "pins": dict(lane.spec.pins),
+        "available": True,
+        "reason": error or lane.note,
+        "text": lane.text,
+        "token_ids": list(lane.ids),
+        "finish_reason": "error" if error else lane.finished,
+        "tokens": len(lane.ids),
+        "ttft_seconds": lane.ttft_seconds if lane.ids else None,
+        "prefill_seconds": lane.prefill_seconds if lane.ids else None,
+        "draft_prefill_seconds": lane.draft_prefill_seconds if lane.ids else None,
+        "decode_seconds": stats.decode_seconds,
+        "tokens_per_second": stats.tokens_per_second,
+        "target_passes": lane.target_passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "drafted": stats.drafted,
+        "tested": stats.tested,
+        "accepted": stats.accepted,
+        "acceptance_rate": stats.acceptance_rate,
+        "accepted_histogram": list(stats.histogram),
+        "lossy": any(record.lossy for record in lane.rounds),
+    }
+    if reference is not None and not error:
+        report |= reference.compare(lane)
+        if stats.tokens_per_second is not None and reference.speed is not None:
+            report["speedup"] = ratio(stats.tokens_per_second, reference.speed)
+    if trace:
+        report["rounds"] = [round_report(record) for record in lane.rounds]
+    return report
+
+
+def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
+    return dict.fromkeys(LANE_FIELDS) | {
+        "lane": spec.name,
+        "strategy": spec.strategy,
+        "pins": dict(spec.pins),
+        "available": False,
+        "reason": reason,
+        "text": "",
+        "token_ids": [],
+    }
+
+
+def round_report(record: Round) -> dict[str, Any]:
+    return {
+        "tokens": list(record.tokens),
+        "parents": list(record.parents),
+        "accepted": list(record.accepted),
+        "emitted": list(record.emitted),
+        "draft_seconds": record.draft_seconds,
+        "verify_seconds": record.verify_seconds,
+        "accept_seconds": record.accept_seconds,
+        "total_seconds": record.total_seconds,
+    }

@@ -1,0 +1,272 @@
+"""The figures in words: rows of parts for the edges of a pane, the title bar and the tabs."""
+
+from __future__ import annotations
+
+from app.engine.events import DEFAULT_TREE, LaneInfo, Loading
+from app.strategies.registry import WHAT
+from app.text.plural import counted
+from app.tui.format.tree import time_bar
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState, Phase
+from app.tui.tokens.lens import SCALES, STEPS
+from app.tui.tokens.token_text import GLYPHS, Looks
+from app.tui.widgets.split_line import Part
+from decoding.round import Round
+
+MARKS = {
+    Phase.IDLE: "",
+    Phase.WAITING: "…",
+    Phase.RUNNING: "▶",
+    Phase.DONE: "✓",
+    Phase.STOPPED: "■",
+    Phase.ERROR: "✗",
+}
+BLOCKS = "▁▂▃▄▅▆▇█"
+BAR_CELLS = 10
+LOSSY = Part("LOSSY", "bold reverse $warning")
+
+
+def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
+    """A bar for each number of accepted tokens, 0 at the left; the last bar is that or more."""
+    if len(counts) > columns:
+        counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
+    top = max(counts, default=0)
+    if not top:
+        return ""
+    heights = [count * (len(BLOCKS) - 1) for count in counts]
+    return "".join(BLOCKS[-(-height // top)] if height else " " for height in heights)
+
+
+def seconds(value: float) -> str:
+    if value < 0.00995:
+        return f"{value * 1000:.1f}ms"
+    return f"{value * 1000:.0f}ms" if value < 0.9995 else f"{value:.2f}s"
+
+
+def small(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 or not value else "<0.001"
+
+
+def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
+    """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
+    left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
+    facts = own_settings(state, lane)
+    left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
+    if lane.tree != DEFAULT_TREE:
+        left.append(Part(lane.tree, "$quiet", 4))
+    if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:
+        left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
+    if state.turns and lane.info.name == state.leader:
+        left.append(Part("leads", "italic $primary", 2))
+    right = [LOSSY] if lane.lossy else []
+    if figures := lane.figures:
+        if figures.tokens_per_second is not None:
+            right.append(Part(f"{figures.tokens_per_second:.1f} tok/s", "$foreground", 1))
+        if figures.speedup is not None:
+            right.append(Part(f"{figures.speedup:.2f}×", "bold $foreground"))
+    return left, right
+
+
+def introduction(info: LaneInfo) -> str:
+    """What an empty pane says: what the lane does, and how its checkpoint was read; or why not."""
+    if not info.available:
+        return info.reason or ""
+    return "\n".join(filter(None, (WHAT.get(info.strategy), info.note)))
+
+
+def own_settings(state: AppState, lane: LaneState) -> list[str]:
+    """Its gamma, and a star behind what is the lane's own: γ4, γ2* T0.8*, or * alone."""
+    pins = lane.info.pins
+    facts = []
+    if (gamma := lane.gamma(state.params)) is not None:
+        facts.append(f"γ{gamma}{'*' * ('gamma' in pins)}")
+    if "temperature" in pins:
+        facts.append(f"T{pins['temperature']:g}*")
+    if pins and not any(fact.endswith("*") for fact in facts):
+        facts.append("*")
+    return facts
+
+
+def lane_figures(lane: LaneState) -> list[Part]:
+    """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane."""
+    parts = [LOSSY] if lane.lossy else []
+    figures, finished = lane.figures, lane.finished
+    if figures:
+        parts.append(Part(f"{figures.tokens} tok", "$foreground"))
+    if lane.ttft_seconds is not None:
+        parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 3))
+    if figures and lane.info.default_gamma:
+        if figures.acceptance_rate is not None:
+            parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
+        if figures.tokens_per_pass is not None:
+            parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
+    if finished and finished.matches_ar is not None and not lane.lossy:  # it would prove nothing
+        if finished.matches_ar:
+            parts.append(Part("≡AR", "bold $success", 2))
+        else:
+            at = "" if finished.first_divergence is None else f"@{finished.first_divergence}"
+            parts.append(Part(f"≠AR{at}", "bold $warning", 2))
+            if finished.divergence_gap is not None:
+                parts.append(Part(f"Δ{small(finished.divergence_gap)}", "$warning", 3))
+    if figures and lane.info.default_gamma:
+        parts.append(Part(histogram(figures.histogram), "$accepted", 4))
+    if finished and finished.reason in ("length", "stopped", "error"):
+        parts.append(Part(finished.reason, "$quiet", 5))
+    return [part for part in parts if part.text]
+
+
+def folded(number: int, lane: LaneState, key: str) -> list[Part]:
+    """The one row that is left of a lane that takes no part."""
+    return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, key)}")]
+
+
+def why_off(lane: LaneState, key: str) -> str:
+    """`key` switches it on."""
+    if lane.info.available:
+        return f"off, {key} switches it on"
+    return lane.info.reason or "not available"
+
+
+def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
+    facts: list[tuple[str, int]] = []  # with the rank of each
+    if loaded := state.loaded:
+        threads = counted(loaded.threads, "thread")
+        facts += [(loaded.target, 1), (f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
+    if state.seed is not None:
+        facts.append((f"seed {state.seed}", 2))
+    facts.append((state.schedule, 0))
+    left = [Part("specchat", "bold $primary", 5)]
+    for index, (fact, rank) in enumerate(facts):
+        left.append(Part(f"· {fact}" if index else fact, "$quiet", rank))
+    if state.typical:
+        left.append(Part("· typical", "$quiet" if state.params.sampling.greedy else "$warning"))
+    return left, [run_state(state)]
+
+
+def run_state(state: AppState) -> Part:
+    if state.failure:
+        return Part("✗ not loaded", "bold $error")
+    if state.ended:
+        return Part("✗ ended", "bold $error")
+    if not state.loaded:
+        return Part("… loading", "$quiet")
+    if not state.running:
+        return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
+    order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
+    ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
+    names = list(state.lanes)
+    busy = state.busy_lane
+    who = f"{names.index(busy) + 1} {busy} " if busy else "prefill "
+    if busy and state.schedule == "race":  # all of them: one name after the other would flicker
+        who = ""
+    if state.paused:
+        return Part(f"‖ {who}paused {ended}/{len(order)}", "bold $warning")
+    return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
+
+
+def status_left(state: AppState) -> list[Part]:
+    """One line above the prompt: the newest message, else what goes on, else what one can do."""
+    if state.notice:
+        return [Part(state.notice, "$warning")]
+    if state.replay is not None:
+        return [Part(state.replay, "$primary")]
+    if state.ended:
+        return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
+    if state.queued is not None:
+        what = state.loading.what if state.loading else "the models are there"
+        return [Part(f"Runs when loading is done ({what})", "$primary")]
+    if state.loading or not (state.loaded or state.failure):
+        return [Part(progress(state.loading), "$primary")]
+    if state.turns and (leader := state.goes_on_from):
+        return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
+    return []
+
+
+def progress(loading: Loading | None, cells: int = 20) -> str:
+    if loading is None:
+        return "Starting"
+    if loading.fraction is None:
+        return f"Loading {loading.what}"
+    return f"{share_bar(loading.fraction, cells)} {loading.what}"
+
+
+def share_bar(share: float, cells: int = 20) -> str:
+    done = round(min(max(share, 0.0), 1.0) * cells)
+    return f"{'━' * done}{'─' * (cells - done)} {share:4.0%}"
+
+
+def legend(looks: Looks, state: AppState) -> list[Part]:
+    look = looks.look
+    if look == "plain":
+        return [Part("plain text", "$quiet", 2)]
+    if looks.lens != "fate":
+        return lens_legend(looks, state)
+    accepted, rejected = (
+        ("‹accepted›", "~rejected~") if look == "glyphs" else ("accepted", "rejected")
+    )
+    colours = ("$accepted", "$rejected") if look == "colour" else ("", "")
+    parts = [Part(accepted, f"underline {colours[0]}", 2)]
+    if looks.ghosts:
+        parts.append(Part(rejected, f"strike {colours[1]}", 2))
+    return [*parts, Part("bonus", "bold", 2)]
+
+
+def lens_legend(looks: Looks, state: AppState) -> list[Part]:
+    """The lens and its scale, and what measures tokens that are drawn without."""
+    glyphs = looks.look == "glyphs"
+    if looks.lens == "round":
+        every = "every second round"
+        return [Part(f"‹{every}›") if glyphs else Part(every, "on $tint")]
+    parts = [Part(looks.lens, "$quiet", 2)]
+    for ink, words in zip(STEPS, SCALES[looks.lens], strict=True):
+        pair = GLYPHS.get(ink, "")
+        parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${ink}"))
+    if any(lane.unmeasured for lane in state.lanes.values()):
+        again = f"{state.keys['run.again']} measures"
+        parts.append(Part(again if state.replay is None else "not recorded", "$warning"))
+    return parts
+
+
+def unseen(state: AppState) -> str:
+    """About a round that was not watched."""
+    if state.replay is not None:
+        return "No probabilities were recorded."
+    return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
+
+
+def round_counts(record: Round | None) -> list[Part]:
+    if record is None:
+        return []
+    counts = {
+        "drafted": record.drafted,
+        "tested": record.tested,
+        "accepted": len(record.accepted),
+        "emitted": len(record.emitted),
+    }
+    return [
+        Part(f"{name} {count}", "$foreground", int(name == "tested"))
+        for name, count in counts.items()
+    ]
+
+
+def round_total(record: Round | None, cells: int) -> list[Part]:
+    """A round's time, and how its parts share it."""
+    if record is None:
+        return []
+    bar = time_bar((record.draft_seconds, record.verify_seconds, record.accept_seconds), cells)
+    return [Part(seconds(record.total_seconds), "$foreground", 2), Part(bar, "$primary", 2)]
+
+
+def pass_name(drafted: int) -> str:
+    """What a model's pass is called in figures: only drafts are verified."""
+    return "verify" if drafted else "pass"
+
+
+def round_times(record: Round | None) -> list[Part]:
+    if record is None:
+        return []
+    return [
+        Part(f"█ draft {seconds(record.draft_seconds)}", "$foreground"),
+        Part(f"▒ {pass_name(record.drafted)} {seconds(record.verify_seconds)}", "$foreground"),
+        Part(f"░ accept {seconds(record.accept_seconds)}", "$foreground", 1),
+    ]

@@ -1,0 +1,156 @@
+"""A lane's figures as rows of text: bars, a table, shares of time, sizes in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+
+from textual.content import Content
+
+from app.engine.events import Memory
+from app.text.plural import counted
+from app.tui.format.labels import pass_name, seconds
+from app.tui.format.tree import time_bar
+from decoding.round import Round
+from decoding.stats import Position
+
+EIGHTHS = " ▏▎▍▌▋▊▉"
+GLYPHS = "█▒░·"
+WINDOW = 8  # rounds: of fewer, tokens per second would only show how long each was
+NO_SHARE = "   –"
+
+
+def bar(share: float, cells: int) -> str:
+    """`share` of `cells`, in eighths of a cell; what is above 0 can be seen."""
+    eighths = max(round(share * cells * 8), int(share > 0))
+    whole, rest = divmod(eighths, 8)
+    return f"{'█' * whole + EIGHTHS[rest].strip():<{cells}}"
+
+
+def percent(share: float | None) -> str:
+    return NO_SHARE if share is None else f"{share:4.0%}"
+
+
+def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
+    """How many rounds had 0, 1, 2, ... accepted tokens."""
+    lengths = [len(record.accepted) for record in rounds]
+    most = max((max(len(r.accepted), len(r.level_sizes) - 1) for r in rounds), default=0)
+    counts = [lengths.count(length) for length in range(most + 1)]
+    top = max(counts)
+    cells = max(4, width - 14)
+    rows = [_heading("accepted in a round")]
+    for length, count in enumerate(counts):
+        rows.append(
+            Content.assemble(
+                (f"{length:2} ", "$foreground"),
+                (bar(count / top, cells), "$accepted"),
+                (f" {count:4}", "$foreground"),
+                (f" {percent(count / len(rounds))}", "$quiet"),
+            )
+        )
+    return Content("\n").join(rows)
+
+
+def position_lines(positions: Sequence[Position], width: int) -> Content:
+    """Acceptance at each position of the drafts, of two kinds, side by side."""
+    cells = max(3, (width - 23) // 2)
+    column = cells + 5
+    given, at_all = "α if reached", "α at all"
+    rows = [_heading(f"pos {given:<{column}}  {at_all:<{column}} tested")]
+    for place, position in enumerate(positions, 1):
+        conditional, unconditional = position.conditional, position.unconditional
+        rows.append(
+            Content.assemble(
+                (f"{place:3} ", "$foreground"),
+                (bar(conditional or 0.0, cells), "$accepted"),
+                (f" {percent(conditional)}  ", "$foreground"),
+                (bar(unconditional or 0.0, cells), "$primary"),
+                (f" {percent(unconditional)}", "$foreground"),
+                (f" {position.tested:6}", "$quiet"),
+            )
+        )
+    return Content("\n").join(rows)
+
+
+def time_lines(rounds: Sequence[Round], width: int) -> Content:
+    """Where a mean round's time goes."""
+    verify = pass_name(sum(record.drafted for record in rounds))
+    parts = {
+        "draft": mean(record.draft_seconds for record in rounds),
+        verify: mean(record.verify_seconds for record in rounds),
+        "accept": mean(record.accept_seconds for record in rounds),
+    }
+    total = mean(record.total_seconds for record in rounds)
+    parts["other"] = max(total - sum(parts.values()), 0.0)
+    named = [
+        f"{glyph} {name} {seconds(value)} {value / total:.0%}"
+        for glyph, (name, value) in zip(GLYPHS, parts.items(), strict=True)
+        if total
+    ]
+    rows = [
+        _heading(f"a round takes {seconds(total)}"),
+        Content.styled(time_bar(tuple(parts.values()), width, GLYPHS), "$primary"),
+        *(Content(row) for row in flow(named, "   ", width)),
+    ]
+    return Content("\n").join(rows)
+
+
+def flow(pieces: Sequence[str], between: str, width: int) -> list[str]:
+    """As many pieces in a row as fit."""
+    rows: list[str] = []
+    for piece in pieces:
+        if rows and len(rows[-1] + between + piece) <= width:
+            rows[-1] += between + piece
+        else:
+            rows.append(piece)
+    return rows
+
+
+def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
+    """Tokens per pass and per second, each over the last `WINDOW` rounds, along the answer.
+    There must be a round."""
+    taus, speeds = [], []
+    for end in range(min(WINDOW, len(rounds)), len(rounds) + 1):
+        last = rounds[max(0, end - WINDOW) : end]
+        emitted = sum(len(record.emitted) for record in last)
+        spent = sum(record.total_seconds for record in last)
+        taus.append(emitted / len(last))
+        speeds.append(emitted / spent if spent else 0.0)
+    return taus, speeds
+
+
+def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -> Content:
+    low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
+    between = low if low == high else f"{low} to {high}"
+    window = min(WINDOW, rounds)
+    each = f"{counted(window, 'round')} a point"
+    return _heading(f"{name} {between}, {each}")
+
+
+def memory_lines(
+    memory: Memory | None, weights: Mapping[str, int], lane: str, width: int
+) -> Content:
+    """What the process, the models, and the keys and values of the lane take."""
+    if memory is None:
+        return Content("")
+    used = f"memory: process {size(memory.process)}"
+    if memory.device is not None:
+        used += f", GPU {size(memory.device)}"
+    models = [f"{name} {size(count)}" for name, count in weights.items()]
+    caches = [f"this lane {size(memory.caches[lane])}"] if lane in memory.caches else []
+    caches.append(f"all lanes {size(sum(memory.caches.values()))}")
+    rows = flow(["weights:", *models], "  ", width) + flow(["keys, values:", *caches], "  ", width)
+    return Content("\n").join([_heading(used), *map(Content, rows)])
+
+
+def size(count: int) -> str:
+    """Bytes as a person says them, in powers of 1024."""
+    value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
+    while value >= 1000 and len(units) > 1:
+        value /= 1024
+        units.pop(0)
+    return f"{value:.{int(value < 10 and units[0] != 'B')}f} {units[0]}"
+
+
+def _heading(text: str) -> Content:
+    return Content.styled(text, "$quiet")

@@ -1,0 +1,110 @@
+"""A comparison with plain sampling in words, and its outcomes as rows."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
+
+from app.engine.events import Outcome, Proof
+from app.text.plural import counted
+from app.text.terminal_text import one_line, shortened
+
+SURE = 0.01  # p-values below are called a difference
+BEYOND_DOUBT = 1e-5
+BEHIND_CHARACTERS = 40
+BAR_CELLS = (8, 16)  # narrow, wide
+WIDE = 70
+SHARE_CELLS = 6
+
+
+def intro(proof: Proof) -> str:
+    """What is done, and where."""
+    behind = shortened(proof.behind[-BEHIND_CHARACTERS:], BEHIND_CHARACTERS)
+    count = "the next token" if proof.tokens == 1 else f"the next {proof.tokens} tokens"
+    how = "once" if proof.greedy else f"{proof.repetitions} times with other seeds"
+    text = f"Behind “…{behind}”: {count}, {how}, by this lane and by plain sampling."
+    if proof.lossy:
+        text += " Its rule, typical acceptance, is lossy: they are expected to differ."
+    return text
+
+
+def verdict(proof: Proof) -> tuple[str, str]:
+    """What can be said when all is done, and its style."""
+    if proof.greedy:
+        return _greedy(proof)
+    draws = f"{proof.repetitions} draws of each"
+    if proof.p_value is None:
+        if proof.kinds == 1:
+            return f"Both said the same every time: no difference seen in {draws}.", "$success"
+        return f"Too few of {draws} came to the same end to compare them.", "$warning"
+    p = f"p = {p_text(proof.p_value)}"
+    if proof.p_value >= SURE:
+        close = "More draws look closer." if proof.lossy else "That is what an exact lane shows."
+        return f"No difference seen in {draws} ({p}). {close}", "$success"
+    if proof.lossy:
+        return f"The two differ ({p}), as expected of a lossy rule.", "$warning"
+    if proof.p_value >= BEYOND_DOUBT:
+        chance = f"By chance alone it happens once in {1 / proof.p_value:.0f} times"
+        return f"They seem to differ ({p}). {chance}: draw more to be sure.", "$warning"
+    return f"The two differ ({p}): this lane does not draw what the target would.", "$error"
+
+
+def _greedy(proof: Proof) -> tuple[str, str]:
+    if proof.kinds == 1:
+        return "At temperature 0 nothing is drawn: both say this, every time.", "$success"
+    return (
+        "At temperature 0 nothing is drawn, and yet they differ. In half precision a tie can "
+        "flip; in float32 they should be the same.",
+        "$warning",
+    )
+
+
+def p_text(p: float) -> str:
+    return f"{p:.2f}" if p >= SURE else f"{p:.2g}"
+
+
+def table(proof: Proof, width: int) -> list[Content]:
+    """The likeliest outcomes: their text, and how often each side came to it. At temperature 0
+    there is one of each side, in full."""
+    if proof.greedy:
+        return [_said(each) for each in proof.outcomes]
+    bars = BAR_CELLS[width >= WIDE]
+    room = max(width - 2 * (SHARE_CELLS + bars + 3), 8)
+    side = SHARE_CELLS + 1 + bars
+    lines = [
+        Content.styled(
+            f"{set_cell_size('what follows', room)}  {'this lane':<{side}}  {'plain':<{side}}",
+            "$quiet",
+        )
+    ]
+    shown = list(proof.outcomes)
+    if rest := proof.kinds - len(shown):
+        done = proof.done
+        lane, plain = (done - sum(getattr(o, side) for o in shown) for side in ("lane", "plain"))
+        shown.append(Outcome(counted(rest, "other"), lane, plain))
+    most = max((max(each.lane, each.plain) for each in proof.outcomes), default=1)
+    for number, each in enumerate(shown):
+        quoted = number < len(proof.outcomes)
+        parts: list[str | Content | tuple[str, str]] = [
+            (_fitted(each.text, room, quoted), "" if quoted else "$quiet")
+        ]
+        for count, style in ((each.lane, "$accepted"), (each.plain, "$foreground")):
+            cells = min(max(round(bars * count / most), count > 0), bars)
+            share = f"{count / proof.done:.1%}"
+            parts += [f"  {share:>{SHARE_CELLS}} ", ("━" * cells + " " * (bars - cells), style)]
+        lines.append(Content.assemble(*parts))
+    return lines
+
+
+def _said(outcome: Outcome) -> Content:
+    who = "both" if outcome.lane and outcome.plain else "this lane" if outcome.lane else "plain"
+    return Content.assemble((f"{who}  ", "$quiet"), f"“{one_line(outcome.text)}”")
+
+
+def _fitted(text: str, cells: int, quoted: bool) -> str:
+    line = f"“{one_line(text)}”" if quoted else text
+    return (
+        set_cell_size(line, cells)
+        if cell_len(line) <= cells
+        else f"{set_cell_size(line, cells - 1)}…"
+    )

@@ -1,0 +1,57 @@
+"""What a mark in the text says: the settings that are others from here on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.engine.events import DEFAULT_TREE
+from app.strategies.registry import EAGLE, MEDUSA
+from app.tui.state.lane_state import LaneState
+from app.tui.state.sliders import KNOBS, Knob
+from decoding.params import Params, flat
+
+NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on
+
+
+def changed(lane: LaneState, number: int) -> list[str]:
+    """What a round of a lane was made with that the one before was not, in words."""
+    if number < 1:
+        return []
+    before, after = lane.steps[number - 1], lane.steps[number]
+    words = [] if before.tree == after.tree else [f"tree {after.tree}"]
+    if before.params is not None and after.params is not None and before.params != after.params:
+        words += changes(lane, before.params, after.params)
+    return words
+
+
+def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
+    """The settings that act on the lane and are not what they were, in words. Both `Params` are
+    the lane's own; a setting that did not act before is compared with its default."""
+    defaults = _texts(lane, Params(), KNOBS) | {"acceptance": "exact"}
+    old = defaults | _in_force(lane, before)
+    return [text for name, text in _in_force(lane, after).items() if text != old[name]]
+
+
+def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
+    """Those settings that act, as they are called: "temp 0.80" by its name."""
+    sampled = not params.sampling.greedy
+    typical = lane.info.strategy in MEDUSA and params.acceptance == "typical" and sampled
+    static = lane.tree not in (DEFAULT_TREE, "dynamic")
+    knobs = [
+        knob
+        for knob in KNOBS
+        if lane.info.strategy in knob.strategies
+        and knob.name != NOT_MARKED
+        and (sampled or not knob.greedy)
+        and (typical or knob.strategies is not MEDUSA)
+        and not (static and knob.strategies is EAGLE)
+    ]
+    texts = _texts(lane, params, knobs)
+    if lane.info.strategy in MEDUSA and sampled:
+        texts["acceptance"] = params.acceptance
+    return texts
+
+
+def _texts(lane: LaneState, own: Params, knobs: Iterable[Knob]) -> dict[str, str]:
+    values = flat(own) | {"gamma": lane.gamma_in(own)}
+    return {knob.name: f"{knob.label} {knob.scale.text(values[knob.name])}" for knob in knobs}

@@ -1,0 +1,187 @@
+"""All that is known about one token: who proposed it, what became of it and why, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.engine.events import Prefilled, Stepped
+from app.strategies.registry import EAGLE
+from app.tui.format.tree import Life, fate, ordinal, probability, token_name
+from app.tui.state.lane_state import LaneState
+from app.tui.tokens.probabilities import Source, entropy, parent, target_p
+from decoding.round import Fate, Likely, Round, TokenEvent
+
+MEANINGS = {
+    Fate.FIRST: "the first token, from the prefill",
+    Fate.PLAIN: "nothing was drafted in this round",
+    Fate.BONUS: "bonus: it follows a draft that was accepted to its end",
+    Fate.CORRECTION: "correction: it stands where a draft was rejected",
+}
+
+
+@dataclass(frozen=True)
+class TokenFacts:
+    """About a token of `lane`, that came with `event`. Probabilities are None, and `top` is empty,
+    where the round was not watched."""
+
+    lane: LaneState
+    token: TokenEvent
+    event: Source
+
+    @property
+    def record(self) -> Round | None:
+        return self.event.round if isinstance(self.event, Stepped) else None
+
+    @property
+    def name(self) -> str:
+        return token_name(self.token.id, self.lane.texts)
+
+    @property
+    def drafted(self) -> bool:
+        return self.token.node > 0
+
+    @cached_property
+    def where(self) -> int:
+        """The node that it stands behind, or would have."""
+        return parent(self.token, self.event) if isinstance(self.event, Stepped) else 0
+
+    @cached_property
+    def came(self) -> int | None:
+        """The token that came to its place in the answer; None where none did."""
+        record = self.record
+        if record is None:
+            return self.token.id
+        path = (0, *record.accepted)
+        place = path.index(self.where) if self.where in path else len(record.emitted)
+        return record.emitted[place] if place < len(record.emitted) else None
+
+    @property
+    def _life(self) -> Life | None:
+        if self.record is None or not self.drafted:
+            return None
+        return fate(self.record, self.lane.texts, self.token.node)[0]
+
+    @property
+    def measured(self) -> bool:
+        return self.entropy is not None
+
+    @property
+    def entropy(self) -> float | None:
+        """In bits, of the model before temperature and cuts."""
+        return entropy(self.token, self.event)
+
+    @property
+    def p(self) -> tuple[float, float] | None:
+        """The model's probability before temperature and cuts, and after them."""
+        return target_p(self.token, self.event)
+
+    @property
+    def q(self) -> float | None:
+        """The drafter's own probability."""
+        record = self.record
+        return record.q[self.token.node] if record and record.q and self.drafted else None
+
+    @property
+    def top(self) -> tuple[Likely, ...]:
+        """The model's likeliest tokens there, and this one if it is not among them."""
+        if isinstance(self.event, Prefilled):
+            top = self.event.belief.top if self.event.belief else ()
+        else:
+            top = self.event.round.top[self.where] if self.event.round.top else ()
+        if top and self.p and all(token != self.token.id for token, _, _ in top):
+            top += ((self.token.id, *self.p),)
+        return top
+
+    # In words
+
+    @property
+    def who(self) -> str:
+        """Who proposed it."""
+        record, node = self.record, self.token.node
+        strategy = self.lane.info.strategy
+        if record is None or not self.drafted:
+            alone = strategy == "drafter"
+            return "the draft model, which answers alone" if alone else "the target itself"
+        depth, above = 0, node
+        while above > 0:
+            depth, above = depth + 1, record.parents[above]
+        guess = f", {ordinal(record.ranks[node])} guess" if record.ranks else ""
+        if strategy == "medusa":
+            return f"Medusa head {depth}{guess}"
+        if strategy in EAGLE:
+            return f"{self.lane.info.title}, level {depth}{guess}"
+        who = "copied by lookup" if strategy == "lookup" else "the draft model"
+        return f"{who}, token {depth} of {len(record.level_sizes) - 1} in its draft{guess}"
+
+    @property
+    def fate(self) -> str:
+        """What became of it, and why."""
+        record = self.record
+        if record is None or not self.drafted:
+            return MEANINGS[self.token.fate]
+        life, why = fate(record, self.lane.texts, self.token.node)
+        if life is Life.LIVED:
+            return why
+        return f"rejected: {why}" if life is Life.DIED else f"never tested: {why}"
+
+    @property
+    def chance(self) -> str | None:
+        """How likely it was to be accepted, and what decided; None where there was no test."""
+        record, node = self.record, self.token.node
+        if record is None or self.p is None or self._life not in (Life.LIVED, Life.DIED):
+            return None
+        _, p = self.p
+        if record.lossy:
+            return self._threshold(record)
+        if not record.sampled:
+            return "1: the target's likeliest" if p else "0: another is the target's likeliest"
+        if record.chosen:
+            drew = token_name(record.chosen[self.where], self.lane.texts)
+            return f"{probability(p)} = p; the target drew {drew}"
+        if not (record.q and record.draws):
+            return None
+        ratio = min(1.0, p / record.q[node]) if record.q[node] else 1.0
+        draw = record.draws[node]
+        sign = "below" if draw < ratio else "not below"
+        return f"{probability(ratio)} = min(1, p/q); the draw {probability(draw)} is {sign}"
+
+    def _threshold(self, record: Round) -> str | None:
+        """Medusa's typical rule, which looks at the target after temperature alone."""
+        if not record.thresholds:  # recorded before these were
+            return None
+        p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
+        sign = "above" if p > least else "not above"
+        rule = f"min(ε, δ·e^-H) = {probability(least)}"
+        return f"p by temperature alone {probability(p)}, {sign} {rule}"
+
+    @property
+    def summary(self) -> str:
+        """In a few lines, for a tooltip."""
+        numbers = []
+        if self.p is not None:
+            raw, p = map(probability, self.p)
+            numbers.append(f"p {p} (raw {raw})")
+        if self.q is not None:
+            numbers.append(f"q {probability(self.q)}")
+        lines = (f"{self.name}  {self.who}", self.fate, "  ".join(numbers))
+        return "\n".join(line for line in lines if line)
+
+
+def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
+    """None where it is not of the lane's last answer."""
+    if token.fate is Fate.FIRST:
+        return TokenFacts(lane, token, lane.first) if lane.first else None
+    if not 0 <= token.round < len(lane.steps):
+        return None
+    return TokenFacts(lane, token, lane.steps[token.round])
+
+
+def facts_here(lane: LaneState) -> TokenFacts | None:
+    """About the token under the cursor; without one about the last of the round looked at."""
+    if lane.cursor is not None:
+        return facts_of(lane, lane.cursor)
+    if step := lane.step_here:
+        last = next((each for each in reversed(step.tokens) if not each.fate.ghost), None)
+        return TokenFacts(lane, last, step) if last else None
+    return TokenFacts(lane, lane.first.first, lane.first) if lane.first else None

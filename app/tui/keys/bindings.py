@@ -1,0 +1,165 @@
+"""All keys in one place. Each has an id, so that a keymap can change it, and a tooltip."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+from app.tui.state.app_state import AppState
+
+LANE_KEYS = 9
+# What the bar at the bottom shows, by action, as far as it applies and there is room.
+KEY_BAR = (
+    *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
+    *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
+    *("help", "ghosts", "look", "lens", "zoom"),
+    *("examples", "command_palette", "conversations", "presets"),
+)
+BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
+# What needs a model that answers.
+NOT_IN_REPLAY = frozenset(
+    ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
+    + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
+    + ("prove", "models")
+)
+
+
+def key(keys: str, action: str, name: str, key_id: str, tooltip: str) -> Binding:
+    return Binding(keys, action, name, show=False, id=key_id, tooltip=tooltip)
+
+
+RUN_KEYS = [
+    key("f5", "again", "Run again", "run.again",
+        "Once more with the same seed; where decoding has ended it is begun anew"),
+    key("escape", "leave", "Stop", "run.stop",
+        "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
+    key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
+        "Copy what is selected; else stop the run, or empty the prompt"),
+    key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
+    key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
+    key("m", "schedule", "Fair / race", "run.schedule",
+        "Fair: one lane at a time, comparable speed; or race: all at once, same time each"),
+    key("a", "acceptance", "Exact / typical", "run.acceptance",
+        "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
+    key("e", "prove", "Prove it", "run.prove",
+        "Draw the next tokens many times, by the lane in focus and by plain sampling: are they the "
+        "same?"),
+    key("ctrl+n", "new_conversation", "New conversation", "run.new",
+        "Forget all turns and begin again"),
+    key("u", "duplicate", "Duplicate lane", "lane.duplicate",
+        "The lane in focus once more, right behind it"),
+    key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
+    key("f", "pin", "Own settings", "lane.pin",
+        "The lane in focus keeps these settings; one with settings of its own follows the "
+        "sliders again"),
+]  # fmt: skip
+
+VIEW_KEYS = [
+    key("i,slash,enter", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
+    key("o", "toggle_here", "On / off", "view.toggle_here",
+        "Switch the lane in focus on or off"),
+    key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
+    key("v", "panel('tree')", "Tree", "view.inspect",
+        "The draft tree of a round of the lane in focus"),
+    key("s", "panel('figures')", "Figures", "view.figures",
+        "Acceptance, times, speed and memory of the lane in focus"),
+    key("w", "panel('token')", "Why", "view.why",
+        "Why this token: who proposed it, what the target thought of it"),
+    key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
+        "To the round before, when paused or done"),
+    key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
+        "To the next round, when paused or done"),
+    key("g", "slider('gamma')", "Gamma", "view.gamma",
+        "To the gamma slider: the longest draft in tokens"),
+    key("t", "slider('temperature')", "Temperature", "view.temperature",
+        "To the temperature slider; 0 is greedy"),
+    key("p", "slider('top_p')", "Top-p", "view.top_p", "To the top-p slider; 1 is off"),
+    key("k", "slider('top_k')", "Top-k", "view.top_k",
+        "To the top-k slider: how many tokens may be drawn"),
+    key("b", "slider('max_new_tokens')", "Most tokens", "view.max_new_tokens",
+        "To the slider of the longest answer"),
+    key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
+    key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text"),
+    key("l", "lens", "Lens", "view.lens",
+        "What colours mean: fate, probability, entropy or round of each token"),
+    key("y", "copy_answer", "Copy answer", "view.copy",
+        "Copy the answer of the pane in focus"),
+    *(
+        key(str(number), f"lane({number})", f"Lane {number}", f"view.lane{number}",
+            f"Switch lane {number} on or off; with tabs: go to it")
+        for number in range(1, LANE_KEYS + 1)
+    ),
+]  # fmt: skip
+
+CURSOR_KEYS = [
+    key("right", "screen.cursor(1)", "Next token", "cursor.next", "The next token of the answer"),
+    key("left", "screen.cursor(-1)", "Token before", "cursor.before", "The token before"),
+    key("shift+left", "screen.cursor_edge(False)", "First token", "cursor.first",
+        "The answer's first token"),
+    key("shift+right", "screen.cursor_edge(True)", "Last token", "cursor.last",
+        "The answer's last token"),
+]  # fmt: skip
+
+APP_KEYS = [
+    key("f1,question_mark", "help", "Help", "app.help", "Colours, keys and figures explained"),
+    key("f2", "examples", "Examples", "app.examples", "Choose an example prompt"),
+    key("f3", "conversations", "Conversations", "app.conversations",
+        "Reopen, rename or delete what was asked before"),
+    key("f4", "presets", "Presets", "app.presets",
+        "Named settings: use, save, rename or delete them"),
+    key("f6", "models", "Models", "app.models", "Other models, and what drafts for them"),
+    key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
+    Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
+            id="app.palette", tooltip="All commands by name"),
+    Binding("ctrl+q", "quit", "Quit", show=False, priority=True, id="app.quit",
+            tooltip="Leave at once"),
+]  # fmt: skip
+
+
+REPLAY_KEYS = [
+    key("minus", "speed(-1)", "Slower", "replay.slower", "Play slower"),
+    key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Play faster"),
+    key("f5", "again", "From the start", "run.again", "Play it from the start"),
+    key("escape", "leave", "To the turn's end", "run.stop",
+        "Leave the cursor; else undo maximize; else play the rest of the turn at once"),
+    key("space", "pause", "Pause", "run.pause", "Pause or go on"),
+    key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
+]  # fmt: skip
+
+
+def run_keys(state: AppState) -> list[Binding]:
+    return RUN_KEYS if state.replay is None else REPLAY_KEYS
+
+
+def allowed(state: AppState, action: str) -> bool:
+    """Whether an action makes sense at all; one that does not is in no list of keys."""
+    return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY
+
+
+def lane_key(binding: Binding) -> bool:
+    return binding.action.startswith("lane(")
+
+
+def bar(
+    state: AppState, *, typing: bool, looking: bool, alone: bool, cursor: bool, zoomed: bool
+) -> tuple[dict[str, str], set[str]]:
+    """What some actions are called now, and those that would do nothing. `looking`: a panel is
+    open, `alone`: it has taken the place of the lanes, `cursor`: there is one in the pane here."""
+    names = dict(BAR_NAMES)
+    hidden = set() if state.running else {"pause", "step"}
+    if state.running or not (state.turns or state.gone):
+        hidden.add("again")
+    if state.gone:
+        names["again"] = "Begin anew"
+    if not (looking or cursor):
+        hidden |= {"round(-1)", "round(1)"}
+    if typing:
+        names["leave"] = "Leave"
+    elif alone or cursor or zoomed:
+        names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
+    elif state.replay is not None:
+        names["leave"] = "Turn's end"
+    if not (typing or alone or cursor or zoomed or state.running):
+        hidden.add("leave")
+    if state.paused:
+        names["pause"] = "Go on"
+    return names, hidden

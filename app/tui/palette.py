@@ -1,0 +1,58 @@
+"""The command palette: every action that has a key, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from textual.app import App, SystemCommand
+
+from app.engine.events import DEFAULT_TREE
+from app.strategies.registry import STRATEGIES, WHAT
+from app.tui.keys.bindings import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
+from app.tui.keys.user_keymap import live, spoken
+from app.tui.screens.lanes import MainScreen
+from app.tui.state.sliders import KNOBS, shown
+
+TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
+STATIC = "The same shape in every round, {} tokens deep"
+
+
+def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
+    for node, bindings in ((app, [*run_keys(screen.state), *APP_KEYS]), (screen, VIEW_KEYS)):
+        keys: dict[str, list[str]] = {}
+        for binding in live(app, bindings):
+            keys.setdefault(binding.action, []).append(spoken(binding.key))
+        for binding in bindings:
+            action = binding.action
+            wanted = action != "command_palette" and not lane_key(binding)
+            if wanted and allowed(screen.state, action):
+                what = f"{binding.tooltip} ({', '.join(keys[action])})"
+                run = partial(node.run_action, action)
+                yield SystemCommand(binding.description, what, run)
+    yield SystemCommand("Theme", "Choose how the screen looks", app.search_themes)
+    keyed = {binding.action for binding in VIEW_KEYS}
+    for knob in KNOBS if allowed(screen.state, "slider") else ():
+        action = f"slider({knob.name!r})"
+        if action not in keyed and shown(knob, screen.state):
+            run = partial(screen.run_action, action)
+            yield SystemCommand(f"Slider: {knob.label}", knob.what, run)
+    infos = [lane.info for lane in screen.state.lanes.values()]
+    trees = dict.fromkeys(
+        (info.strategy, info.title, tree, depth)
+        for info in infos
+        for tree, depth in info.trees.items()
+    )
+    for strategy, title, tree, depth in trees if allowed(screen.state, "tree") else ():
+        what = TREES.get(tree, STATIC.format(depth))
+        run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
+        yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
+    for strategy, title in STRATEGIES.items() if allowed(screen.state, "add_lane") else ():
+        run = partial(app.run_action, f"add_lane({strategy!r})")
+        yield SystemCommand(f"Add lane: {title}", WHAT[strategy], run)
+    for number, lane in enumerate(screen.state.lanes.values(), 1):
+        if number <= LANE_KEYS:
+            name = f"Lane {number}: {lane.info.title}"
+            run = partial(screen.run_action, f"lane({number})")
+            key = screen.state.keys[f"view.lane{number}"]
+            yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({key})", run)

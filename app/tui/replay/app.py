@@ -1,0 +1,107 @@
+"""The app on a recording: nothing is asked, time goes as fast as one likes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from app.engine.events import Event, RunStarted, Stepped
+from app.history.recording import Recording
+from app.history.replay import ReplayEngine
+from app.tui.app import SpecchatApp
+from app.tui.keys.bindings import REPLAY_KEYS
+from app.tui.themes import DARK
+from app.tui.widgets.sliders_panel import Controls
+from decoding.params import Params
+
+BAR_CELLS = 20
+
+
+class ReplayApp(SpecchatApp):
+    """Shows what was recorded; the sliders show the settings that each round had. Without `timed`
+    somebody else opens the player and calls `pump`."""
+
+    BINDINGS = [*REPLAY_KEYS]
+
+    def __init__(
+        self,
+        recording: Recording,
+        clock: Callable[[], float] = time.perf_counter,
+        timed: bool = True,
+        theme: str = DARK.name,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        self._timed = timed
+        self.player = ReplayEngine(recording, clock)
+        super().__init__(
+            self.player, Params(), recording.lanes, clock=clock, theme=theme, keys=keys
+        )
+        self.title = recording.title
+        self.state.replay = ""
+
+    def begin(self) -> None:
+        if self._timed:
+            super().begin()
+
+    async def take(self, event: Event) -> None:
+        state, paused = self.state, self.player.paused
+        if isinstance(event, RunStarted):
+            state.schedule = event.schedule
+            if event.leader in state.lanes:
+                state.leader = event.leader
+        elif isinstance(event, Stepped):
+            state.lanes[event.lane].tree = event.tree
+            if event.params not in (None, state.params):
+                self._show_params(event.params or state.params)
+        await super().take(event)
+        self.player.paused = state.paused = paused  # a turn's end ends no pause here
+
+    async def pump(self) -> None:
+        await super().pump()
+        self.state.paused = self.player.paused
+        if (place := place_line(self.player)) != self.state.replay:
+            self.state.replay = place
+            self.main.show_state()
+
+    def _show_params(self, params: Params) -> None:
+        self.state.params = params
+        self.main.query_one(Controls).take(params)
+
+    def action_pause(self) -> None:
+        self.player.paused = not self.player.paused
+
+    def action_step(self) -> None:
+        self.player.paused = True
+        self.player.step()
+
+    def action_again(self) -> None:
+        self.player.again()
+        self.player.paused = False
+        self.forget_conversation()
+
+    def action_speed(self, direction: int) -> None:
+        self.player.change_speed(direction)
+
+
+def place_line(player: ReplayEngine) -> str:
+    """Where the replay is, and how fast it goes."""
+    done = round(player.position / player.seconds * BAR_CELLS) if player.seconds else BAR_CELLS
+    bar = "━" * done + "─" * (BAR_CELLS - done)
+    now, end = (
+        f"{int(each) // 60}:{int(each) % 60:02}" for each in (player.position, player.seconds)
+    )
+    mark = "‖" if player.paused else "■" if player.over else "▶"
+    return f"{mark} {bar} {now} of {end} · {player.speed:g}×"
+
+
+def run_replay(
+    recording: Recording,
+    speed: float = 1.0,
+    theme: str = DARK.name,
+    keys: Mapping[str, str] | None = None,
+) -> int:
+    """Play a recording until the user leaves; the exit code."""
+    app = ReplayApp(recording, theme=theme, keys=keys)
+    app.player.speed = speed
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,107 @@
+"""A recording as an asciicast (version 2): the replay app draws it, a driver writes it down.
+
+https://docs.asciinema.org/manual/asciicast/v2/
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+
+from app.history.recording import Recording
+from app.tui.replay.app import ReplayApp
+from decoding.errors import InputError
+
+FRAMES_A_SECOND = 15
+PAINT_SECONDS = 0.02  # real time for Textual to draw what has changed
+LAST_SECONDS = 2.0  # how long the end stays
+BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # no cursor on an empty screen
+SIZES = (40, 12), (400, 200)
+
+
+class Film(HeadlessDriver):
+    """A terminal that nobody sees: it writes down what is drawn, and when."""
+
+    @property
+    def is_headless(self) -> bool:
+        return False  # a headless one is never drawn on
+
+    def start_application_mode(self) -> None:
+        self.frames: list[tuple[float, str]] = []
+        self.now = 0.0
+        super().start_application_mode()
+
+    def write(self, data: str) -> None:
+        self.frames.append((self.now, data))
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)x(\d+)", text)
+    least, most = SIZES
+    if found:
+        columns, rows = int(found[1]), int(found[2])
+        if least[0] <= columns <= most[0] and least[1] <= rows <= most[1]:
+            return columns, rows
+    raise InputError(
+        f"--size: columns x rows, from {least[0]}x{least[1]} to {most[0]}x{most[1]}, not {text!r}"
+    )
+
+
+def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
+    """Raises InputError where nothing can be written."""
+    header = {
+        "version": 2,
+        "width": size[0],
+        "height": size[1],
+        "timestamp": int(datetime.fromisoformat(recording.created).timestamp()),
+        "title": recording.title,
+        "env": {"TERM": "xterm-256color"},
+    }
+    frames = asyncio.run(filmed(recording, size, speed))
+    lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't write {path}: {error.strerror or error}") from error
+
+
+async def filmed(
+    recording: Recording, size: tuple[int, int], speed: float
+) -> list[tuple[float, str]]:
+    """What a terminal would have got, and at which second."""
+    now = 0.0
+    app = ReplayApp(recording, clock=lambda: now, timed=False)
+    app.driver_class = Film
+    # The film is for any player, whatever the terminal here can do.
+    app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
+    app.player.speed = speed
+    film: list[tuple[float, str]] = []
+
+    async def play(pilot: Pilot[object]) -> None:
+        nonlocal now
+        driver = app._driver
+        assert isinstance(driver, Film)
+        await pilot.pause()  # until all that is on the screen is there
+        app.player.open()
+        left = LAST_SECONDS
+        while left > 0:
+            driver.now = now
+            await app.pump()
+            await pilot.pause(PAINT_SECONDS)
+            now += 1 / FRAMES_A_SECOND
+            if app.player.over:
+                left -= 1 / FRAMES_A_SECOND
+        # the last picture stays until `now`; then whoever's terminal it was has a cursor again
+        film.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
+        app.exit()
+
+    await app.run_async(size=size, auto_pilot=play)
+    return film

@@ -1,0 +1,95 @@
+"""Prove it: a lane's next tokens, drawn many times, beside those of plain sampling."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from app.engine.events import Proof
+from app.engine.protocol import Engine
+from app.tui.format.labels import share_bar
+from app.tui.format.sampling_test import intro, table, verdict
+from app.tui.keys.user_keymap import first_key
+
+REPETITIONS = 400
+MORE = 4  # times as many
+
+
+class ProofScreen(ModalScreen[None]):
+    """Asks the engine for it, and shows how far that is. Leaving it ends it."""
+
+    BINDINGS = [
+        Binding("escape,e", "leave", "Close", id="proof.close",
+                tooltip="Back to the lanes; ends the comparison"),
+        Binding("n", "more", "More", id="proof.more",
+                tooltip=f"Again with {MORE} times as many repetitions"),
+    ]  # fmt: skip
+
+    def __init__(self, engine: Engine, lane: str, label: str) -> None:
+        super().__init__()
+        self._engine, self._lane, self._label = engine, lane, label
+        self._asked = REPETITIONS
+        self._proof: Proof | None = None
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="proof") as box:
+            box.border_title = Content(f"Prove it · {self._label}")
+            yield Static(id="proof-intro", markup=False)
+            yield Static(id="proof-verdict", markup=False)
+            yield Static(id="proof-table", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#proof").focus()
+        self._ask()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._show)
+
+    def take(self, proof: Proof) -> None:
+        """News of the engine; what belongs to an earlier question is left out."""
+        if proof.lane == self._lane and (proof.greedy or proof.repetitions == self._asked):
+            self._proof = proof
+            self._show()
+
+    def action_leave(self) -> None:
+        self._engine.stop_proving()
+        self.dismiss(None)
+
+    def action_more(self) -> None:
+        if self._proof and not self._proof.greedy and self._proof.note is None:
+            self._asked *= MORE
+            self._ask()
+
+    def _ask(self) -> None:
+        self._proof = None
+        self._engine.prove(self._lane, self._asked)
+        self._show()
+
+    def _show(self) -> None:
+        proof, box = self._proof, self.query_one("#proof")
+        said: Content | str = "Both draw from the same place, in a copy of their own …"
+        about, lines = "", list[Content]()
+        if proof is not None and proof.note is not None:
+            said = Content.styled(f"Nothing to prove: {proof.note}", "$warning")
+        elif proof is not None:
+            about = intro(proof)
+            said = (
+                Content.styled(*verdict(proof))
+                if proof.done == proof.repetitions
+                else Content.styled(share_bar(proof.done / proof.repetitions), "$primary")
+            )
+            width = self.query_one("#proof-table").container_size.width
+            lines = table(proof, width)
+        self.query_one("#proof-intro", Static).update(about)
+        self.query_one("#proof-verdict", Static).update(said)
+        self.query_one("#proof-table", Static).update(Content("\n").join(lines))
+        can = [f"{first_key(self.app, self.BINDINGS, 'leave')} closes"]
+        if proof is not None and not proof.greedy and proof.note is None:
+            more = first_key(self.app, self.BINDINGS, "more")
+            can.insert(0, f"{more} {MORE} times as many")
+        box.border_subtitle = Content(" · ".join(can))

@@ -1,0 +1,187 @@
+"""A list of named things that the user keeps: choose one, rename it, delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Generic, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from app.text.terminal_text import shortened
+from app.tui.background import aside
+from app.tui.keys.user_keymap import first_key
+from decoding.errors import InputError
+
+Kept = TypeVar("Kept")
+Result = TypeVar("Result")
+
+
+class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
+    """Gives what was chosen back, None when it was left. Subclasses say what is kept; their methods
+    may raise InputError or OSError, which is shown in a line."""
+
+    HEADING: ClassVar[str]
+    ENTER: ClassVar[str]  # what Enter does
+    KEYS: ClassVar[dict[str, str]] = {"rename": "renames", "delete": "deletes"}  # by action
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[Kept] = []
+        self._doomed: Kept | None = None  # asked for once; the second time deletes it
+        self._named: Callable[[str], None] = lambda name: None  # what a name is asked for
+
+    # What is kept
+
+    problem = ""  # with what is kept, for a line below it
+
+    def entries(self) -> list[Kept]:
+        raise NotImplementedError
+
+    def line(self, entry: Kept) -> Content:
+        """Content, not str: a name may hold what looks like markup."""
+        raise NotImplementedError
+
+    def name_of(self, entry: Kept) -> str:
+        raise NotImplementedError
+
+    def result(self, entry: Kept) -> Result:
+        raise NotImplementedError
+
+    def rename(self, entry: Kept, name: str) -> None:
+        raise NotImplementedError
+
+    def delete(self, entry: Kept) -> None:
+        raise NotImplementedError
+
+    # The box
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="kept"):
+            yield OptionList()
+            yield Static(classes="complaint", markup=False)
+            yield Input(compact=True, placeholder="A name", max_length=200)
+
+    async def on_mount(self) -> None:
+        self.query_one(".kept").border_title = self.HEADING
+        self._field.display = False
+        await self.fill()
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
+
+    @property
+    def here(self) -> Kept | None:
+        place = self._list.highlighted
+        return None if place is None or not self._entries else self._entries[place]
+
+    async def fill(self, name: str | None = None) -> None:
+        """Show what there is now; the highlight goes to `name`, or stays at its place. Keys that
+        are pressed while files are read act on what is shown then."""
+        place = self._list.highlighted or 0
+        try:
+            self._entries, problem = await aside(self.entries), ""
+        except OSError as error:
+            problem = str(error)
+        self.complain(problem or self.problem)
+        self._list.clear_options()
+        self._list.add_options([Option(self.line(entry)) for entry in self._entries])
+        names = [self.name_of(entry) for entry in self._entries]
+        if self._entries:
+            if name in names and names[place : place + 1] != [name]:
+                place = names.index(name)
+            self._list.highlighted = min(place, len(names) - 1)
+        else:
+            self._list.add_option(Option(Content("None yet"), disabled=True))
+        self.say()
+
+    def say(self, text: str = "") -> None:
+        """In the edge: what may be done, or what was asked."""
+        can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
+        can = [f"Enter {self.ENTER}", *can] if self._entries else []
+        self.query_one(".kept").border_subtitle = Content(
+            text or " · ".join([*can, f"{self.key('leave')} closes"])
+        )
+
+    def key(self, action: str) -> str:
+        return first_key(self.app, self.BINDINGS, action)
+
+    def complain(self, text: str = "") -> None:
+        line = self.query_one(".complaint", Static)
+        line.update(text)
+        line.display = bool(text)
+
+    def tried(self, act: Callable[[], object]) -> bool:
+        """Whether it could be done; else the reason is shown."""
+        try:
+            act()
+        except (InputError, OSError) as error:
+            self.complain(str(error) if isinstance(error, InputError) else str(error.strerror))
+            return False
+        self.complain()
+        return True
+
+    @on(OptionList.OptionHighlighted)
+    def look_elsewhere(self) -> None:
+        self._doomed = None
+        if not self._field.display:
+            self.say()
+
+    @on(OptionList.OptionSelected)
+    def choose(self) -> None:
+        if (entry := self.here) is not None:
+            self.tried(lambda: self.dismiss(self.result(entry)))
+
+    def action_leave(self) -> None:
+        if self._field.display:
+            self._close_name()
+        else:
+            self.dismiss(None)
+
+    def ask_name(self, given: str, what: str, act: Callable[[str], None]) -> None:
+        """`act` gets the name when Enter is pressed."""
+        self._named = act
+        self._field.value = given
+        self._field.display = True
+        self._field.focus()
+        self.say(what)
+
+    @on(Input.Submitted)
+    async def take_name(self, event: Input.Submitted) -> None:
+        name, act = " ".join(event.value.split()), self._named
+        self._close_name()
+        if name and self.tried(lambda: act(name)):
+            await self.fill(name)
+
+    def _close_name(self) -> None:
+        self._field.display = False
+        self._list.focus()
+        self.say()
+
+    def action_rename(self) -> None:
+        if (entry := self.here) is not None:
+            self.ask_name(
+                self.name_of(entry),
+                f"Enter renames · {self.key('leave')} leaves the name as it is",
+                lambda name: self.rename(entry, name),
+            )
+
+    async def action_delete(self) -> None:
+        if (entry := self.here) is None:
+            return
+        if self._doomed is not entry:
+            self._doomed = entry
+            key = self.key("delete")
+            self.say(f"{key} once more deletes “{shortened(self.name_of(entry), 30)}”")
+        elif self.tried(lambda: self.delete(entry)):
+            await self.fill()

@@ -1,0 +1,238 @@
+"""What the screen knows, made from the engine's events alone. No widgets here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from app.engine.events import (
+    Ended,
+    Event,
+    Finished,
+    LaneInfo,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
+    Loading,
+    Memory,
+    Prefilled,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Schedule,
+    Stepped,
+)
+from app.tui.state.lane_state import ENDS, LaneState, Phase
+from decoding.params import Params
+from decoding.round import TokenEvent
+
+
+@dataclass(slots=True)
+class AppState:
+    params: Params
+    schedule: Schedule = "fair"
+    seed: int | None = None
+    lanes: dict[str, LaneState] = field(default_factory=dict)
+    loading: Loading | None = None
+    loaded: Loaded | None = None
+    memory: Memory | None = None  # when it was looked at last: after loading, after a run
+    failure: str | None = None  # nothing could be loaded, and there is nothing to look at
+    ended: str = ""  # there are no models any more; what was answered can still be looked at
+    running: bool = False
+    opening: bool = False  # an earlier conversation is being shown
+    paused: bool = False
+    turns: int = 0  # answered or being answered in this conversation
+    leader: str | None = None
+    busy_lane: str | None = None  # the lane that the last event came from
+    queued: str | None = None  # a prompt that waits for the models
+    replay: str | None = None  # how far a replay is; None where models answer
+    keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
+    notice: str = ""
+    notice_seconds: float | None = None  # how much longer it stays; None: until the next one
+
+    def say(self, text: str, seconds: float | None = 6.0) -> None:
+        self.notice, self.notice_seconds = text, seconds
+
+    def let_time_pass(self, seconds: float) -> bool:
+        """True when the notice went away."""
+        if not self.notice or self.notice_seconds is None:
+            return False
+        self.notice_seconds -= seconds
+        if self.notice_seconds > 0:
+            return False
+        self.notice = ""
+        return True
+
+    def set_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
+        """Lanes that were there keep what they have answered, and whether they are switched on."""
+        known = self.lanes
+        self.lanes = {
+            info.name: known.get(info.name) or LaneState(info, info.enabled) for info in infos
+        }
+        for info in infos:
+            self.lanes[info.name].info, self.lanes[info.name].tree = info, info.tree
+        self.choose_leader()
+
+    def change_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
+        """Lanes that stay keep all that is known of them, and what the user has chosen since."""
+        known = self.lanes
+        self.lanes = {
+            info.name: known.get(info.name) or LaneState(info, info.enabled, info.tree)
+            for info in infos
+        }
+        self.busy_lane = self.busy_lane if self.busy_lane in self.lanes else None
+        self.choose_leader()
+
+    def choose_leader(self) -> None:
+        """The leader stays while it takes part; else the first lane that does."""
+        if self.leader is None or self.leader not in self.lanes or not self.lead.active:
+            active = (name for name, lane in self.lanes.items() if lane.active)
+            self.leader = next(active, None)
+
+    @property
+    def goes_on_from(self) -> str | None:
+        """The lane whose answer the next turn follows: the leader's, or the first one's if that
+        said nothing and will not."""
+        if self.leader is None or self.lead.phase is Phase.WAITING:
+            return self.leader
+        names = [self.leader, *self.lanes]
+        return next((name for name in names if self.lanes[name].first), self.leader)
+
+    @property
+    def typical(self) -> bool:
+        """Medusa's lossy rule is chosen, and there is a lane that knows it."""
+        return self.params.acceptance == "typical" and any(
+            lane.active and lane.info.strategy == "medusa" for lane in self.lanes.values()
+        )
+
+    @property
+    def lead(self) -> LaneState:
+        assert self.leader is not None
+        return self.lanes[self.leader]
+
+    def moving(self, lane: LaneState) -> bool:
+        """Rounds come in: nobody could look at an older one in peace."""
+        return lane.phase is Phase.RUNNING and not self.paused
+
+    def look(self, name: str, steps: int) -> str | None:
+        """Go back or forward through a lane's rounds; else the reason why not."""
+        lane = self.lanes[name]
+        last = len(lane.steps) - 1
+        if self.moving(lane):
+            pause, back = self.keys["run.pause"], self.keys["view.round_back"]
+            return f"The newest round is shown: {pause} pauses, then {back} goes back"
+        if last < 0:
+            return "This lane has no round yet"
+        place = (last if lane.place is None else lane.place) + steps
+        if not 0 <= place <= last:
+            return "This is the first round" if steps < 0 else "This is the newest round"
+        lane.place = None if place == last else place
+        return None
+
+    @property
+    def busy(self) -> str | None:
+        """Why nothing new can begin now."""
+        if self.opening:
+            return "Still opening a conversation"
+        return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
+
+    def look_at(self, name: str, token: TokenEvent | None) -> None:
+        """The lane's cursor is on `token`; unless rounds come in, its round is looked at as well.
+        The first token is the root of the first round."""
+        lane = self.lanes[name]
+        lane.cursor = token
+        if token is not None and lane.steps and not self.moving(lane):
+            place = max(token.round, 0)
+            lane.place = None if place >= len(lane.steps) - 1 else place
+
+    def label(self, name: str) -> str:
+        """A lane as it is called in sentences: its number and title."""
+        number = list(self.lanes).index(name) + 1
+        return f"{number} {self.lanes[name].info.title}"
+
+    def apply(self, event: Event) -> None:
+        match event:
+            case Prefilled(lane=name) | Stepped(lane=name) | Finished(lane=name) if (
+                name not in self.lanes
+            ):
+                pass  # the last words of a lane that was removed
+            case Loading():
+                self.loading = event
+            case Loaded():
+                self.loading, self.loaded, self.memory = None, event, event.memory
+                self.failure = None
+                self.set_lanes(event.lanes)
+            case LoadFailed(kept=True):
+                there = self.loaded.target if self.loaded else "what was there"
+                self.say(f"{there} is back: {event.message}", None)
+            case LoadFailed():
+                self._without_models(event.message)
+            case LanesChanged():
+                self.loading, self.memory = None, event.memory or self.memory
+                self.loaded = event.after(self.loaded) if self.loaded else None
+                self.change_lanes(event.lanes)
+            case RunStarted():
+                self.running, self.busy_lane, self.notice = True, None, ""
+                self.turns, self.seed = event.turn + 1, event.seed
+                for name, lane in self.lanes.items():
+                    if name in event.lanes:
+                        lane.begin()
+                    else:
+                        lane.phase = Phase.IDLE
+                        lane.clear_figures()
+            case Prefilled():
+                lane = self._lane_runs(event.lane)
+                lane.first, lane.ttft_seconds = event, event.ttft_seconds
+                lane.texts.update({event.first.id: event.first.text, **event.pieces})
+            case Stepped():
+                self._lane_runs(event.lane).add(event)
+            case Finished():
+                lane = self.lanes[event.lane]
+                lane.phase, lane.finished = ENDS[event.reason], event
+                lane.figures = event.figures or lane.figures
+                lane.texts = {**event.pieces, **lane.texts}  # those of watched rounds are better
+                self.look_at(event.lane, lane.cursor)
+            case RunFinished():
+                self.running = self.paused = False
+                self.memory = event.memory or self.memory
+                self.busy_lane = None
+            case RunRefused():
+                self.running = self.paused = False
+                self.busy_lane = None
+                for lane in self.lanes.values():
+                    if lane.phase in (Phase.WAITING, Phase.RUNNING):
+                        lane.phase = Phase.IDLE
+                if not self.gone:  # that says more
+                    self.say(event.message, None)
+            case Ended():
+                self.running = self.paused = False
+                self.busy_lane, self.notice = None, ""
+                self._without_models(event.message)
+
+    def _without_models(self, why: str) -> None:
+        self.loading = None
+        if self.loaded or self.turns:
+            self.ended = why
+        else:
+            self.failure = why
+
+    def begin_anew(self) -> None:
+        """Models are loaded, whatever was there before."""
+        self.loaded = self.loading = self.failure = None
+        self.ended = self.notice = ""
+
+    @property
+    def gone(self) -> bool:
+        """There are no models, and none that will come."""
+        return bool(self.failure is not None or self.ended)
+
+    def _lane_runs(self, name: str) -> LaneState:
+        self.busy_lane = name
+        self.lanes[name].phase = Phase.RUNNING
+        return self.lanes[name]
+
+    def forget_conversation(self) -> None:
+        self.turns = 0
+        for lane in self.lanes.values():
+            lane.phase = Phase.IDLE
+            lane.clear_figures()

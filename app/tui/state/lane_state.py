@@ -1,0 +1,137 @@
+"""What the screen knows of one lane, made from the engine's events alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from app.engine.events import DEFAULT_TREE, Figures, Finished, LaneInfo, Prefilled, Stepped
+from decoding.params import Params, with_settings
+from decoding.round import Round, TokenEvent
+
+NEWEST = 16  # rounds that speak for what is going on now
+
+
+class Phase(StrEnum):
+    """Where a lane stands in the current run."""
+
+    IDLE = "idle"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    STOPPED = "stopped"
+    ERROR = "error"
+
+
+ENDS = {
+    "stop": Phase.DONE,
+    "length": Phase.DONE,
+    "stopped": Phase.STOPPED,
+    "error": Phase.ERROR,
+}
+
+
+@dataclass(slots=True)
+class LaneState:
+    info: LaneInfo
+    enabled: bool
+    tree: str = DEFAULT_TREE
+    phase: Phase = Phase.IDLE
+    ttft_seconds: float | None = None
+    figures: Figures | None = None
+    finished: Finished | None = None
+    first: Prefilled | None = None  # of the last run, like the rounds
+    steps: list[Stepped] = field(default_factory=list)
+    texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
+    lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
+    place: int | None = None  # of the round looked at; None: the newest, whichever that is
+    cursor: TokenEvent | None = None  # the token looked at, if any
+
+    @property
+    def active(self) -> bool:
+        """It takes part in the next run."""
+        return self.enabled and self.info.available
+
+    @property
+    def model(self) -> str:
+        """The one that has the last word on each token, and whose probabilities are recorded."""
+        return "draft model" if self.info.strategy == "drafter" else "target"
+
+    def set_pins(self, pins: Mapping[str, Any]) -> None:
+        self.info = replace(self.info, pins=pins)
+
+    def own(self, params: Params) -> Params:
+        """The run's settings as this lane has them."""
+        return with_settings(params, self.info.pins)
+
+    def gamma(self, params: Params) -> str | None:
+        """The gamma in force; where it is chosen round by round "a" before the newest round's, in
+        the end before the usual one, since the last rounds had to end. None for a strategy that
+        does not draft."""
+        gamma = self.gamma_in(self.own(params))
+        if gamma != "auto" or not self.steps:
+            return gamma
+        running = self.phase is Phase.RUNNING
+        return f"a{self.steps[-1].round.gamma if running else self.usual_gamma(params)}"
+
+    def gamma_in(self, own: Params) -> str | None:
+        """The gamma that the lane's own settings mean; Medusa has no more than its tree is deep."""
+        if not self.info.default_gamma:
+            return None
+        deepest = self.info.trees.get(self.tree, self.info.default_gamma)
+        if own.gamma is None:
+            return str(deepest)
+        if self.info.strategy == "medusa" and own.gamma != "auto":
+            return str(min(own.gamma, deepest))
+        return str(own.gamma)
+
+    def usual_gamma(self, params: Params) -> int:
+        """The gamma in force as a number: where it is chosen round by round, what it was in most of
+        the newest ones."""
+        gamma = self.gamma_in(self.own(params))
+        if gamma != "auto":
+            return int(gamma or 0)
+        newest = [step.round.gamma for step in self.steps[-NEWEST:]]
+        return max(newest, key=newest.count, default=self.info.default_gamma)
+
+    @property
+    def rounds(self) -> list[Round]:
+        return [step.round for step in self.steps]
+
+    @property
+    def unmeasured(self) -> bool:
+        """There are tokens whose probabilities are not known, as nobody watched."""
+        if self.first and not self.first.belief:
+            return True
+        return any(not step.round.entropies for step in self.steps)
+
+    @property
+    def step_here(self) -> Stepped | None:
+        """The round looked at."""
+        if not self.steps:
+            return None
+        return self.steps[-1 if self.place is None else self.place]
+
+    @property
+    def round_here(self) -> Round | None:
+        return self.step_here.round if self.step_here else None
+
+    def begin(self) -> None:
+        self.phase = Phase.WAITING
+        self.clear_figures()
+
+    def clear_figures(self) -> None:
+        self.ttft_seconds = self.figures = self.finished = None
+        self.first, self.steps, self.texts = None, [], {}
+        self.lossy, self.place, self.cursor = False, None, None
+
+    def add(self, event: Stepped) -> None:
+        self.figures = event.figures
+        self.steps.append(event)
+        self.place = None  # something new is to be seen
+        self.lossy = self.lossy or event.round.lossy
+        # Pieces are pictures of single tokens, better here than what a token added to the text.
+        self.texts.update({each.id: each.text for each in event.tokens if each.text})
+        self.texts.update(event.pieces)

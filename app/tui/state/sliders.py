@@ -1,0 +1,118 @@
+"""The settings that have a slider: one table, and whom each of them acts on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.engine.events import DEFAULT_TREE
+from app.strategies.registry import ACTS_ON, EAGLE, MEDUSA
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
+from app.tui.widgets.slider import Scale, steps
+from decoding.params import Params, flat
+
+LEAST_TOKENS = 16
+TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
+MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+
+
+def token_places(context: int) -> tuple[int, ...]:
+    """16, 24, 32, 48, 64, ... and at the end all that the model's context holds."""
+    powers = [LEAST_TOKENS << n for n in range((context // LEAST_TOKENS).bit_length())]
+    places = [place for power in powers for place in (power, power * 3 // 2)]
+    return (*(place for place in places if place < context), context)
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A slider. `name` is the setting's own (see decoding.params.flat), `greedy` says why it does
+    nothing at temperature 0, if that is so."""
+
+    name: str
+    label: str
+    scale: Scale
+    what: str
+    greedy: str | None = None
+
+    @property
+    def strategies(self) -> Sequence[str]:
+        return ACTS_ON[self.name]
+
+
+SAMPLED = "it acts at a temperature above 0"
+PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
+
+KNOBS = (
+    Knob("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
+         "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
+         "auto: what pays most, round by round"),
+    Knob("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
+    Knob("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+         "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
+    Knob("top_k", "top-k", Scale(TOP_K, {0: "off"}),
+         "Draw from this many of the likeliest tokens", greedy=SAMPLED),
+    Knob("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
+         "Draw from tokens that have at least this part of the likeliest one's probability",
+         greedy=SAMPLED),
+    Knob("max_new_tokens", "tokens", Scale(token_places(4096)),
+         "The longest answer in tokens; a running one ends there too"),
+    Knob("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
+         "Nodes that are verified, the root included; auto: what pays"),
+    Knob("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
+         "Guesses of each node that is tried; 1 is a chain"),
+    Knob("epsilon", "eps", Scale(steps(0.01, 1.0, 0.01), decimals=2),
+         "epsilon: the least probability that a drafted token needs", PLAIN),
+    Knob("delta", "delta", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+         "delta: where the target is unsure, delta × exp(-entropy) is enough", PLAIN),
+)  # fmt: skip
+
+
+def shown(knob: Knob, state: AppState, here: LaneState | None = None) -> bool:
+    """EAGLE's have room while its lane leads, those of the typical rule while it is chosen; a
+    lane's own while it is in focus (`here`)."""
+    if here and knob.name in here.info.pins:
+        return knob.strategies is not MEDUSA or here.own(state.params).acceptance == "typical"
+    if knob.strategies is EAGLE:
+        lead = state.lanes.get(state.leader or "")
+        return lead is not None and lead.info.strategy in EAGLE
+    return state.typical if knob.strategies is MEDUSA else True
+
+
+def own_words(
+    lane: LaneState | None, params: Params, among: Collection[str] = tuple(ACTS_ON)
+) -> str:
+    """The lane's own values of the settings `among` some, where the run's `params` are others:
+    gamma 2, temp 0.80."""
+    if lane is None:
+        return ""
+    knobs, run = {knob.name: knob for knob in KNOBS}, flat(params)
+    return ", ".join(
+        f"{knobs[name].label} {knobs[name].scale.text(value)}" if name in knobs else f"{value}"
+        for name, value in lane.info.pins.items()
+        if name in among and value != run[name]
+    )
+
+
+def why_idle(knob: Knob, state: AppState, own: LaneState | None = None) -> str | None:
+    """Why it acts on nothing at the moment; None when it does. `own`: the only lane that it acts
+    on."""
+
+    def uses(lane: LaneState) -> bool:
+        return lane.active and lane.info.strategy in knob.strategies
+
+    lanes = [lane for lane in state.lanes.values() if uses(lane)]
+    if own is not None:
+        lanes = [own] if own.active else []
+    if not lanes:
+        return "no lane that is on has a use for it"
+    free = [lane for lane in lanes if own or knob.name not in lane.info.pins]
+    if not free:
+        return "each lane that could use it has a value of its own"
+    if knob.greedy and all(lane.own(state.params).sampling.greedy for lane in free):
+        return knob.greedy
+    if knob.strategies is EAGLE and all(
+        lane.tree not in (DEFAULT_TREE, "dynamic") for lane in free
+    ):
+        return "a static tree has its own nodes and branches"
+    return None

@@ -1,0 +1,129 @@
+"""What another gamma would give the lane in focus: one row, from the rounds of its last answer."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widget import Widget
+
+from app.engine.events import DEFAULT_TREE
+from app.tui.format.labels import BLOCKS
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
+from decoding.cost.forecast import Forecast, forecast
+
+WIDE = 70  # cells from which there is room for the question as well
+COLUMNS = 17  # of the curve: one for each gamma up to 16
+TOO_EARLY = "what if γ: told after a few drafts of the lane in focus"
+DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
+MEANING = (
+    "Expected tokens a second at gamma 0, 1, 2, … from the rounds of the last answer and their "
+    "times; with a gamma above 16 a column stands for several. The best column and that of gamma "
+    "now have the colours of their words. Dim columns and a ? are guesses: too few drafts were so "
+    "long, they are taken to go on as the shorter ones did."
+)
+
+
+class WhatIf(Widget):
+    """Comes with the first forecast and stays from then on, so that nothing jumps."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = "WhatIf { height: 1; padding: 0 1; color: $quiet; }"
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self.tooltip = MEANING
+        self.known = False
+        self._asked: tuple[object, ...] | None = None
+        self._forecast: Forecast | None = None
+        self._alpha: float | None = None
+        self._else = TOO_EARLY
+
+    def show(self, state: AppState, name: str | None) -> None:
+        """Cheap where nothing has happened since the last time."""
+        lane = state.lanes.get(name or "")
+        if lane is None:
+            return
+        made = [(id(each.steps), len(each.steps)) for each in state.lanes.values()]
+        asked = (name, made, lane.own(state.params), lane.tree)
+        if asked == self._asked:
+            return
+        self._asked = asked
+        self._forecast = foreseen(state, lane)
+        self._alpha = lane.figures.acceptance_rate if lane.figures else None
+        self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
+        self.known = self.known or self._forecast is not None
+        self.refresh()
+
+    def render(self) -> Content:
+        if self._forecast is None:
+            return Content(self._else)
+        return line(self._forecast, self._alpha, self.size.width)
+
+
+def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
+    """What is known of the lane's last answer, and of its target's passes in other lanes."""
+    if not lane.info.default_gamma:
+        return None
+    others = [each for each in state.lanes.values() if each.info.strategy != "drafter"]
+    medusa = lane.info.strategy == "medusa"
+    fixed = medusa or lane.tree not in (DEFAULT_TREE, "dynamic")  # a tree is as deep as it is
+    return forecast(
+        lane.rounds,
+        lane.usual_gamma(state.params),
+        others=[record for each in others if each is not lane for record in each.rounds],
+        pass_costs=state.loaded.pass_costs if state.loaded else (),
+        at_once=medusa,
+        limit=lane.info.trees.get(lane.tree) if fixed else None,
+    )
+
+
+def line(found: Forecast, alpha: float | None, width: int) -> Content:
+    """What there is room for in `width` cells. `alpha`: the lane's acceptance rate."""
+    best, now, seen = found.best, found.gamma, found.seen
+    each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
+    inks = {now // each: "$warning", best // each: "$accepted"}
+    pieces: list[str | tuple[str, str]] = ["what if "] if width >= WIDE else []
+    for column, block in enumerate(curve(peaks(found.speeds, each))):
+        usual = "$foreground" if column * each <= seen else "$quiet"
+        pieces.append((block, inks.get(column, usual)))
+    if best == 0:
+        told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
+    else:
+        told = f" best γ{best}{'?' * (best > seen)} ≈ {speed(found.speeds[best])} tok/s"
+    pieces += [(told, "bold $accepted"), " · "]
+    pieces += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", inks[now // each])]
+    more = [f" · a guess beyond γ{seen}"] if max(best, now) > seen else []
+    if now:
+        more.append(f" · {pays(found.break_even)}")
+        if alpha is not None:
+            more.append(f" (here {alpha:.0%})")
+    said = Content.assemble(*pieces)
+    for piece in more:
+        if said.cell_length + len(piece) > width:
+            break
+        said += piece
+    return said
+
+
+def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
+    """The highest of every so many."""
+    return tuple(max(speeds[at : at + each]) for at in range(0, len(speeds), each))
+
+
+def speed(value: float) -> str:
+    return f"{value:.0f}" if value >= 20 else f"{value:.1f}"
+
+
+def pays(break_even: float | None) -> str:
+    if break_even is None:
+        return "would not pay at any α"
+    return f"pays from α {break_even:.0%}"
+
+
+def curve(speeds: tuple[float, ...]) -> str:
+    """A column for each gamma. It stands on half of the highest, so that what is nearly the same
+    looks so, or on the lowest where that is less."""
+    top = max(speeds)
+    floor = min(top / 2, *speeds)
+    steps = len(BLOCKS) - 1
+    return "".join(BLOCKS[round((speed - floor) / (top - floor) * steps)] for speed in speeds)

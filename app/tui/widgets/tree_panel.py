@@ -1,0 +1,97 @@
+"""The tree inspector: what one round of the lane in focus drafted, and what became of it."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from app.tui.format.labels import (
+    BAR_CELLS,
+    LOSSY,
+    round_counts,
+    round_times,
+    round_total,
+    unseen,
+    why_off,
+)
+from app.tui.format.tree import tree_lines
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
+from app.tui.widgets.panel import Panel
+from app.tui.widgets.split_line import Part, SplitLine
+from app.tui.widgets.tree_view import TreeView
+from decoding.round import Round
+
+NOTHING_YET = "No round yet: the trees come with the answer."
+TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
+
+
+class Inspector(Panel):
+    """Follows the newest round of a lane until the user goes back from it."""
+
+    WATCHES = True
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._facts = SplitLine(ends=("│", "│"))
+        self._facts.add_class("edge")
+        self.view = TreeView(dom_id="treeview")
+        self._shown: tuple[object, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.top
+        yield self._facts
+        yield self.view
+        yield self.bottom
+
+    @property
+    def inside(self) -> Widget:
+        return self.view
+
+    def show(self, state: AppState, name: str) -> None:
+        lane = state.lanes[name]
+        record = lane.round_here
+        title = [
+            Part("Tree ·", "bold $primary", 1),
+            Part(state.label(name), "bold $foreground"),
+        ]
+        right = []
+        if record is not None:
+            place = len(lane.steps) if lane.place is None else lane.place + 1
+            title.append(Part(f"· round {place} of {len(lane.steps)}", "$foreground"))
+            if record.lossy:
+                right.append(LOSSY)
+            if lane.place is None and state.moving(lane):
+                right.append(Part("newest", "$quiet", 1))
+        self.top.show(title, right)
+        self._facts.show(round_counts(record), round_total(record, BAR_CELLS))
+        self.bottom.show(round_times(record))
+        self._draw(state, lane, record)
+
+    def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
+        """The tree again, where anything of it has changed."""
+        width = self.screen.size.width  # the view has none yet when it is opened
+        shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
+        if shown == self._shown:
+            return
+        self._shown = shown
+        if record is None:
+            off = why_off(lane, state.keys["view.toggle_here"])
+            self.view.show([], NOTHING_YET if lane.active else off)
+            return
+        deepest = max(depths(record.parents))
+        lines = tree_lines(
+            record,
+            lane.texts,
+            model=lane.model,
+            heads=lane.info.strategy == "medusa",
+            tight=2 * deepest > width // TIGHT_SHARE,
+        )
+        self.view.show(lines, unseen(state) if record.drafted and not record.p else "")
+
+
+def depths(parents: tuple[int, ...]) -> list[int]:
+    found = [0]
+    for parent in parents[1:]:
+        found.append(found[parent] + 1)
+    return found

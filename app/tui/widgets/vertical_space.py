@@ -1,0 +1,40 @@
+"""What the other rows of the screen leave to the lanes, and to the panel that is open below."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.containers import Vertical
+from textual.message import Message
+
+from app.tui.state.app_state import AppState
+from app.tui.widgets.lane_grid import grid_rows
+from app.tui.widgets.panel import Panel
+
+PANE_ROWS = 5  # two edges and three lines of text: with fewer a pane says nothing
+PANEL_SHARE, PANEL_LEAST = 0.45, 8  # of the screen's rows; rows
+TAB_ROWS = 1
+
+
+class Room(Vertical):
+    class Resized(Message):
+        """There is more or less to share."""
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.post_message(self.Resized())
+
+    def share(self, state: AppState, panel: Panel | None, alone: bool) -> bool:
+        """Give the panel as many rows as leave enough to each pane, or all of them if it stands
+        `alone`; whether the lanes have to be behind tabs, as there are too few rows for them."""
+        if panel and alone:
+            panel.styles.height = None
+            return True
+        width, height = self.size
+        opened = sum(lane.active for lane in state.lanes.values())
+        needed = grid_rows(opened, width) * PANE_ROWS + len(state.lanes) - opened
+        least = PANEL_LEAST if panel else 0
+        crowded = 0 < height < needed + least
+        if panel:
+            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.MOST_ROWS)
+            spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
+            panel.styles.height = max(min(wanted, spare), least)
+        return crowded

@@ -1,0 +1,209 @@
+"""Train a small Llama chat model from scratch on chat JSONL.
+
+    python -m assets.demo.recipe.pretrain --tokenizer DIR --data FILE[:REPEAT[:KEY=VALUE]] ... \
+        --heldout FILE ... --out DIR
+
+Running the same command again goes on where a killed run stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch.nn import functional
+from transformers import (
+    AutoTokenizer,
+    GenerationConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerBase,
+)
+
+from assets.demo.recipe.loop import (
+    LoopConfig,
+    add_options,
+    config_from,
+    round_to_bfloat16,
+    train,
+)
+from decoding.training.data import TokenStream, answer_mask, load_stream, turn_ids
+
+
+def build_model(
+    tokenizer: PreTrainedTokenizerBase,
+    hidden: int = 256,
+    layers: int = 16,
+    mlp: int = 704,
+    heads: int = 4,
+    kv_heads: int = 2,
+    context: int = 1024,
+    seed: int = 0,
+) -> LlamaForCausalLM:
+    """A deep, narrow Llama with tied embeddings; residual outputs start small, as in GPT-2."""
+    torch.manual_seed(seed)
+    _, end = turn_ids(tokenizer)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        intermediate_size=mlp,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        head_dim=hidden // heads,
+        max_position_embeddings=context,
+        tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=[end, int(str(tokenizer.eos_token_id))],
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = LlamaForCausalLM(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith(("o_proj.weight", "down_proj.weight")):
+                parameter.mul_((2 * layers) ** -0.5)
+    return model
+
+
+def block_size(step: int, steps: int, stages: Sequence[tuple[int, float]]) -> int:
+    """The row length of a step; `stages` are (length, share of the steps), in order."""
+    end = 0.0
+    for length, share in stages:
+        end += share * steps
+        if step < end:
+            return length
+    return stages[-1][0]
+
+
+def heldout_loss(model: LlamaForCausalLM, stream: TokenStream, columns: int = 512) -> float:
+    """Mean loss per token (nats) over the whole held-out text, in rows of `columns`."""
+    model.train(False)
+    rows = max(1, stream.tokens // columns)
+    ids = torch.from_numpy(stream.take(0, rows * min(columns, stream.tokens))).view(rows, -1)
+    losses = []
+    with torch.no_grad():
+        for start in range(0, rows, 8):
+            part = ids[start : start + 8].to(model.device)
+            loss = model(input_ids=part, labels=part, use_cache=False).loss
+            losses.append((float(loss), len(part)))
+    return sum(loss * n for loss, n in losses) / sum(n for _, n in losses)
+
+
+def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, out: Path) -> None:
+    """Write an ordinary bfloat16 checkpoint folder; the model itself stays as it is."""
+    weights = {name: value.detach().bfloat16() for name, value in model.state_dict().items()}
+    if model.config.tie_word_embeddings:
+        weights.pop("lm_head.weight", None)
+    config = LlamaConfig.from_dict({**model.config.to_dict(), "dtype": "bfloat16"})
+    copy = LlamaForCausalLM(config).bfloat16()
+    copy.load_state_dict(weights, strict=False)
+    copy.generation_config = GenerationConfig(
+        bos_token_id=config.bos_token_id,
+        eos_token_id=config.eos_token_id,
+        pad_token_id=config.pad_token_id,
+    )
+    copy.save_pretrained(out)
+    tokenizer.save_pretrained(out)
+
+
+def pretrain(
+    model: LlamaForCausalLM,
+    tokenizer: PreTrainedTokenizerBase,
+    stream: TokenStream,
+    heldout: TokenStream | None,
+    config: LoopConfig,
+    out: Path,
+    tokens_per_step: int = 4096,
+    stages: Sequence[tuple[int, float]] = ((512, 1.0),),
+    stop_at: int | None = None,
+    prompt_weight: float = 1.0,
+) -> dict[str, float]:
+    """Train on the stream; saves the bfloat16 folder in `out/model`. Tokens outside of answers
+    count `prompt_weight` as much as those of answers: what people type is worth reading, but not
+    worth imitating."""
+    assistant, end = turn_ids(tokenizer)
+
+    def loss_of(step: int) -> torch.Tensor:
+        columns = block_size(step, config.steps, stages)
+        ids = stream.block(step, tokens_per_step // columns, columns).to(model.device)
+        logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
+        weights = torch.where(answer_mask(ids, assistant, end)[:, 1:], 1.0, prompt_weight)
+        losses = functional.cross_entropy(
+            logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
+        )
+        return (losses * weights.flatten()).sum() / weights.sum()
+
+    def evaluate() -> dict[str, float]:
+        if heldout is None:
+            return {}
+        loss = heldout_loss(model, heldout)
+        save(model, tokenizer, out / "model")
+        return {"heldout_loss": loss, "heldout_perplexity": math.exp(loss)}
+
+    train(model, loss_of, config, out, evaluate, stop_at)
+    round_to_bfloat16(model)
+    result = evaluate()
+    save(model, tokenizer, out / "model")
+    return result
+
+
+def parse_stages(text: str) -> list[tuple[int, float]]:
+    """`256:0.5,512:0.5` -> [(256, 0.5), (512, 0.5)]."""
+    pairs = (item.partition(":") for item in text.split(","))
+    return [(int(length), float(share)) for length, _, share in pairs]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--data", nargs="+", required=True, metavar="FILE[:REPEAT[:KEY=VALUE]]")
+    parser.add_argument("--heldout", nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--hidden", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=16)
+    parser.add_argument("--mlp", type=int, default=704)
+    parser.add_argument("--heads", type=int, default=4)
+    parser.add_argument("--kv-heads", type=int, default=2)
+    parser.add_argument("--context", type=int, default=1024)
+    parser.add_argument("--tokens-per-step", type=int, default=4096)
+    parser.add_argument("--stages", type=parse_stages, default=[(512, 1.0)])
+    parser.add_argument("--prompt-weight", type=float, default=0.3)
+    parser.add_argument("--system-rate", type=float, default=0.05)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument(
+        "--compile", action="store_true", help="compile each layer (needs a C++ compiler)"
+    )
+    add_options(parser)
+    args = parser.parse_args()
+    tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
+    stream = load_stream(args.data, tokenizer, args.system_rate, args.seed)
+    heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
+    model = build_model(
+        tokenizer,
+        args.hidden,
+        args.layers,
+        args.mlp,
+        args.heads,
+        args.kv_heads,
+        args.context,
+        args.seed,
+    ).to(args.device)
+    print(
+        f"{model.num_parameters() / 1e6:.1f}M parameters, {stream.tokens} tokens an epoch",
+        flush=True,
+    )
+    if args.compile:
+        for layer in model.model.layers:
+            layer.compile(dynamic=False)
+    config = config_from(args)
+    print(pretrain(
+        model, tokenizer, stream, heldout, config, args.out, args.tokens_per_step, args.stages,
+        prompt_weight=args.prompt_weight,
+    ))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

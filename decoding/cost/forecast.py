@@ -1,0 +1,181 @@
+"""What another gamma would give: expected tokens per second, from rounds that were made.
+
+A round whose path was accepted up to a tokens would, with drafts of at most g <= gamma tokens, have
+been accepted up to min(a, g): for these g the rounds answer exactly. Beyond, a round that gamma
+ended while everything was accepted says only that a is at least gamma; it is censored. So the
+chance h(i) that a path goes on at position i is counted over the rounds that came so far and were
+allowed to go on (Kaplan and Meier 1958), and behind the last position with enough of them it stays
+as it was there. A path that ended with the answer, or because the drafter had no more to propose,
+would not have gone on with any gamma. Then, with S(j) = h(1) ... h(j), the probability that a path
+reaches j,
+
+    tau(g) = 1 + S(1) + ... + S(g)                        tokens in a round, bonus included
+    seconds(g) = d(levels) + v(nodes) + r                 as the rounds' own times have it
+    tau(g) / seconds(g)                                   tokens per second
+
+With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
+(2211.17192), section 3. For trees S(j) is what the paths of these trees reached: a tree that were
+made for g from the start might spend its nodes better (Sequoia, 2402.12374), so there the values
+below the present gamma are a little low.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+from statistics import median
+
+from decoding.cost.curve import Curve, robust_line
+from decoding.round import Round
+
+LEAST = 16  # gammas are told up to here, and as far as one goes
+ENOUGH = 8  # rounds that came to a position, to say how often it is accepted
+
+Cost = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """`speeds[g]` in tokens per second, g from 0 (no drafts) on. `break_even` is the acceptance
+    rate alpha, the same at every position, from which drafting as now (`gamma`) is faster than not
+    at all; None where even 1 would not do. Above gamma `seen` it is a guess: too few rounds were
+    asked for drafts that long."""
+
+    speeds: tuple[float, ...]
+    gamma: int
+    break_even: float | None
+    seen: int
+
+    @property
+    def best(self) -> int:
+        """The gamma with the highest speed; 0: drafting does not pay."""
+        return max(range(len(self.speeds)), key=self.speeds.__getitem__)
+
+    @property
+    def now(self) -> float:
+        return self.speeds[self.gamma]
+
+
+def forecast(
+    rounds: Sequence[Round],
+    gamma: int,
+    *,
+    others: Sequence[Round] = (),
+    pass_costs: Sequence[tuple[float, float]] = (),
+    at_once: bool = False,
+    limit: int | None = None,
+) -> Forecast | None:
+    """From a lane's `rounds`, for each gamma up to the present one and those that they had, at
+    least up to `LEAST`; or up to `limit`, where the drafter can go no further. None while too few
+    rounds drafted.
+
+    Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
+    and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
+    the same. `at_once`: the drafter makes all its levels in one go (Medusa), so that a shallower
+    draft takes as long.
+    """
+    asked = [record for record in rounds if record.gamma > 0]
+    gammas = sorted((record.gamma for record in asked), reverse=True)
+    if len(gammas) < ENOUGH:
+        return None
+    most = max(LEAST, gamma, gammas[0]) if limit is None else limit
+    seconds = _seconds(asked, rounds, others, pass_costs, at_once, most)
+    tau, speeds = 1.0, [1 / seconds[0]]
+    for depth, alive in enumerate(survival(asked, most), 1):
+        tau += alive
+        speeds.append(tau / seconds[depth])
+    now = min(gamma, most)
+    even = break_even(seconds[now] / seconds[0], now)
+    return Forecast(tuple(speeds), now, even, gammas[ENOUGH - 1])
+
+
+def survival(asked: Sequence[Round], most: int) -> list[float]:
+    """S(j), j from 1 to `most`, of at least `ENOUGH` rounds that were asked for a draft."""
+    reached, went_on = [0] * (most + 1), [0] * (most + 1)
+    ends = Counter((len(record.accepted), record.gamma) for record in asked)
+    for (accepted, gamma), count in ends.items():
+        for position in range(1, min(accepted + 1, gamma, most) + 1):
+            reached[position] += count
+            went_on[position] += count * (position <= accepted)
+    alive, goes_on, found = 1.0, 0.0, []
+    for position in range(1, most + 1):
+        if reached[position] >= ENOUGH:
+            rate = went_on[position] / reached[position]
+            # for the positions behind: nothing is certain, however often it was seen
+            goes_on = (went_on[position] + 1) / (reached[position] + 2)
+        else:
+            rate = goes_on
+        alive *= rate
+        found.append(alive)
+    return found
+
+
+def break_even(slowdown: float, gamma: int) -> float | None:
+    """The alpha at which 1 + alpha + ... + alpha^gamma tokens make up for a round that takes
+    `slowdown` times as long as one without drafts. None: there is none up to 1."""
+    if slowdown > gamma + 1:
+        return None
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        alpha = (low + high) / 2
+        if sum(alpha**power for power in range(gamma + 1)) < slowdown:
+            low = alpha
+        else:
+            high = alpha
+    return high
+
+
+def _seconds(
+    asked: Sequence[Round],
+    rounds: Sequence[Round],
+    others: Sequence[Round],
+    pass_costs: Sequence[tuple[float, float]],
+    at_once: bool,
+    most: int,
+) -> list[float]:
+    """[g]: expected seconds of a round with gamma g. Parts are medians; what happens besides now
+    and then is spread over all, so that together they take as long as the rounds did."""
+    verify = _verify_cost([*rounds, *others], pass_costs)
+    made = [(len(r.level_sizes) - 1, r.draft_seconds) for r in asked if r.drafted]
+    line = robust_line(made or [(1, 0.0)], proportional=not at_once)
+    rest = median(_rest(record) for record in asked)
+    deepest = max([most, *(levels for levels, _ in made)])
+    draft = [0.0, *(line(levels) for levels in range(1, deepest + 1))]
+    modelled, totals = 0.0, [0.0] * (most + 1)
+    shapes = Counter((record.level_sizes, record.gamma) for record in asked)
+    for (sizes, gamma), count in shapes.items():
+        levels, nodes = len(sizes) - 1, list(accumulate(sizes))
+        modelled += count * (draft[levels] + verify(nodes[-1]) + rest)
+        if levels == gamma:  # only gamma kept it from going deeper
+            nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
+        last = len(nodes) - 1
+        for g in range(most + 1):
+            totals[g] += count * (draft[min(g, last)] + verify(nodes[min(g, last)]))
+    scale = sum(record.total_seconds for record in asked) / modelled
+    plain = [_rest(record) for record in (*rounds, *others) if not record.drafted]
+    alone = verify(1) + (median(plain) if plain else rest)
+    return [scale * each for each in (alone, *(total / len(asked) + rest for total in totals[1:]))]
+
+
+def _rest(record: Round) -> float:
+    return record.total_seconds - record.draft_seconds - record.verify_seconds
+
+
+def _verify_cost(rounds: Sequence[Round], pass_costs: Sequence[tuple[float, float]]) -> Cost:
+    """v(nodes): what was measured, corrected by what passes of about that size took in the rounds;
+    without a measurement the line through the rounds."""
+    if not pass_costs:
+        points = [(len(record.tokens), record.verify_seconds) for record in rounds]
+        return robust_line(points)
+    curve = Curve(tuple(pass_costs))
+    measured = cache(curve)
+    sizes = [len(record.tokens) for record in rounds]
+    ratio = robust_line(
+        ((n, r.verify_seconds / measured(n)) for n, r in zip(sizes, rounds, strict=True)),
+        rising=False,
+    )
+    least, most = min(sizes), max(sizes)
+    return cache(lambda nodes: measured(nodes) * ratio(min(max(nodes, least), most)))

@@ -1,0 +1,46 @@
+"""What a pass costs on this machine: measured, not assumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+
+from decoding.cost.curve import Curve
+from decoding.model.target import Target
+from decoding.tree import DraftTree, chain
+
+PROMPT = 64  # tokens before the nodes
+SIZES = (1, 4, 8, 16, 32, 64)
+
+
+def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) -> float:
+    """Least time of `work`, the device waited for, one untimed run before: whatever else the
+    machine does can only add to it."""
+    times = []
+    for repeat in range(repeats + 1):
+        begun = time.perf_counter()
+        work()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        if repeat:
+            times.append(time.perf_counter() - begun)
+    return min(times)
+
+
+def pass_seconds(target: Target, nodes: int) -> float:
+    """Time of a pass over `nodes` nodes behind a short prefix."""
+    cache = target.new_cache()
+    target.prefill(cache, [0] * PROMPT)
+    tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
+    return seconds(lambda: target.forward(cache, tree), target.device)
+
+
+def verify_cost(target: Target) -> Curve:
+    """v(n) in seconds, measured at a few sizes; never falling, since a measurement may be off and a
+    larger pass is never cheaper."""
+    measured: list[float] = []
+    for nodes in SIZES:
+        measured.append(max([pass_seconds(target, nodes), *measured[-1:]]))
+    return Curve(tuple(zip(SIZES, measured, strict=True)))

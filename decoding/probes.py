@@ -1,0 +1,129 @@
+"""What somebody who watches wants to know besides: how likely the tokens were, before and after
+temperature and cuts. Worked out after a round, outside its times, and only while somebody does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from decoding.params import Params, SamplingParams
+from decoding.round import Belief, Likely, Pruned, Round
+from decoding.tree import Draft
+from decoding.verification.acceptance import plausible
+from decoding.verification.sampling import probabilities
+
+TOP = 5  # of the likeliest tokens at each place
+DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is written down
+
+
+def with_evidence(
+    record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, params: Params
+) -> Round:
+    """The round with all that watched rounds carry (see `Round`). `logits` [n, V] are the target's,
+    `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
+    sampling = params.sampling
+    node = record.accepted[-1] if record.accepted else 0
+    own = None if record.cut else (node, record.emitted[-1])
+    parents = torch.tensor((0, *record.parents[1:]), device=logits.device)
+    before = logits.float().log_softmax(-1)
+    after = probabilities(logits, sampling)
+    columns = _outlook(before, after)
+    columns["model_p"] = before[parents, draft.tree.tokens][1:].exp()
+    columns["p"] = after[parents, draft.tree.tokens][1:]
+    if own:
+        columns["own"] = torch.stack([before[own].exp(), after[own]])
+    if draft.q is not None:
+        columns["q"] = draft.q.gather(1, draft.tree.tokens[1:, None])
+    elif draft.own_p is not None:
+        columns["q"] = draft.own_p()
+    if draws is not None:
+        columns["draws"] = draws
+    if record.lossy and draft.q is None:
+        log_p, threshold = plausible(logits, sampling.temperature, params.epsilon, params.delta)
+        columns["tempered"] = log_p[parents, draft.tree.tokens][1:].exp()
+        columns["thresholds"] = threshold[parents][1:]
+    if draft.pool is not None and draft.kept is not None:
+        columns |= draft.pool.columns() | {"kept": draft.kept}
+    found = _fetch(columns)
+    scores, pruned = _pool(found, draft.pool.width) if draft.pool is not None else ((), ())
+    return replace(
+        record,
+        p=(1.0, *_short(found["p"])),
+        model_p=(1.0, *_short(found["model_p"])),
+        q=(1.0, *_short(found["q"])) if "q" in found else (),
+        draws=(0.0, *_short(found["draws"])) if "draws" in found else (),
+        entropies=_short(found["entropies"]),
+        top=_tops(found, len(record.tokens)),
+        own_p=_pair(found["own"]) if own else None,
+        tempered_p=(1.0, *_short(found["tempered"])) if "tempered" in found else (),
+        thresholds=(0.0, *_short(found["thresholds"])) if "thresholds" in found else (),
+        scores=scores,
+        pruned=pruned,
+    )
+
+
+@torch.inference_mode()
+def believe(logits: Tensor, token: int, sampling: SamplingParams) -> Belief:
+    """How the target saw the place that `token` came to, by its `logits` [1, V] there."""
+    before, after = logits.float().log_softmax(-1), probabilities(logits, sampling)
+    columns = _outlook(before, after)
+    columns["own"] = torch.stack([before[0, token].exp(), after[0, token]])
+    found = _fetch(columns)
+    return Belief(_short(found["entropies"])[0], _tops(found, 1)[0], _pair(found["own"]))
+
+
+def _outlook(before: Tensor, after: Tensor) -> dict[str, Tensor]:
+    """Entropies in bits, and the likeliest tokens, of rows of log-probabilities `before` [n, V] and
+    probabilities `after` [n, V]."""
+    finite = before.clamp_min(torch.finfo(before.dtype).min)
+    top = before.topk(min(TOP, before.shape[-1]), dim=-1)
+    return {
+        "entropies": -(before.exp() * finite).sum(-1) / math.log(2),
+        "top": top.indices,
+        "top_before": top.values.exp(),
+        "top_after": after.gather(-1, top.indices),
+    }
+
+
+def _fetch(columns: dict[str, Tensor]) -> dict[str, list[float]]:
+    """Tensors as flat lists, in one transfer. float32 holds every id exactly (up to 2^24)."""
+    packed = iter(torch.cat([each.flatten().float() for each in columns.values()]).tolist())
+    return {name: list(islice(packed, each.numel())) for name, each in columns.items()}
+
+
+def _short(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(f"{value:.{DIGITS}g}") for value in values)
+
+
+def _pair(values: Sequence[float]) -> tuple[float, float]:
+    before, after = _short(values)
+    return before, after
+
+
+def _tops(found: dict[str, list[float]], rows: int) -> tuple[tuple[Likely, ...], ...]:
+    ids = map(int, found["top"])
+    likely = zip(ids, _short(found["top_before"]), _short(found["top_after"]), strict=True)
+    size = len(found["top"]) // rows
+    return tuple(tuple(islice(likely, size)) for _ in range(rows))
+
+
+def _pool(
+    found: dict[str, list[float]], width: int
+) -> tuple[tuple[float, ...], tuple[Pruned, ...]]:
+    """The probability of the path down to each node, root included, and the guesses behind these
+    nodes that were not kept, likeliest first."""
+    scores = _short(found["pool_scores"])
+    node_of = {-1: 0} | {int(guess): node for node, guess in enumerate(found["kept"], 1)}
+    guesses = zip(map(int, found["pool_tokens"]), map(int, found["pool_parents"]), strict=True)
+    pruned = [
+        Pruned(node_of[parent], token, guess % width, scores[guess])
+        for guess, (token, parent) in enumerate(guesses)
+        if guess not in node_of and parent in node_of
+    ]
+    pruned.sort(key=lambda guess: -guess.score)
+    return (1.0, *(scores[guess] for guess in node_of if guess >= 0)), tuple(pruned)

@@ -1,0 +1,114 @@
+"""`specchat doctor` looks at everything, whatever it finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import pytest
+import torch
+
+from app.cli import doctor
+from app.config.presets import Presets
+from app.engine.lane import Lane
+from app.models import catalog
+from decoding.errors import InputError
+from decoding.params import Params
+from decoding.round import Round
+from tests.conftest import Specchat
+
+NAMES = [
+    "specchat", "terminal", "settings", "conversations", "torch", "GPU", "quantizing", "memory",
+    "model cache", "demo",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+
+
+def checks(done: Any) -> dict[str, dict[str, str]]:
+    found = json.loads(done.stdout)["checks"]
+    assert [check["name"] for check in found] == NAMES
+    return {check["name"]: check for check in found}
+
+
+def test_a_sound_machine(specchat: Specchat) -> None:
+    done = specchat("doctor", "--json")
+    found = checks(done)
+    assert done.returncode == 0, found
+    assert found["demo"]["state"] == "ok" and found["demo"]["found"].startswith("6 lanes said the")
+    assert found["GPU"]["state"] == found["quantizing"]["state"] == "note"
+
+
+def test_what_is_wrong_is_said_with_what_to_do(
+    specchat: Specchat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings that can't be, a GPU that torch can't use, a lane that says something else."""
+    (tmp_path / "config.toml").write_text("temperature = -1")
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    monkeypatch.setattr(torch.version, "cuda", None)
+    step = Lane.step
+
+    def wrong(lane: Lane, params: Params) -> Round:
+        record = step(lane, params)
+        if lane.spec.strategy == "medusa":
+            lane.ids[-1] = 0
+        return record
+
+    monkeypatch.setattr(Lane, "step", wrong)
+    done = specchat("doctor", "--json")
+    found = checks(done)
+    assert done.returncode == 1
+    assert {n for n, check in found.items() if check["state"] == "wrong"} == {
+        "settings", "GPU", "demo",
+    }  # fmt: skip
+    assert "temperature in" in found["settings"]["found"]
+    assert found["GPU"]["advice"] == "install a build of torch with CUDA"
+    assert found["demo"]["found"] == "medusa did not say what ar said"
+
+
+def test_a_preset_that_cannot_be_used_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platformdirs, "user_config_path", lambda name: tmp_path)
+    path = Presets().path
+    path.write_text(json.dumps({"mine": {"temperature": 0.5}}))
+    assert doctor._settings().found.endswith(" 6 presets")
+    path.write_text(json.dumps({"mine": {"temperature": -1}}))
+    with pytest.raises(InputError, match="the preset “mine” in .*: temperature"):
+        doctor._settings()
+
+
+def test_a_look_that_breaks_ends_no_other(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "_torch", lambda: 1 / 0)
+    monkeypatch.setattr(doctor, "_demo", lambda: doctor.Finding("demo", "ok", "fine"))
+    done = specchat("doctor")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert "✗ torch          division by zero" in lines and "✓ demo           fine" in lines
+    assert sum(line.startswith(tuple("✓·✗")) for line in lines) == len(NAMES)
+
+
+def test_a_disk_that_hangs_holds_nothing_up(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(doctor, "_demo", lambda: doctor.Finding("demo", "ok", "fine"))
+    never = threading.Event()
+    monkeypatch.setattr(catalog, "cached", lambda: never.wait(60))
+    done = specchat("doctor", "--json")
+    never.set()
+    found = checks(done)
+    assert done.returncode == 0 and found["demo"]["found"] == "fine"
+    assert found["model cache"]["state"] == "note"
+    assert found["model cache"]["found"] == "not known after 0.2 seconds"

@@ -1,0 +1,177 @@
+"""Where settings come from, and which source wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.config import settings as module
+from app.config.overrides import parse_strategies
+from app.config.settings import load_settings
+from app.strategies.registry import LaneSpec
+from decoding.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "config.toml"
+    monkeypatch.setattr(module, "config_file", lambda: path)
+    return path
+
+
+def test_flags_over_environment_over_file_over_defaults(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("top_p = 0.7\ntop_k = 30\nmin_p = 0.1\n")
+    monkeypatch.setenv("SPECCHAT_TOP_P", "0.8")
+    monkeypatch.setenv("SPECCHAT_TOP_K", "20")
+    settings = load_settings({"top_p": 0.9})
+    assert (settings.top_p, settings.top_k, settings.min_p) == (0.9, 20, 0.1)
+    assert settings.max_new_tokens == 256 and settings.temperature == 0.0
+
+
+def test_what_is_wrong_is_named_with_its_source(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="^--top-p: .* less than or equal to 1, not 3.0"):
+        load_settings({"top_p": 3.0})
+    config.write_text("top_p = 3")
+    with pytest.raises(InputError, match=r"^top_p in .*config.toml: "):
+        load_settings({})
+    monkeypatch.setenv("SPECCHAT_TOP_P", "4")
+    with pytest.raises(InputError, match="^SPECCHAT_TOP_P: .*not '4'"):
+        load_settings({})
+    monkeypatch.delenv("SPECCHAT_TOP_P")
+    config.write_text("top_q = 1")
+    with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
+        load_settings({})
+    config.write_text("top_p = = 1")
+    with pytest.raises(InputError, match="can't read the settings"):
+        load_settings({})
+
+
+def test_a_theme_is_checked_where_a_screen_asks_for_it(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text('theme = "nord"')
+    assert load_settings({}).screen_theme == "nord"
+    for wrong in ('"pink"', "7", '["nord"]'):
+        config.write_text(f"theme = {wrong}")
+        settings = load_settings({})  # as a headless command does, which has no colours
+        with pytest.raises(InputError, match="^theme in .*config.toml: there is no theme '"):
+            print(settings.screen_theme)
+    assert load_settings({"theme": "nord"}).screen_theme == "nord"
+    with pytest.raises(InputError, match="^--theme: there is no theme 'pink'; choose from spec"):
+        load_settings({"theme": "pink"})
+    monkeypatch.setenv("SPECCHAT_THEME", "grey")
+    with pytest.raises(InputError, match="^SPECCHAT_THEME: there is no theme 'grey'"):
+        print(load_settings({}).screen_theme)
+
+
+def test_keys_are_checked_where_a_screen_asks_for_them(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for wrong, why in (
+        ('keys = "x"', "must be a table"),
+        ("[keys]\nview.ghosts = 7", "must be a table"),
+        ("[keys]\nview.a.b = 'x'", "must be a table"),
+        ('[keys]\n"view.ghosts" = "c"\n', "c would be both"),
+    ):
+        config.write_text(wrong)
+        settings = load_settings({})  # as a headless command does, which has no keys
+        with pytest.raises(InputError, match=f"^keys in .*config.toml: {why}"):
+            print(settings.keymap)
+    config.write_text('[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
+    assert load_settings({}).keymap == {"view.ghosts": "f7", "view.look": "f8"}
+    config.write_text("")
+    assert load_settings({}).keymap == {}
+    monkeypatch.setenv("SPECCHAT_KEYS", "x")
+    with pytest.raises(InputError, match="^SPECCHAT_KEYS: must be a table"):
+        print(load_settings({}).keymap)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("[keys]\nview.phantoms = 'x'\n", "there is no action 'view.phantoms'"),
+        ("theme = 'pink'\n", "there is no theme 'pink'"),
+    ],
+)
+def test_what_is_wrong_of_the_screen_stops_it_before_anything_begins(
+    config: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, why: str
+) -> None:
+    from app.cli import chat as screen
+
+    monkeypatch.setattr(screen, "SessionProcess", None)
+    config.write_text(wrong)
+    with pytest.raises(InputError, match=why):
+        screen.open_screen(load_settings({}), seed=1)
+
+
+def test_the_environment_takes_plain_text_and_empty_means_not_set(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECCHAT_STOP", "END")
+    monkeypatch.setenv("SPECCHAT_TARGET", "")
+    monkeypatch.setenv("SPECCHAT_THREADS", "3")
+    settings = load_settings({})
+    assert settings.stop == ("END",)
+    assert settings.models.target is None and settings.models.threads == 3
+    config.write_text('stop = ["a", "b"]')
+    monkeypatch.delenv("SPECCHAT_STOP")
+    assert load_settings({}).stop == ("a", "b")
+
+
+def test_gamma_is_a_number_or_auto(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings({}).params.gamma is None
+    config.write_text('gamma = "auto"')
+    assert load_settings({}).params.gamma == "auto"
+    config.write_text("gamma = 3")
+    assert load_settings({}).params.gamma == 3
+    monkeypatch.setenv("SPECCHAT_GAMMA", "auto")
+    assert load_settings({}).params.gamma == "auto"
+    assert load_settings({"gamma": "4"}).params.gamma == 4
+    for wrong in ("most", "65", "-1", "2.5"):
+        with pytest.raises(InputError, match="^--gamma: must be auto or a whole number from 0"):
+            load_settings({"gamma": wrong})
+
+
+def test_strategies_may_repeat_with_settings_of_their_own() -> None:
+    pinned = parse_strategies("eagle1:top-p=0.9:eagle_top_k=2,medusa:acceptance=typical:delta=0.1")
+    assert [lane.pins for lane in pinned] == [
+        {"top_p": 0.9, "eagle_top_k": 2},
+        {"acceptance": "typical", "delta": 0.1},
+    ]
+    assert parse_strategies("ar, draft:gamma=2,draft:gamma=auto,lookup,lookup") == (
+        LaneSpec("ar", "ar"),
+        LaneSpec("draft", "draft:gamma=2", {"gamma": 2}),
+        LaneSpec("draft", "draft:gamma=auto", {"gamma": "auto"}),
+        LaneSpec("lookup", "lookup"),
+        LaneSpec("lookup", "lookup#2"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "an empty strategy"),
+        ("ar,,draft", "an empty strategy"),
+        ("magic", "unknown strategy 'magic'; choose from ar, draft"),
+        ("draft:beta=2", "unknown setting 'beta'"),
+        ("draft:gamma=", "gamma must be auto or a whole number"),
+        ("draft:gamma=most", "gamma must be auto or a whole number"),
+        ("draft:gamma=-1", "gamma must be auto or a whole number"),
+        ("draft:gamma=65", "gamma must be auto or a whole number from 0 to 64"),
+        ("ar:gamma=2", "'ar:gamma=2': gamma does nothing there; its own may be temperature, top_p"),
+        ("draft:epsilon=0.2", "epsilon does nothing there"),
+        ("draft:gamma=2:gamma=3", "gamma is given twice"),
+        ("ar:temperature=hot", "temperature: input should be a valid number.*not 'hot'"),
+        ("ar:temperature=-1", "temperature: input should be greater than or equal to 0, not '-1'"),
+        ("ar:top-p", "top_p: input should be a valid number"),
+        ("medusa:acceptance=maybe", "acceptance: input should be 'exact' or 'typical'"),
+    ],
+)
+def test_bad_strategies(text: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        parse_strategies(text)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.config.overrides import parse_strategies
+from app.config.settings import ModelOptions
+from app.engine.events import Event, Stepped
+from app.engine.mailbox import Wishes
+from app.engine.session import Session
+from app.models.loaded import Family, load_family
+from decoding.params import Params
+from tests.support.listening import DEADLINE, Listener, Open
+
+
+@pytest.fixture(scope="session")
+def options(family_folders: Any) -> ModelOptions:
+    return ModelOptions(
+        family_folders.target, family_folders.draft, device="cpu", dtype="float32", threads=1
+    )
+
+
+@pytest.fixture(scope="session")
+def family(options: ModelOptions) -> Family:
+    return load_family(options)
+
+
+@pytest.fixture
+def open_session(options: ModelOptions) -> Iterator[Open]:
+    """Starts sessions on the tiny family, and closes them in the end."""
+    listeners: list[Listener] = []
+
+    def start(strategies: str = "ar,draft,lookup", **settings: Any) -> Listener:
+        settings = {
+            "params": Params(gamma=3, max_new_tokens=12),
+            "seed": 7,
+            "ignore_eos": True,
+            **settings,
+        }
+        chosen = settings.pop("options", options)
+        params = settings.pop("params")
+        listener = Listener(Session(chosen, parse_strategies(strategies), params, **settings))
+        listeners.append(listener)
+        listener.session.open()
+        return listener
+
+    yield start
+    for listener in listeners:
+        listener.session.close()
+    # Two loads at once break transformers for good: each patches tie_weights away and restores
+    # what it found. So a thread that is still loading must not meet the next test's load.
+    for thread in threading.enumerate():
+        if thread.name == "specchat-decode":
+            thread.join(DEADLINE)
+
+
+@pytest.fixture
+def lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No round is made before the last one was heard: a run waits for who wants to interrupt it."""
+    emit = Wishes.emit
+
+    def and_wait(self: Wishes, event: Event) -> None:
+        emit(self, event)
+        until = time.monotonic() + DEADLINE
+        while isinstance(event, Stepped) and self._events and not self.closed:
+            assert time.monotonic() < until, "nobody listens"
+            time.sleep(0.0002)
+
+    monkeypatch.setattr(Wishes, "emit", and_wait)

@@ -1,0 +1,76 @@
+"""Pictures of all tokens in a round's tree, for whoever looks at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.config.overrides import parse_strategies
+from app.engine.events import Event, Prefilled, Stepped
+from app.engine.lane import Lane
+from app.engine.turn import TurnRunner
+from app.models.loaded import Family
+from decoding.params import Params, SamplingParams
+from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.stopping import Stop
+from tests.support.listening import of
+
+
+def steps(family: Family, strategies: str, watched: str, temperature: float) -> list[Stepped]:
+    return of(events(family, strategies, watched, temperature), Stepped)
+
+
+def events(family: Family, strategies: str, watched: str, temperature: float) -> list[Event]:
+    lanes = [Lane(spec, family) for spec in parse_strategies(strategies)]
+    for lane in lanes:
+        lane.watch(lane.spec.name == watched)
+    told: list[Event] = []
+    ids = family.encode([{"role": "user", "content": "the quick brown fox and the quick"}])
+    runner = TurnRunner(lanes, ids, 3, 0, Stop(), told.append, lambda: False)
+    params = Params(SamplingParams(temperature), gamma=3, max_new_tokens=12)
+    enabled = {lane.spec.name: True for lane in lanes}
+    while due := runner.due("fair", enabled.__getitem__):
+        runner.advance(due, params)
+    return told
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_watched_rounds_have_the_text_of_every_token(family: Family, temperature: float) -> None:
+    for event in steps(family, "ar,draft,lookup", "draft", temperature):
+        record = event.round
+        if event.lane == "draft":
+            likely = {token for top in record.top for token, _, _ in top}
+            assert set(event.pieces) == {
+                *(*record.tokens, *record.chosen, *record.emitted), *likely,
+            }  # fmt: skip
+            assert len(record.p) == len(record.tokens)
+        else:
+            assert not event.pieces and not record.p
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_watched_first_token_too(family: Family, temperature: float) -> None:
+    watched, other = (
+        event
+        for event in events(family, "draft,lookup", "draft", temperature)
+        if isinstance(event, Prefilled)
+    )
+    assert other.belief is None and not other.pieces
+    assert watched.belief and len(watched.belief.top) == 5 and watched.belief.entropy > 0.0
+    assert set(watched.pieces) == {token for token, _, _ in watched.belief.top}
+    found = {token: (before, after) for token, before, after in watched.belief.top}
+    assert found.get(watched.first.id, watched.belief.own_p) == watched.belief.own_p
+    if temperature == 0.0:
+        assert watched.belief.own_p[1] == 1.0 and watched.belief.top[0][0] == watched.first.id
+
+
+def test_a_special_token_goes_by_its_name(family: Family) -> None:
+    behind = Detokenizer(family.decode)
+    behind.push(family.encode([{"role": "user", "content": "fox"}])[-1])
+    assert family.picture(1, behind) == "</s>"
+    assert family.picture(family.target.vocab_size + 1, behind) == ""  # a padded one
+
+
+def test_looking_changes_nothing(family: Family) -> None:
+    seen = steps(family, "ar,draft", "draft", 1.0)
+    unseen = steps(family, "ar,draft", "", 1.0)
+    assert [event.tokens for event in seen] == [event.tokens for event in unseen]

@@ -1,0 +1,289 @@
+"""The engine in a process of its own: everything arrives, in order, and nothing hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from io import StringIO
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.config.settings import ModelOptions
+from app.engine.events import (
+    Ended,
+    Event,
+    Finished,
+    Loaded,
+    Loading,
+    PastTurn,
+    RunFinished,
+    RunRefused,
+    Stepped,
+)
+from app.engine.process import SessionProcess
+from app.strategies.registry import LaneSpec
+from decoding.params import Params, SamplingParams
+from tests.support.echo_engine import EchoEngine, late, stuck
+
+PATIENCE_SECONDS = 60
+SPECS = (LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup"))
+KILLED = "the decoding process ended by signal 9 (too little memory?)"
+
+
+@pytest.fixture
+def engine() -> Iterator[SessionProcess]:
+    engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
+    yield engine
+    engine.close()
+
+
+def wait_for(engine: SessionProcess, enough: Callable[[list[Event]], bool]) -> list[Event]:
+    events: list[Event] = []
+    until = time.monotonic() + PATIENCE_SECONDS
+    while not enough(events):
+        assert time.monotonic() < until, events
+        events += engine.drain()
+        time.sleep(0.01)
+    return events
+
+
+def said(events: list[Event]) -> list[str]:
+    return [event.what for event in events if isinstance(event, Loading)]
+
+
+def steps(events: list[Event]) -> list[Stepped]:
+    return [event for event in events if isinstance(event, Stepped)]
+
+
+def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
+    params = Params(SamplingParams(0.5), gamma=3)
+    turns = (PastTurn("a", 0, {"ar": "b"}),)
+    engine.open()
+    engine.pause(True)
+    engine.step()
+    engine.new_conversation()
+    engine.resume(turns, 7)
+    engine.set_params(params)
+    engine.set_enabled("ar", False)
+    engine.set_schedule("race")
+    engine.watch(frozenset({"ar"}))
+    engine.set_tree("medusa", "chain")
+    engine.set_leader("ar")
+    spec = LaneSpec("draft", "draft", {"gamma": 2})
+    engine.add_lane(spec, "ar")
+    engine.remove_lane("ar")
+    engine.pin("draft", {"gamma": None})
+    engine.open_models(ModelOptions("x"), (spec,))
+    events = wait_for(engine, lambda seen: len(seen) >= 15)
+    assert said(events) == [
+        "for t, ['ar', 'lookup'], from run 0 on",
+        "pause(True,)",
+        "step()",
+        "new_conversation()",
+        f"resume({turns}, 7)",
+        f"set_params({params},)",
+        "set_enabled('ar', False)",
+        "set_schedule('race',)",
+        "watch(frozenset({'ar'}),)",
+        "set_tree('medusa', 'chain')",
+        "set_leader('ar',)",
+        f"add_lane({spec}, 'ar')",
+        "remove_lane('ar',)",
+        "pin('draft', {'gamma': None})",
+        f"open_models({ModelOptions('x')}, ({spec},))",
+    ]
+
+
+def test_it_is_another_process_and_prints_nothing_here(
+    engine: SessionProcess, capfd: pytest.CaptureFixture[str]
+) -> None:
+    engine.run("hello")
+    (event,) = wait_for(engine, bool)
+    assert isinstance(event, Loading) and event.what != f"in process {os.getpid()}"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("how", "says"), [("stop", KILLED), ("again", "the decoding process ended with code 1")]
+)
+def test_its_death_is_told_once(engine: SessionProcess, how: str, says: str) -> None:
+    getattr(engine, how)()
+    assert wait_for(engine, bool) == [Ended(says)]
+    assert engine.drain() == []
+
+
+def test_a_prompt_that_nobody_heard_comes_back(engine: SessionProcess) -> None:
+    engine.stop()
+    engine.run("hello")
+    assert wait_for(engine, bool) == [RunRefused("hello", KILLED), Ended(KILLED)]
+    engine.run("once more")
+    assert engine.drain() == [RunRefused("once more", KILLED)]
+
+
+def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> None:
+    engine.open()
+    engine.set_params(Params(gamma=2))
+    engine.set_params(Params(gamma=3))
+    engine.set_enabled("lookup", False)
+    engine.resume((PastTurn("a", 4, {"ar": "b"}),), 7)
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    engine.watch(frozenset({"ar"}))
+    engine.open()
+    assert said(wait_for(engine, lambda seen: len(seen) >= 5)) == [
+        f"set_params({Params(gamma=3)},)",
+        f"watch({frozenset({'ar'})},)",
+        "set_enabled('lookup', False)",
+        f"resume({[PastTurn('a', 4, {'ar': 'b'})]}, 7)",
+        "for t, ['ar', 'lookup'], from run 5 on",
+    ]
+    engine.stop()
+    assert wait_for(engine, bool) == [Ended(KILLED)]
+    assert engine.drain() == []
+
+
+def test_nothing_of_those_that_ended_stays(engine: SessionProcess) -> None:
+    there = set(threading.enumerate())
+    for _ in range(3):
+        engine.open()
+        wait_for(engine, bool)
+    until = time.monotonic() + PATIENCE_SECONDS
+    while len(set(threading.enumerate()) - there) > 1 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(set(threading.enumerate()) - there) == 1
+
+
+def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
+    engine.open()
+    engine.run("break")
+    events = wait_for(engine, lambda seen: Ended("it broke") in seen)
+    assert events[-2:] == [RunRefused("break", "it broke"), Ended("it broke")]
+    assert engine._process
+    engine._process.join(PATIENCE_SECONDS)
+    assert not engine._process.is_alive() and engine.drain() == []
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
+
+
+def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> None:
+    """More than fits into a pipe, to a process that only begins."""
+    begin = tmp_path / "begin"
+    begin.touch()
+    engine = SessionProcess(partial(late, begin), ModelOptions("t"), SPECS)
+    engine.open()
+    engine.resume((PastTurn("a", 0, {"ar": "x" * 1_000_000}),), 7)
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    begin.unlink()
+    at_last = threading.Timer(PATIENCE_SECONDS / 2, begin.touch)
+    at_last.start()
+    engine.open()
+    assert not begin.exists()
+    at_last.cancel()
+    begin.touch()
+    assert len(said(wait_for(engine, bool))[0]) > 1_000_000
+    engine.close()
+
+
+def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
+    engine.open()
+    engine.resume((PastTurn("a", 0, {}),), 7)
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    engine.open_models(ModelOptions("x"), SPECS[:1])
+    assert said(wait_for(engine, bool)) == ["for x, ['ar'], from run 1 on"]
+
+
+@pytest.mark.filterwarnings("ignore:resource_tracker")
+def test_another_one_begins_where_stderr_is_no_file(
+    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on the screen, and though the resource tracker has died as well."""
+    engine.open()
+    engine.stop()
+    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    tracker = resource_tracker._resource_tracker._pid  # type: ignore[attr-defined]
+    os.kill(tracker, signal.SIGKILL)
+    os.waitid(os.P_PID, tracker, os.WEXITED | os.WNOWAIT)
+    nowhere = StringIO()
+    monkeypatch.setattr(nowhere, "fileno", lambda: -1)
+    monkeypatch.setattr(sys, "stderr", nowhere)
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
+
+
+@pytest.mark.parametrize("what", [(SpawnProcess, "start"), (SpawnContext, "Pipe")])
+def test_one_that_cannot_be_started_is_told_as_such(
+    engine: SessionProcess, monkeypatch: pytest.MonkeyPatch, what: tuple[type, str]
+) -> None:
+    engine.open()
+
+    def fails(self: object) -> None:
+        raise OSError(12, "Cannot allocate memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*what, fails)
+        engine.open()
+    why = "the decoding process can't be started: Cannot allocate memory"
+    assert engine.drain() == [Ended(why)] and engine.drain() == []
+    engine.open()
+    assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
+
+
+def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:
+    """On real models, by a process that is killed in the middle of it."""
+    make = partial(stuck, params=Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
+    engine = SessionProcess(make, options, SPECS)
+    engine.open()
+    engine.pin("lookup", {"gamma": 2})
+    engine.run("the fox")
+    begun = wait_for(engine, lambda seen: sum(isinstance(e, Stepped) for e in seen) >= 3)
+    assert engine._process and engine._process.pid
+    os.kill(engine._process.pid, signal.SIGKILL)
+    end = wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    done = steps([*begun, *end])
+    last = done[-1]
+    assert [event for event in end if not isinstance(event, Stepped)] == [
+        Finished("ar", "error", KILLED, at=last.at),
+        Finished("lookup", "error", KILLED, at=last.at),
+        RunFinished(0, True, at=last.at),
+        Ended(KILLED),
+    ]
+    engine.open()
+    engine.again()
+    again = wait_for(engine, lambda seen: len(steps(seen)) >= len(done))
+    assert [step.round.emitted for step in steps(again)][: len(done)] == [
+        step.round.emitted for step in done
+    ]
+    [loaded] = [event for event in again if isinstance(event, Loaded)]
+    assert [info.pins for info in loaded.lanes] == [{}, {"gamma": 2}]
+    engine.close()
+
+
+def test_closing_ends_it_and_waits_for_nothing() -> None:
+    engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
+    engine.run("hello")
+    (event,) = wait_for(engine, bool)
+    assert isinstance(event, Loading)
+    other = psutil.Process(int(event.what.split()[-1]))
+    other.suspend()  # it can't do anything for its end
+    while other.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
+    at_last = threading.Timer(PATIENCE_SECONDS / 2, other.kill)
+    at_last.start()
+    engine.close()
+    assert at_last.is_alive()
+    assert engine._process
+    engine._process.join(PATIENCE_SECONDS)
+    assert at_last.is_alive() and not other.is_running()
+    at_last.cancel()
+    assert engine.drain() == []

@@ -1,0 +1,73 @@
+"""Markdown, names of files, and the asciicast."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.history.export import free_path, markdown
+from app.tui.replay.asciicast import parse_size, write_cast
+from decoding.errors import InputError
+from tests.support.conversation import recording
+
+
+def test_markdown() -> None:
+    made = recording()
+    made.turns[1].lanes["ar"].steps.pop()  # so that the answers differ
+    text = markdown(made)
+    assert text.startswith(
+        "# Numbers\n\ndemo · cpu float32 · seed 42 · 2026-11-21\n\n## 1\n\n> Count!"
+    )
+    assert "| Autoregressive | 3 | 100.0 | 1.00× |  | 1.00 |  |" in text
+    assert "| Draft model | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
+    assert "> And on?\n> Please." in text
+    assert "**Autoregressive**\n\nFour seven\n\n**Draft model**\n\nFour seven five" in text
+
+
+def test_lanes_that_said_the_same_share_an_answer() -> None:
+    made = recording()
+    for turn in made.turns:
+        turn.lanes["draft:gamma=2"].steps = turn.lanes["ar"].steps
+    assert markdown(made).count("**Autoregressive, Draft model**") == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Who is the fox?", "who-is-the-fox.md"),
+        ("../../etc/passwd", "etc-passwd.md"),
+        ("一二三", "一二三.md"),
+        ("?!", "conversation.md"),
+        ("A story about a fox and a very old crow", "a-story-about-a-fox-and-a-very-old-crow.md"),
+        ("A story about a fox, a very old black crow", "a-story-about-a-fox-a-very-old-black.md"),
+        ("x" * 300, "x" * 40 + ".md"),
+    ],
+)  # fmt: skip
+def test_files_are_named_after_the_conversation(tmp_path: Path, title: str, name: str) -> None:
+    path = free_path(title, ".md", tmp_path)
+    assert path == tmp_path / name
+    path.touch()
+    assert free_path(title, ".md", tmp_path).stem == path.stem + "-2"
+
+
+def test_an_asciicast(tmp_path: Path) -> None:
+    path = tmp_path / "film.cast"
+    write_cast(recording(), path, (60, 24), 1.0)
+    header, *frames = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    assert (header["version"], header["width"], header["height"]) == (2, 60, 24)
+    assert header["title"] == "Numbers"
+    times = [at for at, kind, _ in frames if kind == "o"]
+    assert len(times) == len(frames) and times == sorted(times)
+    assert 2.0 < times[-1] < 5.0  # the turns, the second between them, the end that stays
+    drawn = "".join(data for _, _, data in frames)
+    assert "Count!" in drawn and "seven" in drawn and "\x1b[38;2;" in drawn
+    assert drawn.startswith("\x1b[?25l\x1b[2J") and drawn.endswith("\x1b[24;1H\x1b[?25h")
+
+
+def test_sizes() -> None:
+    assert parse_size("100x30") == (100, 30)
+    for wrong in ("100", "30x8", "1000x30", "x", "-60x24"):
+        with pytest.raises(InputError, match="--size"):
+            parse_size(wrong)

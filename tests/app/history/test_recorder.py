@@ -1,0 +1,216 @@
+"""What happens is in the file at once, and a crash costs a half-written line at most."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+import pytest
+
+from app.engine.events import (
+    LanesChanged,
+    LoadFailed,
+    Loading,
+    RunFinished,
+    RunRefused,
+    RunStarted,
+    Stepped,
+)
+from app.history.document import conversation_document
+from app.history.parse_document import read_document
+from app.history.recorder import Recorder
+from app.history.recording import Turn
+from app.history.store import Store
+from decoding.errors import InputError
+from tests.support.conversation import LANES, LOADED, SETTINGS, bare, events, turn
+
+
+def told(turn: Turn) -> list[object]:
+    return [bare(event) for event in turn.events()]
+
+
+def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
+    for event in events():  # a drain may bring one event or many
+        recorder.take([event])
+    assert recorder.path
+    found = store.open(recorder.path)
+    assert found.settings == SETTINGS and found.loaded == LOADED
+    assert [told(each) for each in found.turns] == [
+        turn(0, "Count!", 200.0, 0),  # the first answers were replaced
+        turn(1, "And on?\nPlease.", 7.0, 1),
+    ]
+    times = [event.at for event in found.turns[0].events()]  # type: ignore[union-attr]
+    assert times[0] == 200.0 and times == sorted(times)
+
+
+def test_lanes_that_change_in_the_middle_of_a_conversation(
+    store: Store, recorder: Recorder
+) -> None:
+    first, second = turn(0, "Count!", 1.0, 0), turn(1, "And on?", 5.0, 1)
+    ar, draft, medusa = LANES
+    third = replace(ar, name="ar#2")
+    recorder.take(
+        [LOADED, *first[:3], LanesChanged((ar, replace(draft, pins={"gamma": 3}), third))]
+    )
+    recorder.take([*first[3:], *second])
+    assert recorder.path
+    found = store.open(recorder.path)
+    assert [told(each) for each in found.turns] == [first, second]
+    exported = read_document(json.loads(json.dumps(conversation_document(found))), Path("x"))
+    for recording in (found, exported):
+        assert [lane.name for lane in recording.lanes] == ["ar", "draft:gamma=2", "ar#2"]
+        pins = [each.lanes["draft:gamma=2"].info.pins for each in recording.turns]
+        assert pins == [{"gamma": 2}, {"gamma": 3}]
+        assert recording.turns[1].answers == found.turns[1].answers
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_other_models_are_in_the_heading_of_what_follows(
+    store: Store, recorder: Recorder, failed: bool
+) -> None:
+    recorder.take([LOADED])
+    recorder.begin({"target": "/other"})
+    recorder.begin()  # while they are loaded
+    recorder.take([LOADED, *([LoadFailed("no folder /other", kept=True)] if failed else [])])
+    recorder.take(turn(0, "One", 1.0, 0))
+    assert recorder.path
+    assert store.open(recorder.path).settings["target"] == (None if failed else "/other")
+
+
+def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:
+    recorder.take([Loading("target", 0.5), LOADED])
+    recorder.take([RunRefused("too long", "no")])
+    assert recorder.path is None and not store.folder.exists()
+    recorder.take(turn(0, "One", 1.0, 0))
+    first = recorder.path
+    recorder.begin()
+    recorder.take([RunRefused("too long", "no")])
+    assert recorder.path is None
+    recorder.take(turn(0, "Two", 9.0, 0))
+    assert first and recorder.path and first != recorder.path
+    assert {entry.title for entry in store.entries()} == {"One", "Two"}
+
+
+def test_one_write_a_drain(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[bytes] = []
+    monkeypatch.setattr(recorder, "_write", written.append)
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.take([])
+    assert len(written) == 1 and written[0].count(b"\n") == 2 + 10
+
+
+@pytest.mark.parametrize("lost", [1, 20, 2000])
+def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder, lost: int) -> None:
+    whole = turn(0, "Count!", 1.0, 0)
+    recorder.take(whole)
+    path = recorder.path
+    assert path
+    os.truncate(path, path.stat().st_size - lost)  # the power went
+    found = store.open(path)
+    (cut,) = found.turns
+    assert cut.stopped and isinstance(list(cut.events())[-1], RunFinished)
+    known = [event for event in told(cut) if event in whole]
+    assert known == whole[: len(known)] and (len(known) == len(whole) - 1 or lost > 100)
+
+    again = Recorder(store, SETTINGS)  # another day
+    again.take([LOADED])
+    again.go_on(path)
+    again.take(turn(1, "And on?", 3.0, 1))
+    assert [told(each) for each in store.open(path).turns][1] == turn(1, "And on?", 3.0, 1)
+
+
+def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    begun, first = turn(1, "And on?", 2.0, 1)[:2]
+    recorder.take([begun, first, RunRefused("And on?", "out of memory")])
+    assert recorder.path and len(store.open(recorder.path).turns) == 1
+    for at in (3.0, 4.0):  # the engine has counted the broken one; this is asked twice
+        recorder.take(turn(2, "Further", at, 2))
+    turns = store.open(recorder.path).turns
+    assert [(each.started.turn, each.started.prompt) for each in turns] == [
+        (0, "Count!"),
+        (1, "Further"),
+    ]
+    assert store.entries()[0].turns == 2
+
+
+def test_other_models_may_go_on(store: Store, kept: Path) -> None:
+    recorder = Recorder(store, SETTINGS)
+    other = LOADED.lanes[0]
+    recorder.take([type(LOADED)("other", "cuda:0", "bfloat16", 1, 64, (other,))])
+    recorder.go_on(kept)
+    recorder.take([RunStarted(1, 1, "More", 2, 42, ("ar",)), RunFinished(1, False)])
+    found = store.open(kept)
+    assert found.loaded and found.loaded.target == "other"
+    assert list(found.turns[0].lanes) == ["ar", "draft:gamma=2"]
+    assert list(found.turns[1].lanes) == ["ar"]
+
+
+def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    recorder = Recorder(Store(tmp_path / "file" / "conversations"), SETTINGS)
+    recorder.take([LOADED, *turn(0, "Count!", 1.0, 0)])
+    assert recorder.problem and "not saved" in recorder.problem
+
+
+def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> None:
+    entries = store.entries()
+    whole = kept.read_bytes()
+    for data, line in (
+        (b"no JSON\n", 1),
+        (b'["run", {"turn": 0, "prompt": "x"}]\n', 1),
+        (whole.replace(b'"parents":[-1', b'"parents":["x"'), 5),
+    ):
+        broken = store.folder / "broken.jsonl"
+        broken.write_bytes(data)
+        with pytest.raises(InputError, match=f"broken.jsonl, line {line}: "):
+            store.open(broken)
+    for data in (b"no JSON\n", b'["run", {"prompt": "x"}]\n', b'["run", 1]\n', b'["run"\n', b""):
+        broken.write_bytes(data)
+        assert store.entries() == entries
+    broken.write_bytes(whole.replace(b'"log_version": 1', b'"log_version": 99'))
+    with pytest.raises(InputError, match="another format"):
+        store.open(broken)
+
+
+def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
+    """A drain of four busy lanes brings about thirty rounds; 15 drains a second."""
+    import time
+
+    steps = [event for event in events() if isinstance(event, Stepped)] * 5
+    recorder.take(turn(0, "Count!", 1.0, 0)[:6])
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        recorder.take(steps)
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 0.02
+
+
+HOLDER = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from app.history.store import Store
+held = Store(Path(sys.argv[1]).parent).claim(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_another_window_that_has_it_open_is_not_disturbed(store: Store, kept: Path) -> None:
+    window = Popen([sys.executable, "-c", HOLDER, str(kept)], stdin=PIPE, stdout=PIPE, text=True)
+    assert window.stdin and window.stdout and window.stdout.readline() == "held\n"
+    before, recorder = kept.read_bytes(), Recorder(store, SETTINGS)
+    for act in (recorder.go_on, store.delete, lambda path: store.rename(path, "Mine")):
+        with pytest.raises(InputError, match="open in another window"):
+            act(kept)
+    assert kept.read_bytes() == before and recorder.path is None
+    window.kill()  # whatever its end, it holds nothing then
+    window.communicate()
+    recorder.go_on(kept)
+    assert recorder.path == kept

@@ -1,0 +1,68 @@
+"""The folder of conversations: listed, renamed, deleted."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from app.history.recorder import Recorder
+from app.history.store import Store
+from tests.support.conversation import SETTINGS, turn
+
+
+def test_an_empty_store(store: Store) -> None:
+    assert store.entries() == []
+
+
+def test_the_newest_comes_first(store: Store, recorder: Recorder) -> None:
+    for age, prompt in enumerate(("new", "older", "oldest")):
+        recorder.begin()
+        recorder.take(turn(0, prompt, 1.0, 0))
+        assert recorder.path
+        os.utime(recorder.path, (1e9 - age, 1e9 - age))
+    assert [entry.title for entry in store.entries()] == ["new", "older", "oldest"]
+
+
+def test_a_name_stays(store: Store, kept: Path) -> None:
+    os.utime(kept, (1e9, 1e9))
+    (before,) = store.entries()
+    store.rename(kept, "Numbers")
+    (entry,) = store.entries()
+    assert (entry.title, entry.turns, entry.changed) == ("Numbers", 1, before.changed)
+    assert store.open(kept).title == "Numbers"
+    recorder = Recorder(store, SETTINGS)
+    recorder.go_on(kept)
+    recorder.take(turn(1, "And on?", 9.0, 1))
+    (entry,) = store.entries()
+    assert (entry.title, entry.turns) == ("Numbers", 2)
+
+
+def test_a_name_is_given_while_it_is_recorded(store: Store, recorder: Recorder) -> None:
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    assert recorder.path
+    store.rename(recorder.path, "Numbers")
+    recorder.take(turn(1, "And on?", 2.0, 1))
+    found = store.open(recorder.path)
+    assert (found.title, len(found.turns)) == ("Numbers", 2)
+
+
+def test_a_cut_line_does_not_swallow_the_name(store: Store, kept: Path) -> None:
+    with kept.open("ab") as file:
+        file.write(b'["run", {"at"')
+    store.rename(kept, "Numbers")
+    assert store.open(kept).title == "Numbers"
+
+
+def test_delete(store: Store, kept: Path) -> None:
+    store.delete(kept)
+    store.delete(kept)  # somebody else was faster
+    assert store.entries() == []
+
+
+def test_names_of_files_are_never_used_twice(store: Store, kept: Path) -> None:
+    now = datetime(2026, 11, 21, 10, 30, 5)
+    assert (store.new_file(now).name, store.new_file(now).name) == (
+        "2026-11-21-103005.jsonl",
+        "2026-11-21-103005-2.jsonl",
+    )

@@ -1,0 +1,155 @@
+"""Lanes come and go, and have settings of their own, by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.engine.events import Finished, LanesChanged, RunFinished
+from app.strategies.registry import LaneSpec
+from app.tui.widgets.sliders_panel import Controls
+from tests.support.scripted import lane, prefilled, stepped
+from tests.support.stage import LANES, Play
+
+SECOND = lane("draft#2", title="Draft model", gamma=4, pins={"gamma": 2})
+MORE = (LANES[0], LANES[1], SECOND, *LANES[2:])
+
+
+async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "Paris"), prefilled("lookup", "London"))
+        await stage.to_lane(2)
+        await stage.press("u")
+        assert stage.engine.asked("add_lane") == [(LaneSpec("draft", "draft"), "draft")]
+        assert "joins in the next run" in stage.text
+        await stage.tell(LanesChanged(MORE))
+        assert "3 Draft model γ2*" in stage.text and "4 Prompt lookup" in stage.text
+        assert [number for number in range(1, 5) if "Paris" in "".join(stage.lines(number))] == [2]
+        assert "London" in "".join(stage.lines(4))
+        await stage.tell(stepped("lookup", [" is"], [], " it"))
+        assert "London is it" in "".join(stage.lines(4))
+        await stage.press("4")
+        assert stage.engine.asked("set_enabled") == [("lookup", False)]
+
+
+async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "2")
+        await stage.tell(LanesChanged(MORE))
+        assert not stage.app.state.lanes["draft"].enabled
+        full = (*MORE, lane("draft#3"))
+        await stage.tell(LanesChanged(full))
+        await stage.press("u")
+        assert not stage.engine.asked("add_lane")
+        assert "There are 6 lanes, more have no room" in stage.text
+        for size in ((100, 30), (60, 24), (200, 50)):
+            await stage.resize(*size)
+            assert "6 draft#3" in stage.text.lower()
+
+
+async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard(
+    play: Play,
+) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "Paris"), prefilled("draft", "London"))
+        await stage.to_lane(2)
+        await stage.press("delete")
+        assert stage.engine.asked("remove_lane") == [("draft",)]
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
+        assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
+        assert "Paris" in "".join(stage.lines(1))
+        neighbour = stage.app.main.grid.pane_of("lookup")
+        assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour
+        await stage.tell(RunFinished(0, False))
+        await stage.tell(LanesChanged(LANES[:1]))
+        await stage.press("delete")
+        assert len(stage.engine.asked("remove_lane")) == 1 and "The last lane stays" in stage.text
+
+
+async def test_with_tabs_as_well_the_focus_goes_to_the_neighbour_of_what_is_removed(
+    play: Play,
+) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        neighbour = stage.app.main.grid.pane_of("lookup")
+        assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour
+
+
+async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
+    play: Play,
+) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("f")
+        [(name, pins)] = stage.engine.asked("pin")
+        assert name == "draft" and pins["gamma"] is None and pins["temperature"] == 0.0
+        assert "epsilon" not in pins and "eagle_top_k" not in pins
+        await stage.press("t", "right")
+        assert stage.engine.asked("pin")[-1] == ("draft", {**pins, "temperature": 0.05})
+        assert not stage.engine.asked("set_params")
+        assert "temp  *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
+        # in another lane's pane the same slider is everybody's
+        await stage.press("escape", "tab", "tab", "t")
+        controls = stage.app.main.query_one(Controls)
+        own = stage.app.main.grid.pane(2)
+        assert own
+        if stage.app.main.pane_here is own:
+            own = stage.app.main.grid.pane(1)
+            assert own
+            own.view.focus()
+            await stage.pilot.pause()
+        assert controls.slider("temperature").value == 0.0 and "temp  *" not in stage.text
+        await stage.press("t", "right", "right")
+        assert stage.engine.asked("set_params")[-1][0].sampling.temperature == 0.1
+        assert stage.app.state.lanes["draft"].info.pins["temperature"] == 0.05
+
+
+async def test_f_again_gives_the_lane_back_to_the_sliders(play: Play) -> None:
+    async with play() as stage:
+        await stage.tell(LanesChanged(MORE))
+        await stage.to_lane(3)
+        await stage.press("f")
+        assert stage.engine.asked("pin") == [("draft#2", {})]
+        assert "3 Draft model γ4 " in stage.text and "follows the sliders again" in stage.text
+
+
+async def test_any_strategy_can_be_added_from_the_palette(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        commands = {each.title: each for each in stage.app.get_system_commands(stage.app.screen)}
+        await commands["Add lane: EAGLE-1"].callback()
+        assert stage.engine.asked("add_lane") == [(LaneSpec("eagle1", "eagle1"), None)]
+
+
+async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
+    medusa = lane("medusa", title="Medusa", gamma=3, trees={"default": 3, "chain": 4})
+    async with play() as stage:
+        await stage.load((LANES[0], medusa))
+        stage.app.action_tree("medusa", "chain")
+        await stage.to_lane(2)
+        await stage.press("u")
+        assert stage.engine.asked("add_lane") == [
+            (LaneSpec("medusa", "medusa", tree="chain"), "medusa")
+        ]
+        copy = replace(medusa, name="medusa#2", tree="chain")
+        await stage.tell(LanesChanged((LANES[0], medusa, copy)))
+        assert "3 Medusa γ4 chain" in stage.text
+
+
+async def test_what_a_lane_in_focus_keeps_or_gives_up_is_said(play: Play) -> None:
+    own = {"gamma": 2, "temperature": 0.5, "acceptance": "exact", "max_new_tokens": 64}
+    medusa = lane("medusa", title="Medusa", gamma=3, pins=own)
+    async with play((120, 30)) as stage:
+        await stage.load((LANES[0], medusa))
+        await stage.to_lane(2)
+        await stage.press("a")
+        assert "typical" in stage.text and "; 2 Medusa keeps its own exact" in stage.text
+        await stage.press("f4", "down", "enter")
+        assert "; 2 Medusa keeps its own temp 0.50" in stage.text  # gamma is not of the preset
+        await stage.press("f")
+        assert "sliders again, without its own gamma 2, temp 0.50, tokens 64" in stage.text
+        await stage.press("a")
+        assert "keeps its own" not in stage.text

@@ -1,0 +1,219 @@
+"""Conversations in the app: kept by themselves, reopened, renamed, deleted, exported."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from app.engine.events import Event, LanesChanged, Loaded, PastTurn
+from app.history.parse_document import read_recording
+from app.history.recorder import Recorder
+from app.history.recording import Recording
+from app.history.store import Store
+from app.tui.actions import conversations
+from app.tui.actions.conversations import Conversations, known, picture
+from app.tui.app import SpecchatApp
+from decoding.params import Params
+from tests.support.conversation import LOADED, SETTINGS, turn
+from tests.support.scripted import ScriptedEngine
+from tests.support.stage import PATIENCE, Clock, Stage
+
+ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
+
+
+async def reopen(stage: Stage, *keys: str) -> None:
+    """By these keys; the file is read in its own time."""
+    await stage.press(*keys)
+    await stage.until(lambda: not stage.app.state.opening)
+    await stage.tell()
+
+
+@asynccontextmanager
+async def opened(store: Store, loaded: Loaded = LOADED) -> AsyncIterator[Stage]:
+    engine, clock = ScriptedEngine(), Clock()
+    recorder = Recorder(store, SETTINGS)
+    app = SpecchatApp(engine, Params(), loaded.lanes, clock=clock, recorder=recorder)
+    async with app.run_test(size=(100, 30)) as pilot:
+        app.main.prompt.cursor_blink = False
+        await pilot.pause()
+        stage = Stage(app, engine, pilot, clock)
+        await stage.tell(loaded)
+        yield stage
+
+
+async def test_what_is_answered_is_kept(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0)[:5])
+        assert len(store.entries()) == 1  # before the turn has ended
+        await stage.tell(*turn(0, "Count!", 1.0, 0)[5:])
+        await stage.press("escape", "ctrl+n")
+        await stage.tell(*turn(0, "Again", 2.0, 1))
+    assert {entry.title for entry in store.entries()} == {"Count!", "Again"}
+
+
+async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Something else", 1.0, 0))
+        await stage.press("f3")
+        assert "1 turn    Count!" in stage.text
+        titles = [entry.title for entry in store.entries()]
+        await reopen(stage, *["down"] * titles.index("Count!"), "enter")
+        assert stage.engine.asked("resume") == [([PastTurn("Count!", 0, ANSWERS)], 42)]
+        assert (
+            "“Count!” goes on here" in stage.text
+            and "not among" not in stage.text
+            and "Something else" not in stage.text
+        )
+        assert stage.lines(1)[:2] == ["› Count!", "Four seven five"]
+        assert "200.0 tok/s 2.00×" in stage.text and "○ ready" in stage.text
+        await stage.tell(*turn(1, "And on?", 5.0, 1))
+        assert "› And on?" in stage.text
+    assert len(store.open(kept).turns) == 2
+
+
+async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
+    other = Loaded("other", "cpu", "float32", 1, 64, LOADED.lanes[:1])
+    async with opened(store, other) as stage:
+        await reopen(stage, "f3", "enter")
+        assert "goes on here, answered by demo" in stage.text
+        assert "not among the lanes now: draft:gamma=2" in stage.text
+        assert "Four seven five" in stage.text
+
+
+async def test_not_while_a_run_goes_on(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Busy", 1.0, 0)[:3])
+        await reopen(stage, "f3", "end", "enter")
+        assert not stage.engine.asked("resume") and "Still answering" in stage.text
+
+
+async def test_rename(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.press("f3", "r")
+        assert "Enter renames" in stage.text
+        await stage.press("escape")
+        assert "d deletes" in stage.text  # nothing happened
+        await stage.press("r", "ctrl+u")
+        await stage.type("[b]Numbers")
+        await stage.press("enter")
+        assert "1 turn    [b]Numbers" in stage.text
+    assert store.open(kept).title == "[b]Numbers"
+
+
+async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.press("f3", "d")
+        assert "d once more deletes “Count!”" in stage.text and kept.exists()
+        await stage.press("d")
+        assert "None yet" in stage.text and not kept.exists()
+        await stage.press("d", "r", "enter", "escape")
+        assert "None yet" not in stage.text
+
+
+async def test_the_current_one_may_be_deleted_when_it_is_answered(store: Store) -> None:
+    async with opened(store) as stage:
+        events = turn(0, "Count!", 1.0, 0)
+        await stage.tell(*events[:3])
+        await stage.press("f3", "d", "d")
+        assert "It is being answered" in stage.text and len(store.entries()) == 1
+        await stage.tell(*events[3:])
+        await stage.press("d", "d", "escape")
+        assert store.entries() == [] and "Four" not in stage.text
+        assert stage.engine.asked("new_conversation") == [()]
+        await stage.tell(*turn(0, "Another", 2.0, 1))
+    assert [entry.title for entry in store.entries()] == ["Another"]
+
+
+async def test_a_file_that_is_gone(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.press("f3")
+        kept.unlink()
+        await reopen(stage, "enter")
+        assert "No such file" in stage.text
+
+
+async def test_a_disk_that_hangs_leaves_the_keys_alone(
+    store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = threading.Event()
+
+    def late(recording: Recording, lanes: set[str]) -> Iterator[Event]:
+        there.wait(PATIENCE)
+        return known(recording, lanes)
+
+    monkeypatch.setattr(conversations, "known", late)
+    async with opened(store) as stage:
+        await stage.press("f3", "enter", "f1")
+        assert "Tokens" in stage.text and not there.is_set()
+        await stage.press("escape", "h", "enter")
+        assert "Still opening a conversation" in stage.text and not stage.engine.asked("run")
+        await stage.tell(LanesChanged(LOADED.lanes[:1]))  # one was removed meanwhile
+        there.set()
+        await reopen(stage)
+        assert "“Count!” goes on here" in stage.text and stage.lines(1)[1] == "Four seven five"
+
+
+async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(store) as stage:
+        commands = {each.title: each.callback for each in Conversations(stage.app).commands()}
+        assert len(commands) == 4
+        commands["Export as JSON"]()
+        await stage.tell()
+        assert "There is nothing to export yet" in stage.text
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        commands["Export as JSON"]()
+        commands["Export as JSON"]()
+        commands["Export as Markdown"]()
+        await stage.app.workers.wait_for_complete()
+        toasts = {toast.message for toast in stage.app._notifications}
+        assert toasts == {
+            f"Saved here as {name}" for name in ("count.json", "count-2.json", "count.md")
+        }
+    assert "Four seven five" in (tmp_path / "count.md").read_text(encoding="utf-8")
+    assert read_recording(tmp_path / "count-2.json").turns[0].answers == ANSWERS
+    assert json.loads((tmp_path / "count.json").read_text())["runs"][0]["prompt"] == "Count!"
+
+
+async def test_a_picture_keeps_its_spaces(store: Store) -> None:
+    async with opened(store) as stage:
+        drawn = ElementTree.fromstring(picture(stage.app))
+        assert drawn.get("{http://www.w3.org/XML/1998/namespace}space") == "preserve"
+        assert "\xa0Palette\xa0" in "".join(drawn.itertext())
+
+
+async def test_no_word_of_the_app_stands_in_a_picture(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(store) as stage:
+        stage.app.notify("Beforehand")
+        await stage.tell()
+        assert stage.app._notifications
+        commands = {each.title: each.callback for each in Conversations(stage.app).commands()}
+        commands["Save a picture (SVG)"]()
+        assert not stage.app._notifications
+
+
+async def test_without_a_recorder_nothing_is_kept(store: Store) -> None:
+    async with opened(store) as stage:
+        stage.app.recorder = None
+        await stage.press("f3")
+        await stage.tell()
+        assert "Conversations are not kept here" in stage.text
+
+
+async def test_a_full_disk_is_said_once(store: Store) -> None:
+    store.folder.parent.joinpath("conversations").write_text("in the way")
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        assert "This conversation is not saved" in stage.text
+        for _ in range(8):
+            await stage.tell()
+        assert "This conversation is not saved" not in stage.text

@@ -1,0 +1,181 @@
+"""The token cursor: keys, mouse, what it shows and what goes along with it."""
+
+from __future__ import annotations
+
+from app.engine.events import Finished
+from tests.support.scripted import prefilled, stepped
+from tests.support.stage import Play, Stage
+
+
+async def answered(stage: Stage, *, done: bool = True) -> None:
+    """Two rounds of lane 2, which is in focus."""
+    await stage.to_lane(2)
+    await stage.begin("Hello")
+    await stage.tell(
+        prefilled("draft", "The"),
+        stepped("draft", [" capital"], [" town", " is"], " of", index=0),
+        stepped("draft", [" France"], [], "\n", index=1),
+        stepped("draft", [], [], "is", index=2),
+    )
+    if done:
+        await stage.finish()
+
+
+def under(stage: Stage) -> str | None:
+    """The text of the token under the cursor."""
+    view = stage.view(2)
+    return None if view.cursor is None else view.body.pieces[view.cursor].text
+
+
+def reversed_on(stage: Stage) -> list[tuple[int, str]]:
+    """What is drawn in reverse, with its row."""
+    view = stage.view(2)
+    rows = range(view.size.height)
+    return [
+        (y, segment.text)
+        for y in rows
+        for segment in view.render_line(y)
+        if segment.style and segment.style.reverse
+    ]
+
+
+async def test_left_and_right_go_from_token_to_token(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        seen = []
+        for _ in range(9):
+            await stage.press("left")
+            seen.append(under(stage))
+        assert seen == ["is", "\n", " France", " of", " is", " town", " capital", "The", "The"]
+        await stage.press("right")
+        assert reversed_on(stage) == [(1, " capital")]
+        await stage.press("shift+right")
+        assert under(stage) == "is" and reversed_on(stage) == [(2, "is")]
+        await stage.press("shift+left")
+        assert under(stage) == "The"
+
+
+async def test_a_line_break_under_the_cursor_is_seen(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("left", "left")
+        assert under(stage) == "\n" and reversed_on(stage) == [(1, " ")]
+
+
+async def test_hidden_ghosts_are_passed_over(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("x", "left", "left", "left", "left", "left")
+        assert under(stage) == " capital"
+        await stage.press("x", "right", "x")  # the cursor's own token goes away
+        assert under(stage) is None and reversed_on(stage) == []
+
+
+async def test_it_keeps_its_token_in_every_look_and_width(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("shift+left", "right")
+        await stage.press("c")
+        assert reversed_on(stage) == [(1, "capital")]
+        await stage.resize(60, 24)
+        assert under(stage) == " capital" and [text for _, text in reversed_on(stage)] == [
+            "capital"
+        ]
+
+
+async def test_a_click_sets_it(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        view = stage.view(2)
+        row = next(y for y, line in enumerate(stage.lines(2)) if line.startswith("The capital"))
+        left = 1  # the pane's edge
+        await stage.pilot.click(view, offset=(left + 5, row))
+        assert under(stage) == " capital"
+        await stage.pilot.click(view, offset=(left + 30, row))  # behind the text
+        assert under(stage) == " capital"
+        await stage.pilot.click(view, offset=(left + 2, row - 1))  # the prompt is no token
+        assert under(stage) == " capital"
+
+
+async def test_escape_takes_it_away_before_it_stops(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage, done=False)
+        await stage.press("left", "escape")
+        assert under(stage) is None and not stage.engine.asked("stop")
+        await stage.press("escape")
+        assert stage.engine.asked("stop")
+
+
+async def test_it_stays_while_text_comes_and_the_end_is_not_followed(play: Play) -> None:
+    async with play((100, 24)) as stage:
+        await answered(stage, done=False)
+        await stage.press("shift+left")
+        for index in range(3, 40):
+            await stage.tell(stepped("draft", [" x"], [], "\n", index=index))
+        view = stage.view(2)
+        assert under(stage) == "The" and view.scroll_offset.y == 0
+        await stage.press("escape")
+        assert view.scroll_offset.y == view.max_scroll_y > 0
+        await stage.press("shift+left")
+        assert view.scroll_offset.y <= 1 and reversed_on(stage)
+
+
+async def test_it_is_in_view_when_its_pane_gets_lower(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage, done=False)
+        for index in range(3, 9):
+            await stage.tell(stepped("draft", [" x"], [], "\n", index=index))
+        await stage.press("left", "v")
+        assert stage.view(2).scroll_offset.y > 0 and reversed_on(stage)
+
+
+async def test_its_round_is_the_one_looked_at(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage)
+        await stage.press("v")
+        assert "round 3 of 3" in stage.text
+        stage.view(2).focus()
+        await stage.press("left", "left", "left")
+        assert under(stage) == " France" and "round 2 of 3" in stage.text
+        await stage.press("left_square_bracket")
+        assert under(stage) == " capital" and "round 1 of 3" in stage.text
+        await stage.press("shift+left")
+        assert "round 1 of 3" in stage.text
+        await stage.press("right_square_bracket", "right_square_bracket")
+        assert under(stage) == "is" and "round 3 of 3" in stage.text
+
+
+async def test_its_round_is_looked_at_from_when_the_lane_rests(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage, done=False)
+        await stage.press("left", "left", "left")
+        await stage.tell(stepped("draft", [], [], "!", index=3))
+        await stage.press("v")
+        assert under(stage) == " France" and "round 4 of 4" in stage.text
+        await stage.press("space")
+        assert "round 2 of 4" in stage.text
+        await stage.press("space")
+        await stage.tell(stepped("draft", [], [], "!", index=4))
+        assert "round 5 of 5" in stage.text
+        await stage.tell(Finished("draft", "stop"))
+        assert under(stage) == " France" and "round 2 of 5" in stage.text
+
+
+async def test_without_a_panel_the_cursor_goes_from_round_to_round(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("left", "left_square_bracket")
+        assert under(stage) == " France" and "Tree ·" not in stage.text
+
+
+async def test_a_new_turn_has_none_and_old_turns_have_no_tokens(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("left")
+        await stage.begin("And?", 1)
+        assert under(stage) is None
+        await stage.press("left")
+        assert under(stage) is None
+        await stage.tell(prefilled("draft", "So"))
+        await stage.press("shift+left")
+        assert under(stage) == "So"

@@ -1,0 +1,169 @@
+"""The row that says what another gamma would give the lane in focus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.engine.events import Finished, Loaded, Stepped
+from app.tui.state.app_state import AppState
+from app.tui.widgets.gamma_forecast import WhatIf, curve, foreseen, line
+from decoding.cost.forecast import ENOUGH, Forecast
+from decoding.params import Params
+from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.simulated import Machine
+from tests.support.stage import LANES, Play, Stage
+
+PAYING = Machine((0.8,), level=0.2, node=0.02)
+DEAR = Machine((0.5,), level=0.9)
+COSTS = ((1, 1.0), (64, 1.0 + 63 * PAYING.node))
+
+
+def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[Stepped]:
+    machine, made = machine.anew(), stepped(name, ["a"], [], "b", figures())
+    return [replace(made, round=machine.round(gamma)) for _ in range(count)]
+
+
+async def load(stage: Stage) -> None:
+    await stage.tell(Loaded(*("demo", "cpu", "float32", 2, 2048, LANES), pass_costs=COSTS))
+
+
+def row(stage: Stage) -> str:
+    return next((text for text in stage.text.splitlines() if "what if" in text), "")
+
+
+def test_the_curve_stands_on_half_of_the_highest() -> None:
+    assert curve((50.0, 75.0, 100.0)) == "▁▅█"
+    assert curve((0.0, 50.0, 100.0)) == "▁▅█"
+    assert curve((98.0, 100.0, 99.0)) == "███"
+    assert curve((70.0,)) == "█"
+
+
+@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("drafter", False)])
+def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool) -> None:
+    state = AppState(Params())
+    state.set_lanes((lane("draft", gamma=4), lane(strategy)))
+    state.lanes["draft"].steps = steps(PAYING, 4, 40)
+    alone = foreseen(state, state.lanes["draft"])
+    quick = replace(PAYING.round(0), verify_seconds=0.01, total_seconds=0.02)
+    made = [replace(step, round=quick) for step in steps(PAYING, 0, 40, strategy)]
+    state.lanes[strategy].steps = made
+    found = foreseen(state, state.lanes["draft"])
+    assert alone and found and (found.speeds != alone.speeds) is counts
+
+
+def test_the_line_names_the_best_and_what_is_and_from_where_it_pays() -> None:
+    found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377, 3)
+    told = line(found, 0.86, 98)
+    assert told.plain == (
+        "what if ▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
+    )
+    inks = {str(span.style): told.plain[span.start : span.end] for span in told.spans}
+    assert inks["$warning"] == "now γ3 190" and inks["$accepted"] == "█"
+    assert line(found, 0.86, 50).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
+    never = Forecast((100.0, 60.0, 40.0), 2, None, 2)
+    told = line(never, None, 98)
+    assert told.plain.startswith("what if █▃▁ drafting does not pay here: γ0 ≈ 100 tok/s · ")
+    assert told.plain.endswith("now γ2 40 · would not pay at any α")
+    off = Forecast((100.0, 150.0), 0, 0.0, 1)
+    assert line(off, None, 98).plain == "what if ▃█ best γ1 ≈ 150 tok/s · now γ0 100"
+
+
+def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
+    found = Forecast((100.0, 150.0, 170.0, 190.0, 180.0), 4, 0.377, 2)
+    told = line(found, 0.86, 98)
+    assert "▁▅▇█▇ best γ3? ≈ 190 tok/s · now γ4? 180 · a guess beyond γ2 · pays" in told.plain
+    dim = line(replace(found, gamma=1), None, 98)
+    assert "now γ1 150" in dim.plain and "$quiet" in {str(span.style) for span in dim.spans}
+    certain = line(replace(found, seen=4), None, 98)
+    assert "?" not in certain.plain and "guess" not in certain.plain
+
+
+@pytest.mark.parametrize("width", [58, 78, 98])
+@pytest.mark.parametrize("gamma", [16, 24, 32, 64])
+def test_a_long_curve_has_columns_of_several_gammas(gamma: int, width: int) -> None:
+    speeds = tuple(100.0 + each for each in range(gamma + 1))
+    told = line(Forecast(speeds, gamma, 0.5, gamma), 0.86, width)
+    assert told.cell_length <= width and f"best γ{gamma} ≈ {100 + gamma} tok/s" in told.plain
+    assert f"now γ{gamma} {100 + gamma}" in told.plain
+    blocks = told.plain.removeprefix("what if ").split(" ")[0]
+    assert len(blocks) <= 17 and blocks[-1] == "█"
+
+
+async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
+    async with play(load=False, params=Params(gamma=2)) as stage:
+        await load(stage)
+        await stage.press("escape", "tab")
+        await stage.begin()
+        few, more = steps(PAYING, 2, ENOUGH - 1), steps(PAYING, 2, 400)
+        await stage.tell(prefilled("draft", "The"), *few)
+        assert not row(stage)
+        await stage.tell(*more)
+        assert "best γ3? ≈ 1.8 tok/s" in row(stage) or "best γ4? ≈ 1.8" in row(stage)
+        assert "now γ2 1.7" in row(stage) and "pays from α" in row(stage)
+        await stage.press("tab")
+        assert "told after a few drafts" in row(stage)  # of the next lane
+        await stage.press("shift+tab", "shift+tab")
+        assert "the lane in focus drafts nothing" in row(stage)
+
+
+async def test_it_says_plainly_that_drafting_does_not_pay(play: Play) -> None:
+    async with play(load=False) as stage:
+        await load(stage)
+        await stage.press("escape", "tab")
+        await stage.begin()
+        plain = steps(DEAR, 0, 20, "ar")
+        await stage.tell(prefilled("draft", "The"), *plain, *steps(DEAR, 4, 100))
+        assert "drafting does not pay here: γ0 ≈ 1.0 tok/s" in row(stage)
+
+
+async def test_gamma_now_is_the_setting_and_with_auto_the_usual_one(play: Play) -> None:
+    lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}), lane("lookup", gamma=6))
+    async with play(lanes=lanes, load=False, params=Params(gamma=2)) as stage:
+        await stage.load(lanes)
+        await stage.press("escape")
+        await stage.begin("Hello", 0, "draft", "lookup")
+        rounds = [*steps(PAYING, 5, 30), *steps(PAYING, 1, 2)]  # cut short by the answer's end
+        await stage.tell(*rounds, *steps(PAYING, 3, 30, "lookup"))
+        assert "now γ5 " in row(stage)
+        await stage.press("tab")
+        assert "now γ2 " in row(stage)
+
+
+async def test_medusas_curve_ends_with_its_heads(play: Play) -> None:
+    info = lane("medusa", gamma=3, trees={"default": 3})
+    async with play(lanes=(info,), load=False) as stage:
+        await stage.load((info,))
+        await stage.press("escape")
+        await stage.begin("Hello", 0, "medusa")
+        await stage.tell(*steps(PAYING, 3, 30, "medusa"))
+        blocks = row(stage).split("what if ")[1].split(" ")[0]
+        assert len(blocks) == 4
+
+
+async def test_nothing_is_computed_again_while_nothing_happens(play: Play) -> None:
+    async with play(load=False) as stage:
+        await load(stage)
+        await stage.press("escape", "tab")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 30))
+        whatif = stage.app.main.query_one(WhatIf)
+        before = whatif._forecast
+        await stage.press("x", "x")
+        assert whatif._forecast is before is not None
+        await stage.tell(*steps(PAYING, 3, 1))
+        assert whatif._forecast is not before
+
+
+async def test_short_where_it_is_narrow_and_gone_with_the_lanes(play: Play) -> None:
+    async with play((60, 24), load=False, params=Params(gamma=3)) as stage:
+        await load(stage)
+        await stage.press("escape", "2")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 300))
+        short = next(text for text in stage.text.splitlines() if "now γ3" in text)
+        assert "what if" not in short and "tok/s" in short and "pays" not in short
+        await stage.tell(Finished("draft", "stop", None, figures()))
+        await stage.press("s")
+        assert "now γ3" not in stage.text

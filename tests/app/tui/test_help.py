@@ -1,0 +1,84 @@
+"""Help: two columns that keep to themselves at any width, and few widgets, so that it opens at
+once."""
+
+from __future__ import annotations
+
+from rich.style import Style
+from textual.containers import VerticalScroll
+from textual.content import Content
+
+from app.tui.widgets.definition_list import Terms
+from tests.support.stage import Play, Stage
+
+MANY = 40
+
+
+def columns(stage: Stage) -> list[tuple[str, str]]:
+    """The rows on the screen, cut where the second column begins."""
+    box = stage.app.screen.query_one("#help", VerticalScroll).content_region
+    rows = stage.text.splitlines()[box.y : box.bottom]
+    cut = box.x + Terms.COLUMN
+    return [(row[box.x : cut].strip(), row[cut : box.right].strip()) for row in rows]
+
+
+def entry(stage: Stage, name: str) -> str:
+    """What the entry `name` says, from all rows that it has."""
+    rows = columns(stage)
+    begin = next(place for place, (word, _) in enumerate(rows) if word == name)
+    texts = [rows[begin][1]]
+    for word, text in rows[begin + 1 :]:
+        if word or not text:
+            break
+        texts.append(text)
+    return " ".join(texts)
+
+
+async def test_texts_keep_to_their_column_at_any_width(play: Play) -> None:
+    async with play((100, 200)) as stage:
+        await stage.press("f1")
+        wide = entry(stage, "TTFT")
+        assert wide == "time to the first token: the prefill. It is not in tok/s."
+        await stage.resize(60, 320)
+        assert entry(stage, "TTFT") == wide
+        await stage.resize(40, 560)
+        assert entry(stage, "TTFT") == wide
+
+
+async def test_it_can_be_read_to_its_end_on_the_smallest_screen(play: Play) -> None:
+    async with play((40, 12)) as stage:
+        await stage.press("f1", "end")
+        await stage.pilot.pause()
+        last = " ".join(text for _, text in columns(stage))
+        assert "so speeds share one machine." in last
+
+
+async def test_a_section_is_one_widget(play: Play) -> None:
+    """Each widget takes a millisecond to appear: three for each entry were half a second."""
+    async with play() as stage:
+        await stage.press("f1")
+        assert len(stage.app.screen.query("*")) < MANY
+
+
+async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> None:
+    async with play((100, 250)) as stage:
+        stage.app.set_keymap({"view.ghosts": "j,f9"})
+        await stage.press("f1")
+        assert entry(stage, "j, F9") == "Show or hide rejected tokens"
+        segments = (
+            each for strip in stage.app.screen._compositor.render_strips() for each in strip
+        )
+        found: dict[str, Style] = {}
+        for segment in segments:  # the first of each: the lanes' own legend is below
+            found.setdefault(segment.text.strip(), segment.style or Style())
+        assert found["rejected"].strike and found["rejected"].bold
+        assert "#e69f00" in str(found["rejected"])
+        assert not found["plain"].strike and found["plain"].bold
+        assert "#7fb8e6" in str(found["TTFT"]) and "#7fb8e6" in str(found["plain"])
+
+
+async def test_long_words_are_wrapped_as_well() -> None:
+    terms = Terms([("one two three four", "a"), (Content("x"), "b " * 30)])
+    lines = [line.plain for line in terms._lines(20)]
+    assert lines[:2] == ["one two      a", "three four   "]
+    assert all(line[: Terms.COLUMN].strip() in ("x", "") for line in lines[2:])
+    assert len(lines) > 8 and max(map(len, lines)) <= 20

@@ -1,0 +1,169 @@
+"""Keys: each has a name and can be another one, and whatever speaks of it says the one it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual.dom import DOMNode
+
+from app.config.presets import Presets
+from app.config.settings import ModelOptions
+from app.engine.events import Proof, RunRefused
+from app.models.library import Library
+from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.keys.user_keymap import check, in_short, scopes, spoken
+from app.tui.screens import models
+from tests.support.scripted import prefilled
+from tests.support.stage import Play
+
+
+def test_every_key_has_an_id_and_a_tooltip() -> None:
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]
+    assert all(binding.id and binding.tooltip for binding in bindings)
+    assert len({binding.id for binding in bindings}) == len(bindings)
+
+
+async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
+    keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
+            "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
+    async with play((100, 250), keys=keys) as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert not stage.engine.asked("run")  # it breaks the line now
+        await stage.press("ctrl+r")
+        assert stage.engine.asked("run") == [("Hi\n",)]
+        await stage.begin()
+        await stage.press("f5")
+        assert "Still answering: F8 stops it" in stage.text and "F8 Stop" in stage.text
+        await stage.press("x")
+        assert stage.app.main.looking.looks.ghosts
+        await stage.press("f7", "exclamation_mark")
+        assert not stage.app.main.looking.looks.ghosts and "off, ! switches it on" in stage.text
+        await stage.press("f8")
+        assert len(stage.engine.asked("stop")) == 1
+        await stage.press("f1")
+        assert re.search("F7 +Show or hide rejected", stage.text)
+        await stage.press("escape", "f9")
+        await stage.find("ghosts")
+        assert "Show or hide rejected tokens (F7)" in stage.text
+        await stage.press("escape", "ctrl+q")
+        assert stage.app.is_running
+        await stage.press("f12")
+    assert stage.engine.asked("close")
+
+
+def test_keys_have_names_in_sentences() -> None:
+    keys = ("escape", "f2", "space", "ctrl+q", "left_square_bracket", "x", "delete", "shift+left")
+    assert [spoken(key) for key in keys] == [
+        "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+←",
+    ]  # fmt: skip
+
+
+def test_the_users_keys_are_checked() -> None:
+    check({"view.ghosts": "c", "view.look": "x"})  # they change places
+    check({"app.help": "f1, ctrl+t, ?, %"})
+    for keys, words in (
+        ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
+        ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…"),
+        ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is no key"),
+        ({"view.ghosts": ""}, "'' is no key"),
+        ({"view.ghosts": "c"}, "c would be both view.ghosts and view.look"),
+        ({"run.pause": "["}, "would be both run.pause and view.round_back"),
+        ({"prompt.newline": "enter"}, "both prompt.run and prompt.newline"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            check(keys)
+
+
+def test_every_binding_of_ours_can_be_changed() -> None:
+    def below(owner: type[DOMNode]) -> Iterator[type[DOMNode]]:
+        for each in owner.__subclasses__():
+            yield each
+            yield from below(each)
+
+    known = {binding.id for bindings in scopes().values() for binding in bindings}
+    for owner in below(DOMNode):
+        if owner.__module__.startswith("app."):
+            for binding in owner.__dict__.get("BINDINGS", ()):
+                assert binding.id in known and binding.tooltip, owner
+
+
+async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
+    async with play(keys={"view.ghosts": "f7"}) as stage:
+        found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
+        for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
+            if binding.id != "app.palette" and not binding.id.startswith("view.lane"):
+                assert binding.tooltip in found[binding.description]
+        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, /, Enter)")
+        assert found["Lane 1: Autoregressive"].endswith("(1)")
+        assert "Slider: min-p" in found and "Theme" in found
+
+
+async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
+    async with play() as stage:
+        assert "Pause" not in stage.text
+        await stage.begin()
+        await stage.press("escape")
+        assert "Space Pause" in stage.text and "Esc Stop" in stage.text
+        bar = stage.text.splitlines()[-1]
+        await stage.pilot.click("#keys", offset=(bar.index("Pause"), 0))
+        await stage.pilot.pause()
+        assert stage.engine.asked("pause") == [(True,)]
+
+
+def test_lane_keys_are_said_in_short() -> None:
+    assert in_short("123456789") == "1-9"
+    assert in_short(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"
+
+
+async def test_no_text_speaks_of_a_key_that_was_changed(
+    play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every key is another one here, all of them Armenian letters; Textual's own stay."""
+    monkeypatch.setattr(models, "cached", lambda: [])
+    ids = dict.fromkeys(binding.id for bindings in scopes().values() for binding in bindings)
+    letters = filter(str.isalpha, map(chr, range(0x531, 0x600)))
+    keys = dict(zip(map(str, ids), letters, strict=False))
+    options = {
+        "keys": keys,
+        "presets": Presets(tmp_path / "presets.json"),
+        "library": Library({"mine": ModelOptions("/models/mine")}, ModelOptions()),
+    }
+    async with play((100, 250), **options) as stage:
+        app, main = stage.app, stage.app.main
+
+        async def look(act: Callable[[], object] = lambda: None) -> str:
+            act()
+            await stage.pilot.pause()
+            old = re.search(
+                r"\b(Esc|F\d|Ctrl|Space|Delete)\b|(^|\W)[a-z] (then|switches|closes)", stage.text
+            )
+            assert not old, (old, stage.text)
+            return stage.text
+
+        await stage.begin()
+        await look(lambda: app.running.submit("Hi"))
+        await stage.tell(prefilled("draft", "The"))
+        await stage.finish()
+        await look(app.action_prove)
+        done = Proof("ar", tokens=3, done=400, repetitions=400)
+        await stage.tell(done)
+        assert f"{keys['proof.more']} 4 times" in await look()
+        await look(app.pop_screen)
+        for number in (1, 2, 3):
+            main.action_lane(number)
+        await stage.tell(RunRefused("Hi", "no lane"))
+        assert f"No lane is on: {keys['run.stop']}, then {keys['view.toggle_here']}" in await look()
+        for name in ("tree", "token", "figures"):
+            await look(lambda name=name: main.action_panel(name))
+        for show in (app.action_help, app.action_examples, app.action_presets, app.action_models):
+            await look(show)
+            if show == app.action_presets:
+                await look(app.screen.action_save)
+            if show == app.action_help:
+                lanes = " ".join(keys[f"view.lane{number}"] for number in range(1, 6))
+                assert lanes in stage.text
+            await look(app.pop_screen)

@@ -1,0 +1,352 @@
+"""Panes and tabs at all sizes; lanes on and off; help, palette and themes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.geometry import Size
+
+from app.config.presets import Presets
+from app.engine.events import Finished
+from app.strategies.registry import WHAT
+from app.tui.format.glossary import _FIGURES, LANE_MARKS, METRICS, explain
+from app.tui.widgets.lane_grid import grid_regions
+from app.tui.widgets.lane_pane import LanePane
+from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.tree_view import TreeView
+from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.stage import LANES, Play
+
+
+@pytest.mark.parametrize("count", range(1, 10))
+@pytest.mark.parametrize("size", [(80, 17), (100, 24), (160, 40), (200, 44)])
+def test_cells_fill_the_room_and_do_not_overlap(count: int, size: tuple[int, int]) -> None:
+    regions = grid_regions(count, Size(*size))
+    assert len(regions) == count
+    assert sum(region.area for region in regions) == size[0] * size[1]
+    assert not any(a.overlaps(b) for a in regions for b in regions if a is not b)
+
+
+def test_four_lanes_stand_in_two_rows_or_in_one() -> None:
+    assert len({region.y for region in grid_regions(4, Size(100, 20))}) == 2
+    assert len({region.y for region in grid_regions(4, Size(200, 40))}) == 1
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50), (80, 24), (40, 12)])
+async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.begin()
+        lines = stage.text.splitlines()
+        assert len(lines) == size[1] and all(len(line) == size[0] for line in lines)
+        assert "ready" in lines[0] or "running" in lines[0]
+        assert lines[-2].startswith(" ›") and "Run" in lines[-1]
+
+
+async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        before = stage.view(2).size
+        await stage.press("1")
+        assert stage.engine.asked("set_enabled") == [("ar", False)]
+        assert "1 Autoregressive · off, 1 switches it on" in stage.text
+        assert stage.view(2).size.height > before.height
+        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        await stage.press("1")
+        assert stage.engine.asked("set_enabled")[-1] == ("ar", True)
+        assert stage.view(2).size == before
+
+
+FOUR = (*LANES[:3], lane("eagle", gamma=8))
+
+
+@pytest.mark.parametrize(
+    ("size", "without", "with_panel"),
+    [
+        ((120, 20), 4, 1),
+        ((120, 19), 4, 0),
+        ((80, 24), 4, 4),
+        ((100, 30), 4, 4),
+        ((200, 50), 4, 4),
+        ((100, 14), 1, 0),
+        ((60, 24), 1, 0),
+    ],
+)
+async def test_a_pane_has_three_lines_of_text_or_tabs(
+    play: Play, size: tuple[int, int], without: int, with_panel: int
+) -> None:
+    async with play(size, lanes=FOUR, load=False) as stage:
+        await stage.load(FOUR)
+        await stage.press("escape")
+        for key, count in (("", without), ("v", with_panel), ("w", with_panel), ("w", without)):
+            await stage.press(*key)
+            panes = [pane for pane in stage.app.main.grid.panes if pane.view.region.height]
+            shown = [pane.view.size.height for pane in panes if stage.app.main.grid.display]
+            assert len(shown) == count and all(lines >= 3 for lines in shown)
+            assert ("1 ar" in stage.text) is (count < 4)  # a tab
+            if stage.app.main.panel:
+                assert stage.app.main.panel.size.height >= 8
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50)])
+@pytest.mark.parametrize("key", ["v", "w", "s"])
+async def test_the_edges_of_a_panel_are_straight(
+    play: Play, size: tuple[int, int], key: str
+) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await stage.press(key)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        panel = stage.app.main.panel
+        assert panel
+        rows = stage.text.splitlines()[panel.region.y : panel.region.bottom]
+        assert {row[0] for row in rows} == set("╭│╰")
+        assert {row[-1] for row in rows} - {"┃"} == set("╮│╯")
+
+
+async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
+    async with play((200, 50)) as stage:
+        await stage.press("escape", "w")
+        before = stage.view(1).size.height
+        await stage.press("v")
+        assert stage.view(1).size.height == before - 8
+
+
+async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
+    six = (*FOUR, lane("medusa", gamma=3), lane("drafter"))
+    async with play((100, 30), lanes=six, load=False) as stage:
+        await stage.load(six)
+        await stage.press("escape", "v")
+        assert all(stage.view(number).size.height >= 3 for number in range(1, 7))
+        await stage.press("6")  # one less, of a row of its own
+        assert "off, 6 switches it on" in stage.text and stage.view(5).size.height >= 3
+        await stage.resize(100, 28)
+        await stage.press("5")
+        assert "╭ 5 Medusa" in stage.text and "╭ 1 Auto" not in stage.text
+
+
+async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
+    async with play() as stage:
+        assert "4 Medusa · no heads: give --medusa DIR" in stage.text
+        await stage.press("escape", "4")
+        assert not stage.engine.asked("set_enabled")
+
+
+async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
+    lanes = (lane("ar"), lane("draft", note="of two layers"))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        assert " ".join(stage.lines(1)[:2]) == WHAT["ar"]
+        assert stage.lines(2)[:2] == ["A smaller model drafts a chain", "of two layers"]
+        await stage.begin("Hello", 0, "ar", "draft")
+        assert "drafts a chain" not in stage.text
+
+
+async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.press("escape", "3")
+        await stage.load()
+        assert stage.engine.asked("set_enabled") == [("lookup", False)]
+        assert "3 Prompt lookup · off" in stage.text
+
+
+async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
+        await stage.press("escape")
+        assert "from one" in stage.text and "from two" not in stage.text
+        await stage.press("2")
+        assert "from two" in stage.text and "from one" not in stage.text
+        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        assert not stage.engine.asked("set_enabled")
+        await stage.press("o")
+        assert stage.engine.asked("set_enabled") == [("draft", False)]
+        assert "off, o switches it on" in stage.text
+        await stage.press("o", "4")
+        assert "no heads: give --medusa DIR" in stage.text
+        await stage.pilot.click(LaneTabs, offset=(2, 0))
+        await stage.pilot.pause()
+        assert "from one" in stage.text
+
+
+async def test_the_tab_in_reverse_is_the_one_that_is_shown(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape")
+        tabs = stage.app.main.query_one(LaneTabs)
+        for number in "243":
+            await stage.press(number)
+            drawn = [segment.text for segment in tabs.render_line(0) if segment.style.reverse]
+            assert "".join(drawn).startswith(f"{number} ")
+
+
+async def test_tabs_have_their_marks_where_there_is_no_room_for_names(play: Play) -> None:
+    async with play((40, 24)) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"))
+        await stage.press("escape", "2")
+        assert stage.text.splitlines()[1].startswith(" 1▶  2 draft …  3…")
+
+
+async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
+        await stage.press("escape", "tab")
+        await stage.resize(60, 24)
+        assert "from two" in stage.text and "from one" not in stage.text
+        await stage.resize(100, 30)
+        assert "from two" in stage.text and "from one" in stage.text
+
+
+async def test_maximize_shows_one_pane(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "tab", "z")
+        assert (
+            stage.view(2).size.width == 99
+        )  # all but the left edge; the right one is the scroll bar
+        assert "╭ 1 Auto" not in stage.text
+        await stage.press("z")
+        assert "╭ 1 Auto" in stage.text
+
+
+async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        order = []
+        for _ in range(10):
+            assert stage.app.focused
+            order.append(getattr(stage.app.focused.parent, "number", stage.app.focused.id))
+            await stage.press("tab")
+        sliders = ["gamma", "temperature", "top_p", "top_k", "min_p", "max_new_tokens"]
+        assert order == [1, 2, 3, *sliders, "prompt"]
+
+
+async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "tab", "v")
+        for key, lit in (("tab", 3), ("i", "#ask"), ("escape", 3)):
+            await stage.press(key)
+            now = {
+                getattr(part.parent, "number", f"#{part.parent.id}")
+                for part in stage.app.screen.query(".edge, #caret")
+                if part.parent and part.styles.color.hex == "#7FB8E6"
+            }
+            assert now == {lit}
+        stage.app.main.query_one(TreeView).focus()
+        await stage.pilot.pause()
+        edges = stage.app.screen.query("#tree > .edge")
+        assert {edge.styles.color.hex for edge in edges} == {"#7FB8E6"}
+
+
+async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
+    async with play((100, 250)) as stage:
+        stage.app.set_keymap({"run.step": "j"})
+        await stage.press("f1")
+        for words in ("drafted, and the target agreed", "exactly one round", "accepted ÷ tested",
+                      "Accepted per pass", "Batch size is 1", "Ten steps up"):  # fmt: skip
+            assert words in stage.text
+        line = next(line for line in stage.text.splitlines() if "exactly one round" in line)
+        assert line.strip("│ ").startswith("j ")
+        await stage.press("escape")
+        assert "accepted ÷ tested" not in stage.text
+
+
+async def test_the_palette_runs_actions(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("ctrl+p")
+        await stage.find("light")
+        await stage.press("enter")
+        assert stage.app.theme == "specchat-light"
+
+
+async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "3")
+        row = next(y for y, line in enumerate(stage.text.splitlines()) if "3 Prompt lookup" in line)
+        await stage.pilot.click(offset=(5, row))
+        await stage.pilot.pause()
+        assert stage.engine.asked("set_enabled") == [("lookup", False), ("lookup", True)]
+
+
+async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape", "2", "1")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "one two three"))
+        assert stage.view(2).body.wrapper.width == stage.view(1).body.wrapper.width == 58
+
+
+async def test_the_chosen_theme_and_its_other_side(play: Play) -> None:
+    async with play(theme="nord") as stage:
+        themes = []
+        for _ in range(3):
+            themes.append(stage.app.theme)
+            stage.app.action_dark()
+        assert themes == ["nord", "specchat-light", "nord"]
+
+
+async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
+    async with play(lanes=LANES[1:2], load=False) as stage:
+        await stage.load(LANES[1:2])
+        await stage.begin("Hello", 0, "draft")
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        end = Finished("draft", "length", None, figures(), False, 17, divergence_gap=0.5)
+        await stage.tell(end)
+        lines = stage.text.splitlines()
+        for figure, words in (
+            ("19.8 tok/s", "decoded tokens ÷"), ("1.77×", "speedup"), ("α 72%", "acceptance rate"),
+            ("τ 2.9", "tokens per target pass"), ("TTFT 210ms", "the prefill"),
+            ("64 tok", "tokens of the answer"), ("≠AR@17", "differs from token 17"),
+            ("γ4", "the longest draft"), ("█", "how many rounds"), ("· fair", "one lane after"),
+        ):  # fmt: skip
+            y = next(y for y, line in enumerate(lines) if figure in line)
+            x = lines[y].index(figure)
+            await stage.pilot.hover(offset=(x, y))
+            line, _ = stage.app.screen.get_widget_at(x, y)
+            assert words in str(line.tooltip), figure
+            await stage.pilot.hover(offset=(x - 1, y))  # between two of them
+            assert line.tooltip is None
+
+
+def test_everything_that_an_edge_explains_is_in_help() -> None:
+    assert explain("demo") is None
+    terms = {*dict(LANE_MARKS), *dict(METRICS)}
+    assert {term for _, term in _FIGURES} <= terms
+
+
+@pytest.mark.parametrize("keys", ["", "v", "w", "s", "f1", "f4", "ctrl+p", "z"])
+async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
+    async with play(presets=Presets(tmp_path / "presets.json")) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        await stage.press("escape", *filter(None, [keys]))
+        for columns, rows in ((60, 24), (40, 12), (20, 6), (5, 2), (200, 50), (79, 9), (100, 30)):
+            await stage.resize(columns, rows)
+            lines = stage.text.splitlines()
+            assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
+
+
+async def test_opening_a_panel_styles_no_lane_anew(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That would be most of the time until it is there."""
+    styled: list[DOMNode] = []
+    apply = Stylesheet.apply
+
+    def noting(sheet: Stylesheet, node: DOMNode, **options: Any) -> None:
+        styled.append(node)
+        apply(sheet, node, **options)
+
+    async with play() as stage:
+        await stage.begin()
+        await stage.press("escape")
+        monkeypatch.setattr(Stylesheet, "apply", noting)
+        await stage.press("v")
+        assert stage.app.main.open == "tree"
+        assert styled and not any(isinstance(node, LanePane) for node in styled)

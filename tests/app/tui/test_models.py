@@ -1,0 +1,256 @@
+"""Other models are chosen, and opened by the engine."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from app.config.settings import ModelOptions
+from app.engine.events import Ended, Loaded, LoadFailed, Loading, RunFinished
+from app.models.assets import assets
+from app.models.catalog import Found
+from app.models.library import Library, demo, title_of
+from app.strategies.registry import LaneSpec
+from app.tui.screens import models
+from app.tui.screens.models import ModelsScreen
+from tests.support.scripted import lane, prefilled
+from tests.support.stage import LANES, PATIENCE, Play
+
+MINE = ModelOptions("/models/mine", draft="/models/small", dtype="bfloat16")
+LIBRARY = Library({"demo": ModelOptions("/demo"), "mine": MINE}, ModelOptions(dtype="bfloat16"))
+SPECS = tuple(LaneSpec(each.strategy, each.name, each.pins) for each in LANES)
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "cached", lambda: [])
+
+
+def test_the_demo_is_called_so() -> None:
+    assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "mine"
+
+
+async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False))
+        await stage.press("f6", "down")
+        assert "✓ draft   small" in stage.text
+        assert "specchat heads convert medusa --target /models/mine" in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert "The conversation begins anew with mine" in stage.text
+        assert "… loading" in stage.text and "Paris" not in stage.text
+        await stage.tell(Loading("target mine", 0.1))
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert not stage.engine.asked("run")
+        await stage.tell(Loaded("mine", "cpu", "bfloat16", 1, 99, LANES))
+        assert stage.engine.asked("run") == [("Hi",)] and "mine · cpu" in stage.text
+
+
+async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "enter")
+        await stage.load()
+        await stage.tell(LoadFailed("no folder /demo", kept=True))
+        assert "demo is back: no folder /demo" in stage.text and "○ ready" in stage.text
+        assert stage.app.main.grid.display
+        # and where nothing is left others can still be chosen
+        await stage.press("f6", "down", "enter")
+        await stage.tell(LoadFailed("it broke"))
+        assert "Nothing could be loaded" in stage.text and "F6 has other models" in stage.text
+        await stage.press("f6", "enter")
+        assert "Nothing could be loaded" not in stage.text
+        await stage.load((lane("ar"),))
+        assert "○ ready" in stage.text and stage.app.state.failure is None
+
+
+async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False), Ended("killed"))
+        await stage.press("f6", "down", "enter")
+        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert "… loading" in stage.text and "ended" not in stage.text
+        await stage.tell(Ended("killed"))
+        assert "Nothing could be loaded" in stage.text
+
+
+async def test_not_while_lanes_answer(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.begin()
+        await stage.press("f6", "enter")
+        assert not stage.engine.asked("open_models") and "Still answering" in stage.text
+
+
+async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
+    play: Play, tmp_path: Path
+) -> None:
+    for name in ("target", "medusa"):
+        shutil.copytree(assets() / "demo" / name, tmp_path / name)
+    async with play((60, 24), library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        await stage.type(f"{tmp_path}/nope")
+        await stage.press("enter")
+        await stage.until(lambda: "no folder" in stage.text)
+        await stage.press(*["backspace"] * 4)
+        await stage.find("t")
+        await stage.press("right", "enter")
+        await stage.until(lambda: "✓ medusa  medusa" in stage.text)
+        await stage.press("enter")
+        [(options, _)] = stage.engine.asked("open_models")
+        assert options == replace(
+            LIBRARY.bare, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
+        )
+
+
+async def test_a_folder_may_be_typed_in_the_list(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("escape", "f6", "down", *"/no")
+        field = stage.app.screen.query_one(Input)
+        assert field.has_focus and field.value == "/no"
+        await stage.press("tab", "x", "tab", "y")
+        assert field.value == "/noxy"
+
+
+async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
+    play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "target").mkdir()
+    disk, asked, gave_up = threading.Event(), list[str](), list[bool]()
+    quick = models.subfolders
+
+    def slow(folder: str) -> list[str]:
+        asked.append(folder)
+        if folder == "/net/":
+            gave_up.append(not disk.wait(PATIENCE))
+        return quick(folder)
+
+    monkeypatch.setattr(models, "subfolders", slow)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        await stage.type("/net/mod")
+        assert "/net/mod" in stage.text and asked.count("/net/") == 1
+        stage.app.screen.query_one(Input).value = f"{tmp_path}/t"  # the newest wish
+        await stage.until(lambda: f"{tmp_path}/target/" in stage.text)
+        disk.set()
+        await stage.until(lambda: gave_up == [False])
+        assert f"{tmp_path}/target/" in stage.text
+
+
+async def test_the_newest_folder_counts_and_leaving_waits_for_none(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk, gave_up = threading.Event(), list[bool]()
+
+    def slow(text: str) -> Found:
+        if text == "slow":
+            gave_up.append(not disk.wait(PATIENCE))
+        if text == "odd":
+            raise OSError("the disk says\nno")
+        return Found(f"/{text}", text, "model", 26_000_000, 8)
+
+    monkeypatch.setattr(models, "folder_of", slow)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        folder = stage.app.screen.query_one(Input)
+        folder.value = "slow"
+        await stage.press("enter")
+        assert "Looking into it" in stage.text
+        folder.value = "odd"
+        await stage.press("enter")
+        await stage.until(lambda: "the disk says no" in stage.text)
+        folder.value = "b"
+        await stage.press("enter")
+        await stage.until(lambda: "b  26.0 MB" in stage.text)
+        disk.set()
+        await stage.until(lambda: gave_up == [False])
+        disk.clear()
+        await stage.press("shift+tab", "enter")  # "b" once more
+        assert "slow  26.0 MB" not in stage.text
+        await stage.press("shift+tab")
+        folder.value = "slow"
+        await stage.press("enter")
+    assert gave_up == [False]
+    disk.set()
+
+
+async def test_the_cache_is_read_beside_the_screen(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = threading.Event()
+
+    def slow() -> list[Found]:
+        disk.wait(PATIENCE)
+        return [Found("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
+
+    monkeypatch.setattr(models, "cached", slow)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "down")
+        assert "✓ draft   small" in stage.text and "acme" not in stage.text
+        disk.set()
+        await stage.until(lambda: "acme/[b]x[/b]  26.0 MB" in stage.text)
+        await stage.press("escape")
+        assert not isinstance(stage.app.screen, ModelsScreen)
+
+
+async def test_enter_waits_for_what_the_cache_has_as_well(
+    play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    shutil.copytree(assets() / "demo" / "target", target)
+    disk, other = threading.Event(), Found("/hub/x", "acme/x", "eagle", 26_000_000, 8)
+    known = {False: threading.Event(), True: threading.Event()}  # with the cache or without
+    looking: dict[bool, threading.Thread] = {}
+
+    def scanned() -> list[Found]:
+        disk.wait(PATIENCE)
+        return [other]
+
+    def completed(options: ModelOptions, elsewhere: list[Found]) -> ModelOptions:
+        looking[bool(elsewhere)] = threading.current_thread()
+        known[bool(elsewhere)].wait(PATIENCE)
+        return replace(options, eagle=elsewhere[0].place if elsewhere else None)
+
+    monkeypatch.setattr(models, "cached", scanned)
+    monkeypatch.setattr(models, "complete", completed)
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6", "shift+tab")
+        stage.app.screen.query_one(Input).value = str(target)
+        await stage.press("enter")
+        await stage.until(lambda: False in looking)
+        assert "Looking for what drafts" in stage.text
+        await stage.press("enter")
+        disk.set()
+        await stage.until(lambda: True in looking)
+        known[False].set()
+        await stage.until(lambda: not looking[False].is_alive())
+        assert not stage.engine.asked("open_models")
+        known[True].set()
+        await stage.until(lambda: stage.engine.asked("open_models"))
+        [(options, _)] = stage.engine.asked("open_models")
+        assert (options.target, options.eagle) == (str(target), "/hub/x")
+
+
+async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        old = Loaded("old", "cpu", "float32", 2, 2048, LANES, back=True)
+        await stage.tell(old, LoadFailed("no folder", kept=True))
+        assert not stage.engine.asked("run") and stage.app.main.prompt.text == "Hi"
+        await stage.press("enter")
+        assert stage.engine.asked("run") == [("Hi",)]
+
+
+async def test_what_is_loaded_has_a_mark(play: Play) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, place="/models/mine"))
+        await stage.press("escape", "f6")
+        assert "● mine" in stage.text and "● demo" not in stage.text

@@ -1,0 +1,74 @@
+"""Presets on the screen: used, saved, renamed, deleted; a broken file is a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.config.presets import Presets
+from app.tui.widgets.slider import Slider
+from decoding.params import Params, SamplingParams
+from tests.support.stage import Play, Stage
+
+
+@pytest.fixture
+def presets(tmp_path: Path) -> Presets:
+    return Presets(tmp_path / "presets.json")
+
+
+def asked(stage: Stage) -> Params:
+    return stage.engine.asked("set_params")[-1][0]
+
+
+async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> None:
+    async with play(presets=presets, params=Params(gamma=3, max_new_tokens=100)) as stage:
+        await stage.press("f4")
+        assert "● greedy" in stage.text and "built in  temp 0.00" in stage.text
+        await stage.press("down", "enter")
+        assert asked(stage) == Params(SamplingParams(0.7, 0, 0.95), gamma=3, max_new_tokens=100)
+        slider = stage.app.main.query_one("#temperature", Slider)
+        assert slider.value == 0.7 and not slider.has_class("-idle")
+        assert "The settings are those of “usual sampling”" in stage.text
+        await stage.press("f4")
+        assert "● usual sampling" in stage.text and "● greedy" not in stage.text
+        await stage.press("f4")
+        assert "● usual sampling" not in stage.text
+
+
+async def test_save_rename_delete(play: Play, presets: Presets) -> None:
+    async with play(presets=presets, params=Params(SamplingParams(0.333, 30))) as stage:
+        await stage.press("f4", "s")
+        await stage.type("mine [red]")
+        await stage.press("enter")
+        assert "● mine [red]" in stage.text and "temp 0.333 · top-k 30" in stage.text
+        await stage.press("r")  # its name is selected: typing replaces it
+        await stage.type("mine")
+        await stage.press("enter")
+        assert presets.get("mine")["top_k"] == 30 and "mine [red]" not in stage.text
+        await stage.press("d")
+        assert "d once more deletes “mine”" in stage.text and "mine" in presets.all()
+        await stage.press("d")
+        assert "mine" not in presets.all() and "● mine" not in stage.text
+        await stage.press("d", "d")  # now one that comes along is highlighted
+        assert "comes along and stays" in stage.text
+
+
+async def test_a_broken_file_is_a_line_and_the_others_can_be_used(
+    play: Play, presets: Presets
+) -> None:
+    presets.path.write_text("{")
+    async with play(presets=presets) as stage:
+        await stage.press("f4")
+        assert "is not JSON" in stage.text and "creative" in stage.text
+        await stage.press("s")
+        await stage.type("x")
+        await stage.press("enter")
+        assert presets.path.read_text() == "{"
+        assert "is not JSON" in stage.text
+        presets.path.write_text(json.dumps({"odd": {"new": 1}}))
+        await stage.press("escape", "f4", "end")
+        assert "✗ odd" in stage.text and "there is no setting 'new'" in stage.text
+        await stage.press("enter")
+        assert "the preset “odd”" in stage.text and not stage.engine.asked("set_params")

@@ -1,0 +1,119 @@
+"""The screen of a replay."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from app.tui.replay.app import ReplayApp
+from app.tui.widgets.slider import Slider
+from tests.support.conversation import recording
+from tests.support.stage import Clock
+
+
+class Screen:
+    def __init__(self, app: ReplayApp, clock: Clock, pilot: Pilot[None]) -> None:
+        self.app, self.clock, self.pilot = app, clock, pilot
+
+    async def after(self, seconds: float) -> str:
+        self.clock.now += seconds
+        await self.app.pump()
+        await self.pilot.pause()
+        return self.text
+
+    async def press(self, *keys: str) -> str:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
+        return await self.after(0.0)
+
+    @property
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in strips)
+
+
+@asynccontextmanager
+async def opened(size: tuple[int, int] = (100, 30)) -> AsyncIterator[Screen]:
+    clock = Clock()
+    app = ReplayApp(recording(), clock, timed=False)
+    async with app.run_test(size=size) as pilot:
+        app.player.open()
+        yield Screen(app, clock, pilot)
+
+
+async def test_it_plays() -> None:
+    async with opened() as screen:
+        text = await screen.after(0.025)
+        assert "› Count!" in text and "● 1 ar running 0/2" in text
+        assert "▶ ──" in text and "0:00 of 0:01 · 1×" in text and "seven" not in text
+        text = await screen.after(0.08)
+        assert "Four seven five" in text and "draft at its context limit" in text
+        text = await screen.after(2.0)
+        assert "› And on? Please.  (after 2 Draft model)" in text
+        assert "2 Draft model γ2* ✓ leads" in text and "200.0 tok/s 2.00×" in text
+        assert "no heads: give --medusa DIR" in text and "■ ━━" in text
+        assert screen.app.state.lanes["draft:gamma=2"].tree == "wide"  # as its rounds had it
+
+
+async def test_pause_step_speed_and_again() -> None:
+    async with opened() as screen:
+        await screen.after(0.0)
+        assert "‖ " in await screen.press("space")
+        assert "seven" not in await screen.after(9.0)
+        assert "seven" in await screen.press("n")
+        assert "‖ 1 ar paused 0/2" in screen.text
+        text = await screen.press("escape")  # the rest of the turn
+        assert "draft at its context limit" in text and "‖ ━" in text
+        assert "And on?" not in await screen.after(9.0)
+        assert "· 2×" in await screen.press("plus")
+        text = await screen.press("f5")
+        assert "seven" not in text and "▶ ──" in text
+
+
+async def test_sliders_show_what_was_set() -> None:
+    async with opened() as screen:
+        await screen.after(9.0)
+        values = {slider.id: slider.value for slider in screen.app.query(Slider)}
+        assert (values["gamma"], values["temperature"]) == (2, 0.5)
+
+
+async def test_the_tree_has_its_probabilities_and_texts() -> None:
+    async with opened() as screen:
+        await screen.after(0.09)
+        text = await screen.press("tab", "v")
+        assert "Tree · 2 Draft model · round 1 of 1" in text
+        assert "eight" in text and "nine" in text and ".125" in text and "three" in text
+
+
+async def test_the_lens_and_the_token_panel_know_what_was_recorded() -> None:
+    async with opened() as screen:
+        await screen.after(0.105)
+        text = await screen.press("space", "l")
+        assert "probability ≥.9 ≥.5 ≥.2 ≥.05 <.05" in text and "not recorded" in text
+        pane = screen.app.main.grid.pane_of("draft:gamma=2")
+        wrapper = pane.view.body.wrapper
+        runs = [(text, str(ink)) for line in wrapper.closed for text, ink in line.runs]
+        assert (" seven", "step2") in runs and (" five", "step4") in runs
+        pane.view.focus()
+        text = await screen.press("shift+right", "w")
+        assert "correction: it stands" in text and "✓ " in text
+
+
+async def test_nobody_can_be_asked() -> None:
+    async with opened() as screen:
+        text = await screen.press("i", "slash", "g", "f2", "f3", "m", "a", "ctrl+n", "x")
+        assert "Ask something" not in text and "Go on" not in text
+        assert screen.app.state.schedule == "fair"
+        await screen.press("f1")
+        text = screen.text
+        assert "Play slower" in text and "Keys of the prompt" not in text
+        assert "example prompt" not in text
+
+
+async def test_a_small_terminal_is_enough() -> None:
+    async with opened((60, 24)) as screen:
+        text = await screen.after(9.0)
+        assert "1 ar ✓  2 draft:gamma=2 ✓" in text and "■ ━━" in text

@@ -1,0 +1,350 @@
+"""Prompts, turns, stop, pause, single rounds: what the app asks of the engine."""
+
+from __future__ import annotations
+
+from app.engine.events import Ended, Finished, LoadFailed, Loading, RunFinished, RunRefused
+from decoding.params import Params
+from tests.support.scripted import prefilled, stepped
+from tests.support.stage import PROMPTS, Play, Stage
+
+
+async def test_enter_runs_the_prompt(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("Hi there")
+        await stage.press("ctrl+j")
+        await stage.type("you")
+        await stage.press("enter")
+        assert stage.engine.asked("run") == [("Hi there\nyou",)]
+        assert stage.app.main.prompt.text == ""
+        await stage.press("i", "enter")
+        assert len(stage.engine.asked("run")) == 1
+
+
+async def test_no_second_run_while_one_is_going_on(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("one")
+        await stage.press("enter", "i")
+        await stage.type("two")
+        await stage.press("enter", "f5")
+        assert stage.engine.asked("run") == [("one",)] and not stage.engine.asked("again")
+        assert stage.app.main.prompt.text == "two"
+        assert "Still answering" in stage.text
+
+
+async def test_what_is_typed_while_enter_is_under_way_stays(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("one")
+        prompt = stage.app.main.prompt
+        prompt.action_submit()
+        prompt.insert("two")
+        await stage.pilot.pause()
+        assert stage.engine.asked("run") == [("one",)] and prompt.text == "two"
+
+
+async def test_history(play: Play) -> None:
+    async with play() as stage:
+        for turn, prompt in enumerate(("one", "two")):
+            await stage.type(prompt)
+            await stage.press("enter")
+            await stage.begin(prompt, turn)
+            await stage.finish(turn)
+            await stage.press("i")
+        await stage.type("dr")
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "two"
+        await stage.press("up", "up")
+        assert stage.app.main.prompt.text == "one"
+        await stage.press("down", "down")
+        assert stage.app.main.prompt.text == "dr"
+
+
+async def test_stop_pause_step_again(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "A"))
+        assert "● 1 ar running 0/3" in stage.text
+        await stage.press("space")
+        assert stage.engine.asked("pause") == [(True,)] and "paused" in stage.text
+        await stage.press("n", "n")
+        assert len(stage.engine.asked("step")) == 2
+        await stage.press("space", "n")
+        assert stage.engine.asked("pause") == [(True,), (False,), (True,)]
+        await stage.press("escape")
+        assert len(stage.engine.asked("stop")) == 1
+        await stage.tell(Finished("ar", "stopped"), RunFinished(0, True))
+        assert stage.engine.asked("pause")[-1] == (False,)  # the next run begins unpaused
+        await stage.press("f5")
+        assert len(stage.engine.asked("again")) == 1
+        await stage.begin("Hi")
+        assert stage.lines(1)[0] == "› Hi" and stage.lines(1)[1] == ""
+
+
+async def test_keys_of_a_run_do_nothing_without_one(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "space", "n", "escape", "ctrl+c", "f5")
+        asked = {name for name, *_ in stage.engine.calls}
+        assert asked <= {"open", "set_leader"}
+
+
+async def test_escape_leaves_the_prompt_then_all_panes_then_stops(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.press("escape", "z", "i")
+        assert stage.app.main.prompt.has_focus
+        await stage.press("escape")
+        assert not stage.app.main.prompt.has_focus and stage.app.main.zoomed
+        await stage.press("escape")
+        assert not stage.app.main.zoomed and not stage.engine.asked("stop")
+        await stage.press("escape")
+        assert len(stage.engine.asked("stop")) == 1
+
+
+async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "first words\nsecond"))
+        view = stage.view(1)
+        await stage.pilot.mouse_down(view, offset=(1, 1))
+        await stage.pilot.hover(view, offset=(6, 1))
+        await stage.pilot.mouse_up(view, offset=(6, 1))
+        await stage.pilot.pause()
+        await stage.press("ctrl+c")
+        assert stage.app.clipboard.startswith("first") and not stage.engine.asked("stop")
+        stage.app.main.clear_selection()
+        await stage.press("ctrl+c")
+        assert len(stage.engine.asked("stop")) == 1
+
+
+async def test_ctrl_c_empties_the_prompt(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("too long")
+        await stage.press("ctrl+c")
+        assert stage.app.main.prompt.text == "" and not stage.engine.asked("stop")
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "too long"
+        await stage.begin("Hi")
+        await stage.press("ctrl+c")  # a run is stopped before
+        assert stage.app.main.prompt.text == "too long" and stage.engine.asked("stop")
+
+
+async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.tell(prefilled("draft", "an answer"))
+        await stage.finish()
+        assert "1 Autoregressive" in stage.text and "goes on from 2 Draft model" in stage.text
+
+
+async def test_it_goes_on_from_the_lane_that_leads_while_that_waits_for_its_turn(
+    play: Play,
+) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.press("escape", "tab")
+        await stage.tell(prefilled("ar", "an answer"))
+        assert "2 Draft model γ4 … leads" in stage.text
+        assert "goes on from 2 Draft model" in stage.text
+        await stage.finish()  # stopped before it said anything
+        assert "goes on from 1 Autoregressive" in stage.text
+
+
+async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None:
+    async with play() as stage:
+        assert stage.engine.asked("set_leader") == [("ar",)]
+        await stage.begin("One")
+        await stage.tell(prefilled("ar", "first answer"), prefilled("draft", "other answer"))
+        await stage.finish()
+        await stage.press("escape", "tab")
+        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        assert "The next turn goes on from 2 Draft model" in stage.text
+        assert "2 Draft model γ4 ✓ leads" in stage.text
+        await stage.begin("Two", 1)
+        assert stage.lines(1)[:4] == [
+            "› One", "first answer", "", "› Two  (after 2 Draft model)",
+        ]  # fmt: skip
+        assert stage.lines(2)[3] == "› Two"
+        await stage.tell(prefilled("draft", "second answer"))
+        await stage.finish()
+        await stage.press("y")
+        assert stage.app.clipboard == "second answer"
+        await stage.begin("Two", 1)  # run again: only the last turn is replaced
+        assert stage.lines(2)[:5] == ["› One", "other answer", "", "› Two", ""]
+        await stage.finish()
+        await stage.press("ctrl+n")
+        assert len(stage.engine.asked("new_conversation")) == 1
+        assert "One" not in stage.text and "leads" not in stage.text
+        await stage.press(*"Two")
+        assert stage.app.main.prompt.text == "Two"
+
+
+async def test_a_refused_prompt_comes_back(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("Too long")
+        await stage.press("enter")
+        await stage.tell(RunRefused("Too long", "the prompt has 4096 tokens, 2048 are the limit"))
+        assert stage.app.main.prompt.text == "Too long" and stage.app.main.prompt.has_focus
+        assert "the prompt has 4096 tokens, 2048 are the limit" in stage.text
+        await stage.press("enter")
+        assert len(stage.engine.asked("run")) == 2
+
+
+async def die(stage: Stage, *names: str) -> None:
+    """What an engine says when it ends in the middle of a turn."""
+    cut = (Finished(name, "error", "killed") for name in names)
+    await stage.tell(*cut, RunFinished(0, True), Ended("killed"))
+
+
+async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape")
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"), stepped("ar", [" end"], [], "."))
+        await stage.press("space")
+        await die(stage, "ar", "draft", "lookup")
+        assert "✗ ended" in stage.text and "killed: F5 begins it anew" in stage.text
+        assert stage.text.count("✗ ended: F5 begins anew") == 3 and "F5 Begin anew" in stage.text
+        assert stage.lines(1)[:3] == ["› Hi", "The end.", "✗ killed"]
+        await stage.press("e", "u", "delete")
+        for name in ("prove", "add_lane", "remove_lane", "open"):
+            assert len(stage.engine.asked(name)) == (name == "open")
+        await stage.press("2", "m", "f5", "f5")
+        assert [call[0] for call in stage.engine.calls[-2:]] == ["open", "again"]
+        assert "… loading" in stage.text and "ended" not in stage.text
+        assert stage.lines(1)[:2] == ["› Hi", "The end."]
+        await stage.load()
+        assert stage.lines(1)[:2] == ["› Hi", "The end."] and "2 Draft model · off" in stage.text
+        assert stage.app.state.lanes["ar"].steps
+        await stage.begin("Hi", 0, "ar", "lookup")
+        assert stage.lines(1)[:2] == ["› Hi", ""] and "running 0/2" in stage.text
+
+
+async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await die(stage, "ar", "draft", "lookup")
+        await stage.type("Go on")
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2 and not stage.engine.asked("run")
+        assert "Runs when loading is done" in stage.text
+        await stage.tell(Ended("killed again"))  # once more, while it loads: nothing by itself
+        assert "killed again: F5" in stage.text and stage.app.main.prompt.text == "Go on"
+        assert len(stage.engine.asked("open")) == 2 and stage.lines(1)[0] == "› Hi"
+        await stage.press("enter")
+        await stage.tell(LoadFailed("the disk is gone"))  # what can be looked at stays
+        assert "the disk is gone: F5" in stage.text and stage.lines(1)[0] == "› Hi"
+        await stage.press("enter")
+        await stage.load()
+        assert stage.engine.asked("run") == [("Go on",)]
+        assert len(stage.engine.asked("open")) == 4
+
+
+async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
+    async with play() as stage:
+        await stage.tell(Ended("killed"))
+        assert "killed: F5" in stage.text
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2
+        await stage.load()
+        assert "○ ready" in stage.text and not stage.engine.asked("run")
+        await stage.begin("Hi")
+        await stage.finish()
+        await stage.tell(Ended("killed"))
+        await stage.press("ctrl+n")
+        assert stage.engine.asked("new_conversation") and "Hi" not in stage.lines(1)[0]
+        await stage.press("f5")
+        assert len(stage.engine.asked("open")) == 3 and not stage.engine.asked("again")
+
+
+async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
+    async with play(load=False) as stage:
+        assert stage.engine.asked("open") == [()]
+        assert "1 Autoregressive" in stage.text and "… loading" in stage.text
+        await stage.tell(Loading("target model", 0.5))
+        assert "━━━━━━━━━━──────────  50% target model" in stage.text
+        await stage.type("Early")
+        await stage.press("enter")
+        assert not stage.engine.asked("run") and "Runs when loading is done" in stage.text
+        await stage.load()
+        assert stage.engine.asked("run") == [("Early",)]
+
+
+async def test_a_waiting_prompt_can_be_taken_back(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.type("Early")
+        await stage.press("enter", "escape")
+        assert stage.app.main.prompt.text == "Early"
+        await stage.load()
+        assert not stage.engine.asked("run")
+
+
+async def test_lanes_are_not_known_before_loading(play: Play) -> None:
+    async with play(load=False, lanes=None) as stage:
+        assert "Autoregressive" not in stage.text
+        await stage.load()
+        assert "1 Autoregressive" in stage.text and "4 Medusa" in stage.text
+
+
+async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.type("Early")
+        await stage.press("enter")
+        await stage.tell(LoadFailed("/models/none: no config.json\nGive --target a folder."))
+        assert "/models/none: no config.json" in stage.text
+        assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
+        assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
+        await stage.press("enter")
+        assert len(stage.engine.asked("open")) == 2 and "Nothing could" not in stage.text
+        await stage.tell(Ended("killed"))
+        assert "Nothing could be loaded" in stage.text and "killed" in stage.text
+        assert stage.app.main.prompt.text == "Early"
+        await stage.press("f1")
+        assert "drafted, and the target agreed" in stage.text
+        await stage.press("escape", "ctrl+q")
+    assert stage.engine.asked("close")
+
+
+async def test_examples(play: Play) -> None:
+    async with play() as stage:
+        assert "F2 has examples" in stage.text
+        await stage.press("f2")
+        assert PROMPTS[1] in stage.text  # its brackets are no markup
+        await stage.press("down", "enter")
+        assert stage.app.main.prompt.text == PROMPTS[1]
+
+
+async def test_fair_and_race(play: Play) -> None:
+    async with play(schedule="race", params=Params(gamma=3)) as stage:
+        assert "race" in stage.text
+        await stage.press("escape", "m")
+        assert stage.engine.asked("set_schedule") == [("fair",)] and "· fair" in stage.text
+
+
+async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "The"))
+        assert "● 1 ar running 0/3" in stage.text
+        await stage.press("escape", "m")
+        assert "● running 0/3" in stage.text  # the names would flicker
+
+
+async def test_a_notice_goes_away(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "m")
+        assert "race: all lanes at once" in stage.text
+        for _ in range(7):
+            await stage.tell()
+        assert "race: all lanes at once" not in stage.text
+
+
+async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"))
+        await stage.press("escape", "2")
+        assert stage.engine.asked("set_enabled") == [("draft", False)]
+        await stage.tell(stepped("draft", [" end"], [], "."), Finished("draft", "stopped"))
+        await stage.press("2")
+        assert stage.lines(2)[1] == "The end."

@@ -1,0 +1,191 @@
+"""Sliders by keys and by mouse; what they change reaches the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual import events
+
+from app.engine.events import Finished
+from app.tui.state.sliders import KNOBS, token_places
+from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider, steps
+from decoding.params import Params, SamplingParams, flat
+from tests.support.scripted import lane, stepped
+from tests.support.stage import Play, Stage
+
+GAMMA = Scale((None, "auto", *range(17)), {None: "each"})
+TOP_P = Scale(steps(0.05, 1.0, 0.05), decimals=2)
+
+
+def test_words_stand_before_the_numbers() -> None:
+    assert [GAMMA.value(p) for p in (-3, 0, 1, 2, 18, 99)] == [None, None, "auto", 0, 16, 16]
+    assert [GAMMA.position(v) for v in (None, "auto", 0, 16, 40)] == [0, 1, 2, 18, 18]
+    assert [GAMMA.text(v) for v in (None, "auto", 7)] == ["each", "auto", "7"]
+
+
+def test_every_place_of_a_broken_scale_is_a_round_number() -> None:
+    values = [TOP_P.value(p) for p in range(TOP_P.last + 1)]
+    assert values == [round(0.05 * n, 2) for n in range(1, 21)]
+    assert [TOP_P.position(v) for v in values] == list(range(TOP_P.last + 1))
+
+
+@pytest.mark.parametrize(
+    ("value", "moves"),
+    [
+        (0.333, {1: 0.35, 2: 0.4, -1: 0.3, -2: 0.25, 10: 0.8, 99: 1.0, -99: 0.05}),
+        (0.35, {1: 0.4, -1: 0.3}),
+        (0.01, {-1: 0.01, 1: 0.05}),
+    ],
+)
+def test_a_value_between_two_places_goes_to_the_next(value: float, moves: dict[int, float]) -> None:
+    assert {step: TOP_P.beside(value, step) for step in moves} == moves
+
+
+def test_a_value_behind_the_end_does_not_come_back_by_going_on() -> None:
+    assert [GAMMA.beside(40, step) for step in (1, -1, -2)] == [40, 16, 15]
+    assert GAMMA.beside(0, -1) == "auto" and GAMMA.beside("auto", -1) is None
+
+
+def test_a_value_between_two_places_is_shown_in_full() -> None:
+    assert TOP_P.text(0.333) == "0.333" and TOP_P.text(0.3) == "0.30"
+    assert TOP_P.position(0.333) == TOP_P.position(0.35)
+
+
+@pytest.mark.parametrize("context", [10, 100, 2048, 40960])
+def test_the_longest_answer_is_as_long_as_the_context(context: int) -> None:
+    places = token_places(context)
+    assert places[-1] == context and list(places) == sorted(set(places))
+    assert len(places) < 30
+
+
+def test_every_setting_that_has_a_slider_is_one() -> None:
+    defaults = flat(Params())
+    assert all(knob.scale.value(knob.scale.position(defaults[knob.name])) == defaults[knob.name]
+               for knob in KNOBS)  # fmt: skip
+
+
+def last_params(stage: Stage) -> Params:
+    return stage.engine.asked("set_params")[-1][0]
+
+
+async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "right")
+        assert last_params(stage).gamma == "auto"
+        await stage.press("right", "right")
+        assert last_params(stage).gamma == 1
+        await stage.press("shift+right")
+        assert last_params(stage).gamma == 11
+        await stage.press("end")
+        assert last_params(stage).gamma == 32
+        await stage.press("backspace")
+        assert last_params(stage).gamma is None
+        assert "each" in stage.text
+        await stage.press("escape", "t", "right")
+        assert last_params(stage).sampling.temperature == 0.05
+        await stage.press("p", "left")
+        assert last_params(stage).sampling.top_p == 0.95
+        assert last_params(stage).max_new_tokens == Params().max_new_tokens
+
+
+async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(play: Play) -> None:
+    lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        assert "γ4" in stage.text and "γ2" in stage.text
+        await stage.press("escape", "g", "home", "shift+right")
+        assert "γ8" in stage.text and "γ2" in stage.text and "γ4" not in stage.text
+
+
+async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: Play) -> None:
+    lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}),)
+    async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
+        await stage.load(lanes)
+        assert "γauto" in stage.text
+        await stage.begin("Hello", 0, "draft")
+        step = stepped("draft", ["sky"], [], "is")
+        rounds = [replace(step, round=replace(step.round, gamma=gamma)) for gamma in (5, 5, 3)]
+        await stage.tell(*rounds)
+        assert "γa3" in stage.text and "γauto" not in stage.text
+        await stage.tell(Finished("draft", "length"))  # its last round may have had no room
+        assert "γa5" in stage.text
+
+
+async def test_mouse_click_drag_and_wheel(play: Play) -> None:
+    async with play() as stage:
+        slider = stage.app.main.query_one("#temperature", Slider)
+        track = slider.size.width - LABEL_CELLS - 5 - 2
+        last = (LABEL_CELLS + track, 0)
+        await stage.pilot.click(slider, offset=last)
+        await stage.pilot.pause()
+        assert last_params(stage).sampling.temperature == 2.0
+        await stage.pilot.mouse_down(slider, offset=last)
+        await stage.pilot.hover(slider, offset=(LABEL_CELLS + 1, 0))
+        await stage.pilot.pause()
+        assert last_params(stage).sampling.temperature == 0.0
+        await stage.pilot.mouse_up(slider, offset=(LABEL_CELLS + 1, 0))
+        await stage.pilot.hover(slider, offset=last)
+        await stage.pilot.pause()
+        assert last_params(stage).sampling.temperature == 0.0
+        await stage.pilot._post_mouse_events([events.MouseScrollUp], slider)
+        await stage.pilot.pause()
+        assert last_params(stage).sampling.temperature == 0.05
+
+
+async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
+    async with play() as stage:
+        gamma, top_p = (stage.app.main.query_one(f"#{n}", Slider) for n in ("gamma", "top_p"))
+        assert not gamma.has_class("-idle") and top_p.has_class("-idle")
+        await stage.press("escape", "2", "3", "t", "right")
+        assert gamma.has_class("-idle") and not top_p.has_class("-idle")
+        assert "no lane that is on" in str(gamma.tooltip)
+
+
+async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: Play) -> None:
+    lanes = (lane("ar"), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
+    async with play(lanes=lanes, load=False) as stage:
+        await stage.load(lanes)
+        gamma = stage.app.main.query_one("#gamma", Slider)
+        assert gamma.has_class("-idle") and "a value of its own" in str(gamma.tooltip)
+
+
+async def test_top_k_and_the_longest_answer(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "k", "right", "right", "right")
+        assert last_params(stage).sampling.top_k == 5
+        await stage.press("b", "right")
+        assert last_params(stage).max_new_tokens == 384
+        await stage.press("end")
+        assert last_params(stage).max_new_tokens == 2048  # all of the context
+        assert "2048" in stage.text
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_value_that_was_given_stays_until_it_is_moved(
+    play: Play, size: tuple[int, int]
+) -> None:
+    given = Params(SamplingParams(0.333, 30, 0.975, 0.07), max_new_tokens=100, gamma=40)
+    async with play(size, params=given) as stage:
+        for name, text in (("temperature", "0.333"), ("gamma", "40"), ("max_new_tokens", "100")):
+            stage.app.main.action_slider(name)
+            await stage.pilot.pause()
+            assert text in stage.text
+        assert not stage.engine.asked("set_params")
+        await stage.press("left")
+        assert last_params(stage) == replace(given, max_new_tokens=96)
+
+
+@pytest.mark.parametrize(("size", "rows"), [((100, 30), 2), ((60, 24), 2), ((40, 12), 1)])
+async def test_sliders_without_room_come_with_the_focus(
+    play: Play, size: tuple[int, int], rows: int
+) -> None:
+    async with play(size) as stage:
+        controls = stage.app.main.query_one("#controls")
+        assert controls.size.height == rows
+        for key, label in (("b", "tokens"), ("g", "gamma"), ("k", "top-k")):
+            await stage.press("escape", key)
+            line = next(line for line in stage.text.splitlines() if label in line)
+            assert "●" in line
+        await stage.resize(60, 12)
+        assert "top-k" in stage.text

@@ -1,0 +1,36 @@
+"""A slow line gets fewer, larger pieces, so that keys act soon."""
+
+from __future__ import annotations
+
+import os
+from queue import Queue
+from types import SimpleNamespace
+
+from textual.drivers._writer_thread import WriterThread
+
+from app.tui.slow_terminal import behind
+from tests.support.scripted import prefilled
+from tests.support.stage import Play
+
+
+async def test_what_happens_waits_until_the_terminal_has_drawn(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        queue: Queue[str] = Queue()
+        stage.app._driver._writer_thread = SimpleNamespace(_queue=queue)
+        queue.put("a frame")
+        await stage.tell(prefilled("ar", "Paris"))
+        assert "Paris" not in stage.text
+        queue.get()
+        await stage.tell()
+        assert "Paris" in stage.text
+
+
+def test_textuals_own_queue_is_found() -> None:
+    with open(os.devnull, "w") as nowhere:
+        thread = WriterThread(nowhere)  # not started: it takes nothing
+        driver = SimpleNamespace(_writer_thread=thread)
+        assert not behind(driver)  # type: ignore[arg-type]
+        thread.write("a frame")
+        assert behind(driver)  # type: ignore[arg-type]
+    assert not behind(None)

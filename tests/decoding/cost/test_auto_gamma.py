@@ -1,0 +1,140 @@
+"""The gamma that is chosen round by round, on machines whose best gamma is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from decoding.cost.auto_gamma import AHEAD, MOST, OPENING, PLAN, REST, RETRY, AutoGamma, Cost
+from tests.support.simulated import Machine
+
+MACHINES = {
+    "cheap and good": Machine((0.9,), level=0.02),
+    "cheap and bad": Machine((0.3,), level=0.02),
+    "the demo's": Machine((0.85,), level=0.2, node=0.02),
+    "falls with the position": Machine((0.9, 0.7, 0.4, 0.2), level=0.1),
+    "rises with the position": Machine((0.5, 0.8, 0.95), level=0.1),
+    "all heads at once": Machine((0.8, 0.6, 0.4), level=0.0, start=0.15, node=0.05),
+    "every node is dear": Machine((0.8,), level=0.05, node=0.3),
+    "proposes now and then": Machine((0.8,), level=0.0, node=0.15, proposes=0.4),
+    "hiccups": Machine((0.85,), level=0.2, node=0.02, hiccups=0.03),
+    "as dear as the target": Machine((0.9,), level=1.0),
+    "never right": Machine((0.02,), level=0.1),
+}
+
+
+def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[int]]:
+    """Tokens per second, hiccups left out, and the gammas."""
+    tokens, seconds, gammas = 0, 0.0, []
+    for _ in range(rounds):
+        gammas.append(auto.choose())
+        record = machine.round(gammas[-1])
+        auto.observe(record)
+        tokens += len(record.emitted)
+        if record.verify_seconds < 10:
+            seconds += record.total_seconds
+    return tokens / seconds, gammas
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
+    machine = MACHINES[name].anew()
+    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
+    auto = AutoGamma(4)
+    play(auto, machine, 50)
+    speed, _ = play(auto, machine, 2000)
+    assert speed > 0.95 * best, f"{speed / best:.3f} of what gamma could give"
+
+
+@pytest.mark.parametrize("name", ["as dear as the target", "never right"])
+def test_it_stops_drafting_where_that_does_not_pay(name: str) -> None:
+    auto, machine = AutoGamma(4), MACHINES[name].anew()
+    play(auto, machine, 100)
+    _, gammas = play(auto, machine, 500)
+    assert gammas.count(0) > 400
+    assert any(gammas)  # and looks now and then whether it does by now
+
+
+@pytest.mark.parametrize("early", ["never right", "as dear as the target"])
+def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
+    auto, machine = AutoGamma(4), MACHINES["the demo's"].anew()
+    play(auto, MACHINES[early].anew(), 300)
+    play(auto, machine, 400)
+    speed, gammas = play(auto, machine, 400)
+    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
+    assert speed > 0.95 * best and gammas.count(0) < 20
+
+
+def test_drafts_that_are_cheap_again_are_noticed_at_the_first_retry() -> None:
+    auto, dear = AutoGamma(4), MACHINES["as dear as the target"]
+    cheap = dear.anew(level=0.05)
+    play(auto, dear.anew(), 300)
+    play(auto, cheap, 2 * (REST + RETRY))
+    _, gammas = play(auto, cheap, 50)
+    assert 0 not in gammas
+
+
+def test_it_looks_beside_the_best_now_and_then() -> None:
+    auto, machine = AutoGamma(4), Machine((1.0,), level=0.0)
+    play(auto, machine, 100)
+    _, gammas = play(auto, machine, 100)
+    assert gammas.count(MOST) > 80 and min(gammas) < MOST
+
+
+def test_it_goes_deeper_only_behind_what_was_tested() -> None:
+    auto, machine = AutoGamma(2), Machine((1.0,), level=0.0)
+    _, gammas = play(auto, machine, 60)
+    assert all(gamma <= max(gammas[:i]) + AHEAD for i, gamma in enumerate(gammas) if i)
+    assert gammas[-1] == MOST
+
+
+def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
+    machine = MACHINES["the demo's"].anew()
+    auto = AutoGamma(4)
+    play(auto, machine, 100)
+    before = auto.speeds()
+    slow = replace(machine, level=0.4)
+    for _ in range(40):
+        auto.observe(machine.round(0))
+        auto.observe(slow.round(2))
+    assert auto.speeds()[2] > 0.9 * before[2]
+
+
+def test_slow_rounds_at_the_start_do_not_mislead_it() -> None:
+    machine = MACHINES["the demo's"].anew()
+    auto = AutoGamma(4)
+    for _ in range(3):
+        auto.observe(replace(machine, level=4.0, rest=3.0).round(auto.choose()))
+    _, gammas = play(auto, machine, 40)
+    assert 0 not in gammas
+
+
+def test_what_passes_cost_is_asked_once_and_believed() -> None:
+    machine = Machine((0.8,), level=0.0, node=0.5)
+    asked = []
+
+    def measured() -> Cost:
+        asked.append(1)
+        return lambda nodes: 0.1 * (1.0 + machine.node * (nodes - 1))  # on a faster machine
+
+    auto = AutoGamma(4, measured)
+    assert not asked
+    play(auto, machine, OPENING)
+    assert asked == [1]
+    without = AutoGamma(4)
+    play(without, machine, OPENING)
+    assert without.speeds()[0] < 0.5 * machine.speed(0) < auto.speeds()[0]
+
+
+def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out = []
+    speeds = AutoGamma.speeds
+
+    def counted(auto: AutoGamma) -> list[float]:
+        worked_out.append(1)
+        return speeds(auto)
+
+    monkeypatch.setattr(AutoGamma, "speeds", counted)
+    play(AutoGamma(4), MACHINES["the demo's"].anew(), OPENING + 10 * PLAN)
+    assert len(worked_out) == 10

@@ -1,0 +1,192 @@
+"""What another gamma would give, told from rounds of one gamma, on machines that are known."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from decoding.cost.curve import Curve, robust_line
+from decoding.cost.forecast import ENOUGH, LEAST, break_even, forecast, survival
+from tests.support.simulated import Machine
+
+ROUNDS = 3000
+
+
+def table(machine: Machine) -> list[tuple[float, float]]:
+    """What passes cost, measured on a machine that was twice as fast then."""
+    return [(n, 0.5 * (1.0 + machine.node * (n - 1))) for n in (1, 4, 16, 64)]
+
+
+@pytest.mark.parametrize("gamma", [3, 6])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        Machine((0.85,), level=0.2, node=0.02),
+        Machine((0.9, 0.7, 0.5), level=0.05, node=0.1),
+        Machine((0.8,), level=0.0, node=0.1, proposes=0.4),
+        Machine((0.85,), level=0.2, node=0.05, hiccups=0.01),
+        Machine((0.3,), level=0.6),
+    ],
+    ids=["steady", "falls", "proposes now and then", "hiccups", "does not pay"],
+)
+def test_every_gamma_is_told_from_rounds_of_one(machine: Machine, gamma: int) -> None:
+    machine = machine.anew()
+    rounds = [machine.round(gamma) for _ in range(ROUNDS)]
+    found = forecast(rounds, gamma, pass_costs=table(machine))
+    assert found is not None and len(found.speeds) == LEAST + 1
+    ratios = [speed / machine.speed(g) for g, speed in enumerate(found.speeds)]
+    level = sum(ratios) / len(ratios)  # hiccups cost every gamma the same share
+    assert ratios == pytest.approx([level] * len(ratios), rel=0.05)
+    assert machine.hiccups or level == pytest.approx(1.0, rel=0.03)
+    seconds = sum(record.total_seconds for record in rounds)
+    emitted = sum(len(record.emitted) for record in rounds)
+    assert found.now == pytest.approx(emitted / seconds, rel=0.01)
+    best = max(range(LEAST + 1), key=machine.speed)
+    assert machine.speed(found.best) > 0.98 * machine.speed(best)
+
+
+def test_rounds_of_several_gammas_are_one_sample() -> None:
+    """Those with a small gamma are censored: taking them as failures would be too low."""
+    machine = Machine((0.9, 0.6))
+    rounds = [machine.round(gamma) for gamma in (1, 2, 5) for _ in range(ROUNDS)]
+    path = survival(rounds, LEAST)
+    assert path[:3] == pytest.approx([0.9, 0.54, 0.324], rel=0.05)
+
+
+def test_where_a_drafter_ends_its_draft_itself_more_gamma_gives_nothing() -> None:
+    machine = Machine((0.9,))
+    rounds = [replace(machine.round(3), gamma=8) for _ in range(200)]
+    path = survival(rounds, LEAST)
+    assert path[2] > 0.5 and path[3:8] == [0.0] * 5
+
+
+def test_a_path_that_ended_with_the_answer_would_not_have_gone_on() -> None:
+    whole = [Machine((1.0,)).round(4) for _ in range(20)]
+    ended = replace(whole[0], accepted=(1,), emitted=(0,), tested=1)
+    path = survival([*whole, *[ended] * 20], LEAST)
+    assert path[:4] == [1.0, 0.5, 0.5, 0.5]
+
+
+def test_behind_what_was_tested_often_enough_the_last_rate_stays() -> None:
+    machine = Machine((0.9, 0.5))
+    rounds = [machine.round(2) for _ in range(ROUNDS)]
+    path = survival(rounds, LEAST)
+    rates = [after / before for before, after in zip(path[1:], path[2:], strict=False)]
+    assert rates == pytest.approx([0.5] * len(rates), abs=0.03)
+
+
+def test_a_few_rounds_that_all_went_well_promise_no_endless_luck() -> None:
+    path = survival([Machine((1.0,)).round(4) for _ in range(ENOUGH)], LEAST)
+    assert path[3] == 1.0 and path[15] < 0.4
+
+
+@pytest.mark.parametrize(("drafted", "now"), [(24, 24), (24, 3), (3, 24)])
+def test_the_curve_goes_as_far_as_gamma_does(drafted: int, now: int) -> None:
+    machine = Machine((0.97,), level=0.01)
+    rounds = [machine.round(drafted) for _ in range(ROUNDS)]
+    found = forecast(rounds, now)
+    assert found is not None and (len(found.speeds), found.gamma) == (25, now)
+    assert found.now == pytest.approx(machine.speed(now), rel=0.05)
+    best = max(range(25), key=machine.speed)
+    assert best > LEAST and machine.speed(found.best) > 0.98 * machine.speed(best)
+
+
+def test_longer_drafts_than_there_were_are_a_guess() -> None:
+    machine = Machine((0.5,))
+    rounds = [machine.round(4) for _ in range(90)]
+    few, enough = ([machine.round(9) for _ in range(count)] for count in (ENOUGH - 1, ENOUGH))
+    seen = [found.seen for more in ([], few, enough) if (found := forecast(rounds + more, 4))]
+    assert seen == [4, 4, 9]  # however few of them were accepted so far
+
+
+def test_too_few_rounds_say_nothing() -> None:
+    machine = Machine((0.8,))
+    rounds = [machine.round(4) for _ in range(ENOUGH - 1)]
+    undrafted = [machine.round(0) for _ in range(100)]
+    assert forecast([*rounds, *undrafted], 4) is None
+    assert forecast([*rounds, *undrafted, machine.round(4)], 4) is not None
+
+
+def test_a_drafter_that_never_has_anything_to_propose() -> None:
+    rounds = [Machine((0.8,), proposes=0.0).round(4) for _ in range(20)]
+    found = forecast(rounds, 4, limit=6)
+    assert found is not None and found.speeds == pytest.approx([1 / 1.02] * 7)
+
+
+def test_without_a_measurement_other_lanes_passes_say_what_theirs_cost() -> None:
+    machine = Machine((0.85,), level=0.1, node=0.1)
+    rounds = [machine.round(4) for _ in range(ROUNDS)]
+    plain = [machine.round(0) for _ in range(50)]
+    alone, beside = forecast(rounds, 4), forecast(rounds, 4, others=plain)
+    assert alone is not None and beside is not None
+    assert alone.speeds[0] == pytest.approx(1 / 1.42, rel=0.01)  # a pass of 5 nodes: all it knows
+    for gamma in range(9):
+        assert beside.speeds[gamma] == pytest.approx(machine.speed(gamma), rel=0.04)
+
+
+def test_heads_that_guess_all_at_once_take_as_long_for_less() -> None:
+    machine = Machine((0.8,), level=0.0, start=0.4)
+    rounds = [machine.round(3) for _ in range(ROUNDS)]
+    found = forecast(rounds, 3, at_once=True)
+    assert found is not None
+    assert found.speeds[1] == pytest.approx(machine.speed(1), rel=0.02)
+
+
+def test_a_tree_costs_its_nodes_of_the_levels_that_are_left() -> None:
+    """Two children of the root, two of the first of them: 3 nodes at gamma 1, 5 at gamma 2."""
+    rounds = [
+        replace(
+            Machine((0.5,)).round(2), tokens=(0,) * 5, parents=(-1, 0, 0, 1, 1), verify_seconds=5.0
+        )
+        for _ in range(20)
+    ]
+    rounds = [replace(r, draft_seconds=0.0, total_seconds=5.0) for r in rounds]
+    found = forecast(rounds, 2, pass_costs=[(1, 1.0), (11, 11.0)])
+    path = survival(rounds, LEAST)
+    assert found is not None
+    assert found.speeds[1] == pytest.approx((1 + path[0]) / 3.0)
+    assert found.speeds[2] == pytest.approx((1 + path[0] + path[1]) / 5.0)
+    assert found.speeds[3] == pytest.approx((1 + sum(path[:3])) / 7.0)
+
+
+def test_break_even() -> None:
+    assert break_even(1.5, 1) == pytest.approx(0.5)  # 1 + alpha tokens in one and a half rounds
+    assert break_even(1.75, 2) == pytest.approx(0.5)
+    assert break_even(2.5, 1) is None
+    assert break_even(0.9, 4) == pytest.approx(0.0, abs=1e-6)
+    machine = Machine((0.8,), level=0.25)
+    found = forecast([machine.round(4) for _ in range(ROUNDS)], 4)
+    assert found is not None and found.break_even is not None
+    even = replace(machine, alpha=(found.break_even,))
+    assert even.speed(4) == pytest.approx(even.speed(0), rel=0.01)
+
+
+def test_a_curve_goes_on_along_its_last_line() -> None:
+    curve = Curve(((1, 2.0), (4, 2.0), (8, 6.0)))
+    assert [curve(n) for n in (0, 1, 2, 4, 5, 8, 10)] == [2.0, 2.0, 2.0, 2.0, 3.0, 6.0, 8.0]
+    assert Curve(((1, 2.0),))(9) == 2.0
+
+
+def test_a_line_is_not_moved_by_hiccups() -> None:
+    points = [(x, 1.0 + 2.0 * x) for x in (1, 2, 3) for _ in range(9)]
+    line = robust_line([*points, (2, 90.0), (3, 70.0), (5, 500.0)])
+    assert (line.start, line.slope) == (pytest.approx(1.0), pytest.approx(2.0))
+    assert robust_line([(4, 8.0)], proportional=True)(1) == 2.0
+    assert robust_line([(4, 8.0)])(1) == 8.0
+    assert robust_line([(1, 3.0), (2, 2.0)]).slope == 0.0
+    assert robust_line([(1, 3.0), (2, 2.0)], rising=False).slope == -1.0
+    with pytest.raises(ValueError, match="needs points"):
+        robust_line([])
+
+
+def test_it_is_cheap_enough_to_be_asked_four_times_a_second() -> None:
+    machine = Machine((0.8,))
+    rounds = [machine.round(gamma % 17) for gamma in range(500)]
+    times = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        forecast(rounds, 4, others=rounds, pass_costs=table(machine))
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 0.02

@@ -1,0 +1,421 @@
+"""EAGLE in the loop: exact whatever the head guesses, and the trees that the papers define."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from itertools import count, product
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from decoding.checkpoints.eagle import Version
+from decoding.decoder import Decoder
+from decoding.drafters import eagle as eagle_module
+from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.eagle_tree import Payoff
+from decoding.drafters.static_tree import NAMED
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.params import Params, SamplingParams
+from decoding.tokenizing.stopping import Stop
+from decoding.tree import Draft, Shape
+from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
+from tests.decoding.test_lossless import PROMPT as SHORT
+from tests.support.chi_square import assert_drawn_from
+from tests.support.eagle_drafts import eagle, head_for
+from tests.support.families import CONTEXT, build, hf_greedy, reference
+from tests.support.paper_target import warped
+
+PROMPT = [3, 7, 9, 11, 2, 3, 7]
+VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
+TREES = {
+    "peers": EagleTree(),
+    "small": EagleTree(8, 3),
+    "broad": EagleTree(60, 40),
+    "narrow": EagleTree(3, 3),  # nodes are tried that are not worth verifying
+    "chain": EagleTree(6, 1),
+    "static": EagleTree(choices=NAMED["wide"]),
+}
+
+
+def features_of(target: Target, ids: Sequence[int], head: EagleHead) -> Tensor:
+    result = target.prefill(target.new_cache(), ids, keep_features=True)
+    found = result.taps if head.config.version == "eagle3" else result.features
+    assert found is not None
+    return found
+
+
+class Plain:
+    """The head without cache, masks or batches: every node's hidden state from the whole sequence,
+    attention written out."""
+
+    def __init__(self, head: EagleHead, ids: Sequence[int], features: Tensor) -> None:
+        self.head = head
+        self.tokens = list(ids[1:])
+        self.rows = list(head.hidden(features[None, : len(ids) - 1])[0])
+
+    def log_p(self, path: Sequence[int]) -> Tensor:
+        """Log-probabilities [V'] behind the sequence and the drafted `path`."""
+        rows = list(self.rows)
+        for n in range(len(path) + 1):
+            tokens = torch.tensor([[*self.tokens, *path[:n]]])
+            out = self.head(tokens, torch.stack(rows)[None], torch.arange(len(rows)), self._attend)
+            rows.append(out[0, -1])
+        return self.head.logits(rows[-1]).log_softmax(-1)
+
+    @staticmethod
+    def _attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        group = q.shape[1] // k.shape[1]
+        k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
+        return (scores.softmax(-1) @ v).transpose(1, 2).flatten(-2)
+
+
+def paper_tree(
+    plain: Plain, gamma: int, total: int, top_k: int
+) -> list[tuple[tuple[int, ...], float]]:
+    """EAGLE-2's tree as paths of draft ids with their scores, written down from the paper."""
+    pool: list[tuple[tuple[int, ...], float]] = []
+    frontier: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    for _ in range(gamma):
+        level = []
+        for path, score in frontier:
+            ids = [int(plain.head.target_ids(torch.tensor(i))) for i in path]
+            best = plain.log_p(ids).topk(top_k)
+            for value, token in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                level.append(((*path, token), score + value))
+        pool += level
+        frontier = sorted(level, key=lambda node: -node[1])[:top_k]
+    return sorted(pool, key=lambda node: -node[1])[: total - 1]
+
+
+def paths(draft: Draft) -> set[tuple[int, ...]]:
+    tokens, shape = draft.tree.tokens.tolist(), draft.tree.shape
+    return {tuple(tokens[n] for n in shape.path(node)) for node in range(1, len(shape))}
+
+
+def started(drafter: Eagle, target: Target, ids: Sequence[int]) -> None:
+    """As after the prefill of all but the last id."""
+    drafter.start(ids[:-1], 0, features_of(target, ids[:-1], drafter.head))
+
+
+def propose(drafter: Eagle, ids: Sequence[int], gamma: int) -> Draft:
+    draft = drafter.propose(list(ids), gamma, SamplingParams(), torch.Generator())
+    assert draft is not None
+    return draft
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("gamma,total,top_k", [(1, 60, 4), (3, 9, 3), (4, 60, 3), (5, 6, 1)])
+def test_the_dynamic_tree_is_the_papers(
+    version: Version, gamma: int, total: int, top_k: int
+) -> None:
+    target = Target(build("llama"))
+    less = {"draft_vocab": 20} if version == "eagle3" else {}
+    drafter = eagle(target, version, EagleTree(total, top_k), **less)
+    started(drafter, target, PROMPT)
+    draft = propose(drafter, PROMPT, gamma)
+    plain = Plain(drafter.head, PROMPT, features_of(target, PROMPT[:-1], drafter.head))
+    expected = paper_tree(plain, gamma, total, top_k)
+    targets = drafter.head.target_ids(torch.arange(drafter.head.config.draft_vocab)).tolist()
+    assert paths(draft) == {tuple(targets[i] for i in path) for path, _ in expected}
+    assert draft.pool is not None and draft.kept is not None
+    scores = sorted(draft.pool.scores[draft.kept].tolist(), reverse=True)
+    assert scores == pytest.approx([score for _, score in expected], rel=1e-4, abs=1e-4)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_static_tree_has_the_ranks_that_were_asked_for(version: Version) -> None:
+    target = Target(build("llama"))
+    choices = ((0, 0, 0), (0, 1), (1, 0, 2), (2,))
+    drafter = eagle(target, version, EagleTree(choices=choices))
+    started(drafter, target, PROMPT)
+    draft = propose(drafter, PROMPT, 8)
+    plain = Plain(drafter.head, PROMPT, features_of(target, PROMPT[:-1], drafter.head))
+    expected = set()
+    for ranks in {path[:n] for path in choices for n in range(1, len(path) + 1)}:
+        path: tuple[int, ...] = ()
+        for rank in ranks:
+            path += (int(plain.log_p(path).topk(rank + 1).indices[-1]),)
+        expected.add(path)
+    assert paths(draft) == expected
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "phi", "qwen3", "opt"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_greedy_ids_equal_generate(family: str, version: Version) -> None:
+    target = Target(build(family))
+    drafter = eagle(target, version)
+    decoder = Decoder(target, drafter)
+    accepted = 0
+    for tree, gamma in product(TREES.values(), (None, 0, 1, 3)):
+        drafter.tree = tree
+        rounds = decoder.generate(PROMPT, Params(max_new_tokens=20, gamma=gamma))
+        accepted += sum(len(r.accepted) for r in rounds)
+        assert decoder.generated == hf_greedy(family, PROMPT, 20)
+    assert accepted > 0
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("prompt", [1, 2, 45, CONTEXT - 1, CONTEXT])
+def test_from_one_token_to_the_context_limit(version: Version, prompt: int) -> None:
+    target = Target(build("llama"))
+    ids = [(7 * i) % 50 for i in range(prompt)]
+    decoder = Decoder(target, eagle(target, version))
+    list(decoder.generate(ids, Params(max_new_tokens=100)))
+    assert decoder.generated == hf_greedy("llama", ids, CONTEXT + 1 - prompt)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_settings_that_change_between_rounds(version: Version) -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target, version)
+    decoder = Decoder(target, drafter)
+    decoder.start(PROMPT, Params(), 0)
+    for step in range(40):
+        if decoder.finished:
+            break
+        drafter.tree = list(TREES.values())[step % len(TREES)]
+        decoder.step(Params(gamma=(3, 0, 6, 1, 0)[step % 5], max_new_tokens=40))
+    assert decoder.generated == hf_greedy("llama", PROMPT, 40)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("kept", [0, 1, 5, 12])
+def test_a_second_turn_drafts_as_if_it_were_the_first(
+    version: Version, kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are reused, caught up or thrown away must give the same tree."""
+    monkeypatch.setattr(eagle_module, "PREFILL_CHUNK", 4)
+    target = Target(build("llama"))
+    used = Decoder(target, eagle(target, version, EagleTree(20, 4)))
+    for record in used.generate(PROMPT, Params(max_new_tokens=9)):
+        assert record.tokens
+    turn = [*(PROMPT + used.generated)[:kept], 31, 5, 8, 20]
+    fresh = Decoder(target, eagle(target, version, EagleTree(20, 4)))
+    trees = []
+    for decoder in (used, fresh):
+        rounds = list(decoder.generate(turn, Params(max_new_tokens=12)))
+        trees.append([(r.tokens, r.parents) for r in rounds])
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("first", ["eagle", "plain"])
+def test_a_prefill_is_shared_with_lanes_that_do_not_draft(first: str) -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target)
+    target.keeps_features = True
+    decoders = [Decoder(target, drafter), Decoder(target)]
+    leader, follower = decoders if first == "eagle" else decoders[::-1]
+    for prompt in (PROMPT, [*PROMPT, 4, 9, 1]):
+        leader.start(prompt, Params(max_new_tokens=10), 0)
+        follower.start(prompt, Params(max_new_tokens=10), 0, shared=leader.prompt)
+        assert follower.prompt is leader.prompt
+        for decoder in decoders:
+            while not decoder.finished:
+                decoder.step(Params(max_new_tokens=10))
+            assert decoder.generated == hf_greedy("llama", prompt, 10)
+
+
+def test_after_a_draft_that_broke_the_same_prompt_can_be_answered() -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target)
+    decoder = Decoder(target, drafter)
+    list(decoder.generate(PROMPT, Params(max_new_tokens=5)))
+    forward = drafter.head.forward
+
+    def out_of_memory(*args: Any) -> Tensor:
+        raise RuntimeError("out of memory")
+
+    drafter.head.forward = out_of_memory  # type: ignore[method-assign]
+    turn = [*PROMPT, *decoder.generated, 3, 4]
+    with pytest.raises(RuntimeError, match="out of memory"):
+        decoder.start(turn, Params(), 0)
+    drafter.head.forward = forward  # type: ignore[method-assign]
+    list(decoder.generate(turn, Params(max_new_tokens=9)))
+    assert decoder.generated == hf_greedy("llama", turn, 9)
+
+
+def test_after_a_prefill_that_was_cancelled_everything_is_seen_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 4)
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target))
+    prompt = list(range(1, 20))
+    answers = iter([False, False, True])
+    with pytest.raises(InterruptedError):
+        decoder.start(prompt, Params(), 0, cancelled=lambda: next(answers))
+    list(decoder.generate(prompt, Params(max_new_tokens=10)))
+    assert decoder.generated == hf_greedy("llama", prompt, 10)
+
+
+@pytest.mark.parametrize("version,tree", [("eagle1", "static"), ("eagle3", "small")])
+def test_sampled_output_has_the_targets_distribution(version: Version, tree: str) -> None:
+    sampling = SamplingParams(temperature=1.2, top_p=0.95)
+    target = Target(copy.deepcopy(tiny(0)))
+    expected = {}
+    with torch.inference_mode():
+        for ids in product(range(VOCAB), repeat=3):
+            rows = [
+                tiny(0)(torch.tensor([SHORT + ids[:i]])).logits[0, -1].tolist() for i in range(3)
+            ]
+            p = [warped(tuple(row), sampling)[t] for row, t in zip(rows, ids, strict=True)]
+            expected[ids] = math.prod(p)
+    taps = {"taps": (0,), "fc_bias": False} if version == "eagle3" else {}
+    drafter = eagle(target, version, TREES[tree], **taps)
+    decoder = Decoder(target, drafter)
+    found = draws(decoder, Params(sampling, gamma=3, max_new_tokens=20), DRAWS // 3)
+    assert_drawn_from((ids[:3] for ids in found), expected)
+
+
+def test_ties_never_part_a_child_from_its_parent() -> None:
+    """A head that is sure of everything: log p is 0 all the way down."""
+    target = Target(build("llama"))
+    drafter = eagle(target, "eagle3", EagleTree(4, 2))
+    assert drafter.head.lm_head is not None
+    with torch.no_grad():
+        drafter.head.lm_head.weight.mul_(1e4)
+    rounds = list(Decoder(target, drafter).generate(PROMPT, Params(gamma=6, max_new_tokens=8)))
+    assert {len(r.tokens) for r in rounds[:2]} == {4}
+    for record in rounds:
+        assert all(parent < node for node, parent in enumerate(record.parents))
+
+
+def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
+    flat = Payoff(lambda n: 1.0)
+    steep = Payoff(lambda n: float(n))
+    likely = [0.9, 0.7, 0.5, 0.2, 0.05]
+    assert flat.best_size(likely) == len(likely)
+    assert steep.best_size(likely) == 1
+    middle = Payoff(lambda n: 1.0 + 0.15 * (n - 1))
+    sizes = [middle.best_size(likely)]
+    for _ in range(200):  # nothing is ever accepted
+        middle.best_size(likely)
+        middle.accepted(0)
+    sizes.append(middle.best_size(likely))
+    assert sizes[0] > sizes[1]
+
+
+def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
+    payoff = Payoff(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
+    payoff.best_size([0.9, 0.8, 0.7])
+    assert payoff.deeper(0.9) and not payoff.deeper(0.02)
+
+
+def test_paying_trees_are_exact_and_of_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = count()  # every draft takes a millisecond
+    clock = SimpleNamespace(perf_counter=lambda: 1e-3 * next(ticks))
+    monkeypatch.setattr(eagle_module, "time", clock)
+    target = Target(build("llama"))
+    head = eagle(target, "eagle3").head
+    drafter = Eagle(head, target, EagleTree(None, 4), lambda n: 1e-3 * (1 + 0.2 * n))
+    rounds = list(Decoder(target, drafter).generate(PROMPT, Params(max_new_tokens=40)))
+    assert len({len(r.tokens) for r in rounds if r.gamma == drafter.default_gamma}) > 1
+    assert [t for r in rounds for t in r.emitted] == hf_greedy("llama", PROMPT, 40)[1:]
+
+
+def test_layers_that_do_not_exist_are_refused() -> None:
+    target = Target(build("llama"))
+    with pytest.raises(InputError, match="input of layer 9, the target has layers 0 to 2"):
+        target.tap((0, 9))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("family", ["llama", "gemma2", "gpt2", "opt", "gpt_neox", "falcon"])
+def test_taps_are_hugging_faces_hidden_states(family: str) -> None:
+    target = Target(build(family))
+    target.tap((0, 1))
+    taps = target.prefill(target.new_cache(), PROMPT, keep_features=True).taps
+    states = reference(family)(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
+    assert taps is not None
+    torch.testing.assert_close(taps, torch.cat(states[:2], -1)[0], atol=1e-5, rtol=1e-5)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("family", ["llama", "gemma2", "cohere2"])
+def test_eagle1_asks_the_head_as_the_target_does(family: str) -> None:
+    target = Target(build(family))
+    result = target.prefill(target.new_cache(), PROMPT)
+    torch.testing.assert_close(target.logits(result.features[-1:]), result.logits)
+
+
+def test_rows_of_true_features_alone_stay_in_the_drafts_cache() -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target)
+    decoder = Decoder(target, drafter)
+    decoder.start(PROMPT, Params(max_new_tokens=20), 0)
+    committed = len(PROMPT) + 1
+    while len(decoder.generated) < 15:
+        record = decoder.step(Params(max_new_tokens=20))
+        assert drafter._cache.length == committed - 1
+        committed += len(record.emitted)
+
+
+def test_half_precision_runs() -> None:
+    target = Target(build("llama").to(torch.bfloat16))  # type: ignore[arg-type]
+    for version in VERSIONS:
+        head: Any = head_for(target, version)
+        assert head.qkv.weight.dtype == torch.bfloat16
+    rounds = list(Decoder(target, eagle(target)).generate(PROMPT, Params(max_new_tokens=10)))
+    assert sum(len(r.emitted) for r in rounds) == 9
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("tree", ["small", "narrow", "static"])
+def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
+    target = Target(build("llama"))
+    drafter = eagle(target, "eagle3", TREES[tree])
+    decoder = Decoder(target, drafter)
+    decoder.watched = True
+    decoder.start(PROMPT, Params(), 0)
+    record = decoder.step(Params(gamma=3))
+    ids = [*PROMPT, decoder.generated[0]]
+    plain = Plain(drafter.head, ids, features_of(target, PROMPT, drafter.head))
+    shape = Shape(record.parents)
+
+    def expected(node: int, token: int, rank: int) -> float:
+        """The probability of a path that goes on behind a node, from the papers."""
+        path = [*(record.tokens[n] for n in shape.path(node)), token]
+        rows = [plain.log_p(path[:n]) for n in range(len(path))]
+        assert int(rows[-1].topk(rank + 1).indices[-1]) == token
+        return math.exp(sum(float(row[t]) for row, t in zip(rows, path, strict=True)))
+
+    for node in range(1, len(shape)):
+        score = expected(record.parents[node], record.tokens[node], record.ranks[node])
+        assert record.scores[node] == pytest.approx(score, rel=1e-3)
+        above = record.scores[record.parents[node]]
+        assert record.q[node] == pytest.approx(score / above, rel=1e-3)
+    assert record.pruned and record.scores[0] == 1.0
+    for guess in record.pruned:
+        score = expected(guess.parent, guess.token, guess.rank)
+        assert guess.score == pytest.approx(score, rel=1e-3)
+    if tree != "static":
+        assert max(guess.score for guess in record.pruned) <= min(record.scores)
+    decoder.watched = False
+    assert not decoder.step(Params(gamma=3)).pruned
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("new", [1, 2, 7])
+def test_turn_after_turn(version: Version, new: int) -> None:
+    """Answers that end with their first token, in the middle of a path, and by an end token."""
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target, version, TREES["broad"]))
+    ids = list(PROMPT)
+    end = hf_greedy("llama", PROMPT, 3)[2]
+    for turn in range(5):
+        eos = (end,) if turn % 2 else ()
+        list(decoder.generate(ids, Params(max_new_tokens=new), stop=Stop(frozenset(eos))))
+        assert decoder.generated == hf_greedy("llama", ids, new, eos)
+        ids += [*decoder.generated, 5 + turn]

@@ -1,0 +1,95 @@
+"""Pieces of text add up to the whole, and never show half a character."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import PreTrainedTokenizerFast
+
+from assets.demo.recipe.tokenizer import train_tokenizer
+from decoding.tokenizing.detokenizer import Detokenizer
+
+HALF = "\N{REPLACEMENT CHARACTER}"
+WORDS = [
+    "one tea",
+    "café",
+    "naïve",
+    "日本語",
+    "Привет",
+    "שלום",
+    "🙂",
+    "👩‍👩‍👧",
+    "e\u0301",
+    "  ",
+    "\n\n",
+]
+
+
+@cache
+def tokenizer() -> PreTrainedTokenizerFast:
+    return train_tokenizer(WORDS * 3, vocab_size=300)
+
+
+def decode(ids: Sequence[int]) -> str:
+    return str(tokenizer().decode(list(ids), skip_special_tokens=True))
+
+
+def pieces_of(ids: Sequence[int]) -> list[str]:
+    detokenizer = Detokenizer(decode)
+    return [detokenizer.push(token) for token in ids] + [detokenizer.flush()]
+
+
+texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=4)).map("".join)
+
+
+@given(texts)
+def test_pieces_add_up_to_the_text_without_half_characters(text: str) -> None:
+    ids = tokenizer()(text, add_special_tokens=False)["input_ids"]
+    pieces = pieces_of(ids)
+    assert "".join(pieces) == decode(ids)
+    for piece in pieces:
+        assert HALF not in piece or HALF in text
+
+
+@given(st.lists(st.integers(0, 299), max_size=30))
+def test_any_ids_at_all_add_up(ids: list[int]) -> None:
+    """Models at high temperatures write bytes that make no characters, and special tokens."""
+    assert "".join(pieces_of(ids)) == decode(ids)
+
+
+def test_a_character_appears_with_its_last_byte() -> None:
+    ids = tokenizer()("a𝄞b", add_special_tokens=False)["input_ids"]
+    pieces = pieces_of(ids)
+    assert len(ids) == 6  # the clef was never seen in training: four bytes
+    assert pieces == ["a", "", "", "", "𝄞", "b", ""]
+
+
+def test_special_tokens_add_nothing() -> None:
+    ids = [tokenizer().eos_token_id, *tokenizer()("tea", add_special_tokens=False)["input_ids"]]
+    assert "".join(pieces_of([*ids, tokenizer().bos_token_id])) == "tea"
+
+
+@given(texts, st.integers(0, 299))
+def test_a_ghost_changes_nothing_and_shows_no_half_character(text: str, token: int) -> None:
+    detokenizer = Detokenizer(decode)
+    ids = tokenizer()(text, add_special_tokens=False)["input_ids"]
+    pieces = []
+    for i in ids:
+        pieces.append(detokenizer.push(i))
+        assert HALF not in detokenizer.ghost(token) or HALF in text
+    assert "".join([*pieces, detokenizer.flush()]) == decode(ids)
+
+
+@pytest.mark.parametrize("word", [" tea", "tea"])
+def test_a_leading_space_is_kept_where_the_tokenizer_drops_the_first_one(word: str) -> None:
+    """Like sentencepiece: the space in front of the very first word is not text."""
+
+    def stripping(ids: Sequence[int]) -> str:
+        return "".join((word, " cup")[i] for i in ids).removeprefix(" ")
+
+    detokenizer = Detokenizer(stripping)
+    assert "".join(detokenizer.push(i) for i in (0, 1, 1, 0)) == stripping((0, 1, 1, 0))

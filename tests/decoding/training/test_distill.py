@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from assets.demo.recipe.agreement import agreement, tokens_per_pass
+from assets.demo.recipe.distill_draft import build_draft, distill_draft, distillation_loss
+from assets.demo.recipe.loop import LoopConfig
+from decoding.training.data import Record, load_stream
+from decoding.training.distill import (
+    answer,
+    conversation,
+    distill,
+    eos_ids,
+    first_turns,
+    generate,
+    prompt_ids,
+)
+
+PROMPTS: list[Record] = [{"prompt": f"Can I have {n} teas?"} for n in range(5)]
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_batched_answers_are_those_of_transformers(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, count: int
+) -> None:
+    asked = [[{"role": "user", "content": "Hi" + " there" * 3 * i}] for i in range(count)]
+    prompts = [prompt_ids(messages, tokenizer) for messages in asked]
+    # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
+    eos = {*eos_ids(model), *range(6, 60)}
+    for prompt, got in zip(prompts, generate(model, prompts, eos, 30), strict=True):
+        expected = model.generate(
+            torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,
+            do_sample=False, eos_token_id=sorted(eos),
+        )  # fmt: skip
+        assert got == expected[0, len(prompt) :].tolist()
+
+
+def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
+    assert len(generate(model, [[1] * 120], set(), 50)[0]) == 8
+
+
+def test_what_a_record_asks() -> None:
+    assert conversation({"prompt": "a"}) == ([], ["a"])
+    assert conversation({"turns": ["a", "b"]}) == ([], ["a", "b"])
+    messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")]
+    assert conversation({"messages": messages}) == ([messages[0]], ["user"])
+    assert conversation({"text": "no question"}) is None
+    assert first_turns({"messages": messages * 3}, 2) == {"turns": ["user", "user"]}
+
+
+def test_turns_are_answered_one_after_the_other(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
+    (record,) = answer(model, tokenizer, [([], ["one", "two"])], max_new_tokens=4)
+    assert [m["role"] for m in record["messages"]] == ["user", "assistant"] * 2
+    assert record["finish_reason"] == "stop"
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_distilling_resumes_after_the_last_whole_batch(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path, temperature: float
+) -> None:
+    whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
+    options = {"max_new_tokens": 4, "temperature": temperature, "batch_size": 2}
+    assert distill(model, tokenizer, PROMPTS, whole, **options) == 5
+    killed.write_bytes(whole.read_bytes()[: whole.read_bytes().index(b"\n") + 20])
+    distill(model, tokenizer, PROMPTS, killed, **options)
+    assert killed.read_bytes() == whole.read_bytes()
+    distill(model, tokenizer, PROMPTS, killed, **options)  # nothing is left to do
+    assert killed.read_bytes() == whole.read_bytes()
+    assert {json.loads(line)["finish_reason"] for line in whole.open()} <= {"stop", "length"}
+
+
+def test_greedy_tokens_per_pass() -> None:
+    yes, no = True, False
+    assert tokens_per_pass([yes] * 10, gamma=4) == (10, 2)
+    assert tokens_per_pass([no] * 3, gamma=4) == (3, 3)
+    assert tokens_per_pass([yes, yes, no, yes], gamma=4) == (4, 2)
+
+
+def test_the_loss_is_least_at_the_target() -> None:
+    teacher = torch.randn(6, 9)
+    weights = torch.tensor([1.0, 1, 1, 0, 0, 0])
+    assert distillation_loss(teacher, teacher, weights, argmax=0.0).item() == pytest.approx(
+        0, abs=1e-6
+    )
+    other = teacher.clone()
+    other[3:] = 0  # weightless
+    assert distillation_loss(other, teacher, weights, argmax=0.0).item() == pytest.approx(
+        0, abs=1e-6
+    )
+    assert distillation_loss(-teacher, teacher, weights, argmax=0.0).item() > 0.1
+
+
+def test_a_draft_comes_to_agree_with_its_target(
+    model: LlamaForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    records: list[Record],
+    tmp_path: Path,
+) -> None:
+    with torch.no_grad():
+        for layer in model.model.layers:  # louder layers: a target that is not easily guessed
+            layer.self_attn.o_proj.weight.mul_(40)
+            layer.mlp.down_proj.weight.mul_(40)
+    draft = build_draft(model, tokenizer, layers=1, mlp=32)
+    config = LoopConfig(steps=40, warmup=2, lr=2e-2, bf16=False, log_every=20)
+    distill_draft(
+        model,
+        draft,
+        tokenizer,
+        load_stream([str(data_file)], tokenizer),
+        config,
+        tmp_path,
+        records[:4],
+        rows=2,
+        columns=32,
+    )
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").open()]
+    losses = [entry["loss"] for entry in log if "loss" in entry]
+    assert losses[-1] < losses[0]
+    assert agreement(model, model, tokenizer, records[:4])["agreement, all"] == 1
+    assert (tmp_path / "model" / "model.safetensors").exists()

@@ -1,0 +1,313 @@
+"""EAGLE drafts are trained for what they do when served."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
+
+from decoding.checkpoints.eagle import EagleWeights, Version
+from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.eagle_head import EagleHead
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
+from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.distill import generate
+from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
+from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
+from decoding.training.eagle_loss import SoftCrossEntropy
+from decoding.training.eagle_trainee import Lesson, Trainee
+from decoding.training.eagle_unroll import unroll
+from decoding.training.features import cache_features, collate_features, features_of
+from decoding.training.length_grouped import LengthGrouped
+from decoding.training.schedule import Schedule
+from tests.support.families import build
+
+VOCAB, EOS = 40, 1
+VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
+Data = list[Example]
+
+
+@pytest.fixture
+def target() -> LlamaForCausalLM:
+    """Random, but sure of what it says."""
+    torch.manual_seed(1)
+    config = LlamaConfig(
+        vocab_size=VOCAB,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=7,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=64,
+        bos_token_id=0,
+        eos_token_id=EOS,
+    )
+    model = LlamaForCausalLM(config).eval()
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(0.0, 0.15)
+    return model
+
+
+@pytest.fixture
+def data(target: LlamaForCausalLM) -> Data:
+    """The target's own greedy answers, the same few prompts again and again."""
+    prompts = [[0, a, b] for a in range(2, 8) for b in range(2, 6)]
+    answers = generate(target, prompts, {EOS}, 24)
+    return [
+        Example((*prompt, *answer), (*[IGNORED] * len(prompt), *answer))
+        for prompt, answer in zip(prompts, answers, strict=True)
+    ]
+
+
+def disturbed(weights: EagleWeights) -> EagleWeights:
+    """Far from its beginning, where parts of a draft may not matter yet."""
+    torch.manual_seed(2)
+    tensors = {
+        name: tensor + 0.2 * torch.randn(tensor.shape) if tensor.is_floating_point() else tensor
+        for name, tensor in weights.tensors.items()
+    }
+    return dataclasses.replace(weights, tensors=tensors)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_unrolled_steps_are_those_of_decoding(version: Version, target: LlamaForCausalLM) -> None:
+    target = target.double()  # then nothing but a mistake tells the two apart
+    weights = disturbed(attach_eagle(target, version))
+    embedding = target.get_input_embeddings().weight
+    head = EagleHead.build(weights, embedding, target.lm_head).double()
+    ids = torch.randint(VOCAB, (2, 16))
+    taps, final = features_of(target, ids, weights.config.taps)
+    features = final if taps is None else taps
+    hidden = head.hidden(features)
+    begun = (torch.rand(2, 15) < 0.6).nonzero(as_tuple=True)
+    steps = list(unroll(head, ids, features, *begun, 4))
+    for draft, (row, start) in enumerate(zip(*(part.tolist() for part in begun), strict=True)):
+        keys, values = [], []
+
+        def attend(
+            q: Tensor, k: Tensor, v: Tensor, keys: list = keys, values: list = values
+        ) -> Tensor:
+            keys.append(k)
+            values.append(v)
+            past = torch.cat(keys, 2), torch.cat(values, 2)
+            out = torch.nn.functional.scaled_dot_product_attention(
+                q, *past, is_causal=q.shape[2] > 1, enable_gqa=True
+            )
+            return out.transpose(1, 2).flatten(2)
+
+        # A cache of true rows up to `start`, then one row after the other behind it.
+        rows = torch.arange(start + 1)
+        tokens = ids[row : row + 1]
+        out = head(tokens[:, 1 : start + 2], hidden[row : row + 1, rows], rows, attend)[:, -1:]
+        for k, step in enumerate(steps):
+            if start + k + 1 == len(ids[row]):
+                break  # the text ends
+            if k:
+                at = start + k
+                out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), attend)
+            torch.testing.assert_close(step[draft], out[0, 0])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_training_from_its_data_to_a_served_draft(
+    version: Version, target: LlamaForCausalLM, data: Data, tmp_path: Path
+) -> None:
+    vocabulary = frequent_tokens(data, VOCAB, 30, {EOS}) if version == "eagle3" else None
+    fresh = attach_eagle(target, version, vocabulary)
+    decoder_target = Target(target)
+    if fresh.config.taps:
+        decoder_target.tap(fresh.config.taps)
+
+    def served(weights: EagleWeights) -> float:
+        embedding = target.get_input_embeddings().weight
+        head = EagleHead.build(weights, embedding, decoder_target.logits).eval()
+        drafter = Eagle(head, decoder_target, EagleTree(top_k=1), default_gamma=3)
+        prompts = [example.ids[:3] for example in data[::6]]
+        stop = Stop(frozenset({EOS}))
+        stats = evaluate_eagle(decoder_target, drafter, prompts, Params(max_new_tokens=20), stop)
+        return stats.tokens_per_pass or 0.0
+
+    schedule = Schedule(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
+    weights, reports = train_eagle(
+        target, fresh, data, data[::3], schedule, tmp_path, served=served, steps=3
+    )
+    assert [report.step for report in reports] == [20, 40, 60]
+    best = max(reports, key=lambda report: report.served or 0)
+    assert best.accuracy[0] > 0.6 and best.served is not None and best.served > served(fresh) + 0.5
+    assert served(weights) == pytest.approx(best.served)
+
+    # killed after its second checkpoint, a resumed run ends with the same draft
+    shutil.rmtree(tmp_path / "checkpoint-60")
+    again, reports_again = train_eagle(
+        target, fresh, data, data[::3], schedule, tmp_path, True, served, steps=3
+    )
+    assert reports_again == reports
+    for name, tensor in weights.tensors.items():
+        torch.testing.assert_close(again.tensors[name], tensor, atol=1e-5, rtol=1e-3)
+
+
+def test_the_loss_is_torchs_own() -> None:
+    torch.manual_seed(3)
+    logits = torch.randn(150, 9, requires_grad=True)
+    probabilities = torch.randn(20, 9).softmax(-1)
+    which, weights = torch.randint(20, (150,)), torch.rand(150)
+    rows = functional.cross_entropy(logits, probabilities[which], reduction="none")
+    (wanted,) = torch.autograd.grad(rows @ weights, logits)
+    loss = SoftCrossEntropy.apply(logits, probabilities, which, weights)
+    torch.testing.assert_close(loss, rows @ weights)
+    (found,) = torch.autograd.grad(loss, logits)
+    torch.testing.assert_close(found, wanted)
+
+
+def tokens(text: str) -> Example:
+    """A token a letter; capitals are the answer's."""
+    ids = tuple(ord(letter.lower()) - ord("a") + 2 for letter in text)
+    return Example(
+        ids, tuple(i if c.isupper() else IGNORED for i, c in zip(ids, text, strict=True))
+    )
+
+
+def measured(trainee: Trainee, *examples: Example) -> dict[str, Tensor]:
+    with torch.no_grad():
+        return trainee.eval()(**collate(examples))
+
+
+def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None:
+    """A draft's root is a token of an answer; what the target says behind that answer is no
+    lesson."""
+    trainee = Trainee(target, attach_eagle(target, "eagle3"), steps=1)
+    for text, drafts in (("abcDEFGH", 4), ("abcD", 0), ("abCDEfghIJ", 3), ("ABC", 1)):
+        assert measured(trainee, tokens(text))["counts"].tolist() == [[drafts]], text
+    batch, at = torch.tensor([0, 0, 0, 0, 0, 1, 1]), torch.tensor([2, 3, 4, 9, 10, 11, 12])
+    said = torch.ones(7, dtype=torch.bool)
+    lesson = Lesson(batch, at, torch.ones(7, 1), at, said, said)
+    assert [lesson.drafts(k).tolist() for k in (1, 2, 3, 9)] == [[0, 1, 3, 5], [0], [], []]
+
+
+def test_padding_and_neighbours_change_nothing(target: LlamaForCausalLM) -> None:
+    trainee = Trainee(target, disturbed(attach_eagle(target, "eagle3")), steps=3)
+    short, long = tokens("abCDEF"), tokens("abcdefgHIJKLMNabOPQ")
+    alone = [measured(trainee, example) for example in (short, long)]
+    both = measured(trainee, short, long)
+    for name in ("hits", "counts"):
+        assert torch.equal(both[name], torch.cat([part[name] for part in alone]))
+
+
+def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> None:
+    example = tokens("abcDEFGHIJ")
+    final = features_of(target, torch.tensor([example.ids]), ())[1]
+    said = target.lm_head(final[0, 3:-1]).argmax(-1)
+    unsaid = torch.tensor([i for i in range(VOCAB) if i not in said])
+    mute = measured(Trainee(target, attach_eagle(target, "eagle3", unsaid)), example)
+    assert mute["loss"] == 0 and mute["hits"].sum() == 0 and mute["counts"][0, 0] == len(said)
+    able = torch.tensor(sorted({*unsaid.tolist()[1:], int(said[0])}))
+    assert measured(Trainee(target, attach_eagle(target, "eagle3", able)), example)["loss"] > 0
+
+
+def test_frequent_tokens() -> None:
+    data = [tokens("aaaaBBBCCD"), tokens("aaaaBD")]
+    b, c, d = 3, 4, 5
+    assert frequent_tokens(data, 10, 2).tolist() == [b, c]  # first come c and d: the lower id
+    assert frequent_tokens(data, 10, 3, {EOS}).tolist() == [EOS, b, c]
+    assert frequent_tokens(data, 10, 5).tolist() == [0, 1, b, c, d]
+    assert frequent_tokens(data, 10, 10) is None
+    with pytest.raises(InputError, match="end an answer"):
+        frequent_tokens(data, 10, 1, {EOS})
+
+
+def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
+    weights = attach_eagle(target, "eagle3", torch.tensor([1, 5, 9]))
+    c = weights.config
+    assert (c.taps, c.heads, c.kv_heads, c.head_dim, c.intermediate) == ((2, 3, 4), 4, 2, 8, 48)
+    assert torch.equal(weights.tensors["lm_head.weight"], target.lm_head.weight[[1, 5, 9]])
+    assert weights.tensors["d2t"].tolist() == [1, 4, 7]
+    whole = attach_eagle(target, "eagle3", taps=[5, 1]).config
+    assert (whole.taps, whole.draft_vocab) == ((1, 5), VOCAB)
+    assert attach_eagle(target, "eagle1").config.taps == ()
+    with pytest.raises(InputError, match="which layers"):
+        default_taps(6)
+    with pytest.raises(InputError, match="layers 0 to 6"):
+        attach_eagle(target, "eagle3", taps=[7])
+    with pytest.raises(InputError, match="no draft vocabulary"):
+        attach_eagle(target, "eagle1", torch.tensor([1]))
+
+
+@pytest.mark.parametrize("kind", ["gemma", "gpt_neox"])
+def test_final_norms_of_other_kinds(kind: str) -> None:
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "vocab_size": 20, "head_dim": 8}
+    heads = {"num_hidden_layers": 7, "num_attention_heads": 2, "num_key_value_heads": 1}
+    model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes, **heads))
+    norm = list(model.get_decoder().children())
+    last = next(m for m in reversed(norm) if getattr(m, "weight", None) is not None)
+    with torch.no_grad():
+        last.weight.uniform_(0.5, 1.5)
+        if kind == "gpt_neox":
+            last.bias.fill_(3.0)
+    found = attach_eagle(model, "eagle3").tensors["norm.weight"]
+    wanted = last.weight + (kind == "gemma")  # Gemma's scale by one more than they store
+    torch.testing.assert_close(found, wanted.detach(), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_features_on_disk_teach_the_same(
+    version: Version, target: LlamaForCausalLM, data: Data, tmp_path: Path
+) -> None:
+    fresh = attach_eagle(target, version)
+    taps = fresh.config.taps
+    cache = cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
+    trainee = Trainee(target, fresh, steps=3).eval()
+    with torch.no_grad():
+        online = trainee(**collate(data))
+        kept = trainee(**collate_features([cache[i] for i in range(len(cache))]))
+    torch.testing.assert_close(kept["loss"], online["loss"], rtol=1e-2, atol=1e-2)
+
+    # killed while it wrote its last shard
+    first, *_, last = sorted((tmp_path / "cache").glob("*.safetensors"))
+    whole, before = last.read_bytes(), first.stat().st_mtime_ns
+    last.rename(last.with_name(last.name + ".part"))
+    cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
+
+    for name, others in (
+        ("taps", (target, data, (1,))),
+        ("data", (target, data[1:], taps)),
+        ("target", (LlamaForCausalLM(target.config), data, taps)),
+    ):
+        with pytest.raises(InputError, match=f"another {name}"):
+            cache_features(*others, tmp_path / "cache", shard=10)
+
+    schedule = Schedule(steps=2, batch_size=8, evaluate_every=2)
+    _, reports = train_eagle(target, fresh, cache, data[:4], schedule, tmp_path / "work", steps=2)
+    assert [report.served for report in reports] == [None]
+
+
+def test_batches_of_like_length() -> None:
+    lengths = [(7 * i) % 50 + 1 for i in range(203)]
+    sampler = LengthGrouped(lengths, 8)
+    order = list(sampler)
+    assert sorted(order) == list(range(203)) and list(sampler) == order
+    spread = [lengths[i] for i in order[:8]]
+    assert max(spread) - min(spread) <= 3
+    assert [lengths[i] for i in order[:200]] != sorted(lengths[i] for i in order[:200])
+    sampler.set_epoch(1)
+    assert list(sampler) != order
+
+
+@pytest.mark.parametrize("version", ["eagle1", "eagle3"])
+def test_accuracy_can_be_measured_in_half_precision(version: Version) -> None:
+    target = build("llama").to(torch.bfloat16)  # type: ignore[arg-type]
+    weights = attach_eagle(target, version, taps=(0, 1) if version == "eagle3" else None)
+    found = chain_accuracy(target, weights, [([3, 4, 5], [6, 7, 8, 9])], steps=2)
+    assert len(found) == 2 and all(0 <= rate <= 1 for rate in found)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from assets.demo.recipe.loop import LoopConfig, schedule
+from assets.demo.recipe.pretrain import block_size, heldout_loss, parse_stages, pretrain
+from decoding.training.data import load_stream
+
+CONFIG = LoopConfig(steps=3, warmup=1, save_every=1, log_every=1, bf16=False, lr=1e-2)
+
+
+@pytest.mark.parametrize("muon_lr", [0.0, 1e-2])
+def test_a_killed_run_resumes_to_the_same_weights(
+    make_model: Callable[[], LlamaForCausalLM],
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    tmp_path: Path,
+    muon_lr: float,
+) -> None:
+    config = LoopConfig(**{**vars(CONFIG), "muon_lr": muon_lr})
+    stream = load_stream([str(data_file)], tokenizer)
+    weights = []
+    for name, stops in [("whole", [None]), ("killed", [1, 2, None])]:
+        for stop_at in stops:
+            model = make_model()  # a new process starts from the same initial weights
+            pretrain(
+                model, tokenizer, stream, None, config, tmp_path / name, 32, [(16, 1.0)], stop_at
+            )
+        weights.append(torch.cat([p.flatten() for p in model.parameters()]))
+    assert torch.equal(weights[0], weights[1])
+    steps = [json.loads(line)["step"] for line in (tmp_path / "killed/log.jsonl").open()]
+    assert steps == [1, 2, 3]
+
+
+def test_training_learns_and_saves_what_it_measured(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, data_file: Path, tmp_path: Path
+) -> None:
+    stream = load_stream([str(data_file)], tokenizer)
+    before = heldout_loss(model, stream, columns=32)
+    config = LoopConfig(**{**vars(CONFIG), "steps": 25, "log_every": 100})
+    result = pretrain(model, tokenizer, stream, stream, config, tmp_path, 64, [(32, 1.0)])
+    loaded = AutoModelForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
+    assert heldout_loss(loaded, stream, columns=512) == pytest.approx(result["heldout_loss"])
+    assert result["heldout_loss"] < 0.6 * before
+    assert loaded.generation_config.eos_token_id == [5, 0]
+
+
+def test_stages_lengthen_the_rows() -> None:
+    stages = parse_stages("256:0.5,512:0.3,1024:0.2")
+    assert [block_size(step, 10, stages) for step in (0, 4, 5, 7, 8, 9)] == [
+        256, 256, 512, 512, 1024, 1024,
+    ]  # fmt: skip
+
+
+def test_schedule_warms_up_stays_and_decays() -> None:
+    config = LoopConfig(steps=100, warmup=10, decay=0.25, min_lr=0.1)
+    rates = [schedule(step, config) for step in range(100)]
+    assert rates[0] == pytest.approx(0.1)
+    assert set(rates[9:76]) == {1.0}
+    assert rates[76:] == sorted(rates[76:], reverse=True)
+    assert 0.1 < rates[-1] < 0.15
+    longer = LoopConfig(steps=1000, warmup=10, decay=0.25, min_lr=0.1)
+    assert rates[:76] == [schedule(step, longer) for step in range(76)]

@@ -1,0 +1,79 @@
+"""Engines for a process of its own: one that says what it was asked, and others in a bad moment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from app.config.settings import ModelOptions
+from app.engine.events import Ended, Event, Loading
+from app.strategies.registry import LaneSpec
+
+
+class EchoEngine:
+    """`run` makes it print or end, `stop` die, `again` raise; `open` says what it was made for."""
+
+    def __init__(
+        self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
+    ) -> None:
+        names = [spec.name for spec in specs]
+        self._for = f"for {options.target}, {names}, from run {first_run} on"
+        self._events: list[Event] = []
+
+    def __getattr__(self, name: str) -> object:
+        def asked(*arguments: object) -> None:
+            self._events.append(Loading(f"{name}{arguments}", None))
+
+        return asked
+
+    def drain(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def open(self) -> None:
+        self._events.append(Loading(self._for, None))
+
+    def run(self, prompt: str) -> None:
+        if prompt == "break":
+            self._events.append(Ended("it broke"))
+            return
+        print(prompt)
+        print(prompt, file=sys.stderr)
+        self._events.append(Loading(f"in process {os.getpid()}", None))
+
+    def stop(self) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def again(self) -> None:
+        raise RuntimeError("broken")
+
+
+def late(
+    begin: Path, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
+) -> EchoEngine:
+    """It takes no notice of anything until the file is there."""
+    while not begin.exists():
+        time.sleep(0.01)
+    return EchoEngine(options, specs, first_run=first_run)
+
+
+def stuck(options: ModelOptions, specs: tuple[LaneSpec, ...], **settings: Any) -> Any:
+    """A session that never gets over the fifth round."""
+    from app.engine.session import Session
+    from app.engine.turn import TurnRunner
+
+    advance, rounds = TurnRunner.advance, count(1)
+
+    def advance_or_wait(self: TurnRunner, *arguments: Any) -> None:
+        if next(rounds) > 5:
+            threading.Event().wait()
+        advance(self, *arguments)
+
+    TurnRunner.advance = advance_or_wait  # type: ignore[method-assign]
+    return Session(options, specs, **settings)

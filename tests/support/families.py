@@ -1,0 +1,214 @@
+"""Tiny random models of many families, in float32, made on the fly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import torch
+import transformers as tf
+from transformers import PreTrainedModel
+
+from decoding.model.target import Target
+
+VOCAB = 61
+CONTEXT = 96
+SLIDING = 12
+_SHAPE = {
+    "vocab_size": VOCAB,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "max_position_embeddings": CONTEXT,
+    "bos_token_id": 1,
+    "eos_token_id": None,
+    "pad_token_id": None,
+    # a tied random embedding mostly predicts the token that it was given
+    "tie_word_embeddings": False,
+}
+_PLAIN = {k: v for k, v in _SHAPE.items() if k not in ("num_key_value_heads", "head_dim")}
+
+FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
+    "llama": lambda: (tf.LlamaForCausalLM, tf.LlamaConfig(**_SHAPE)),
+    "qwen2": lambda: (tf.Qwen2ForCausalLM, tf.Qwen2Config(**_SHAPE)),
+    "qwen2-window": lambda: (
+        tf.Qwen2ForCausalLM,
+        tf.Qwen2Config(
+            **_SHAPE, use_sliding_window=True, sliding_window=SLIDING, max_window_layers=1
+        ),
+    ),
+    "qwen3": lambda: (tf.Qwen3ForCausalLM, tf.Qwen3Config(**_SHAPE)),
+    "gemma2": lambda: (
+        tf.Gemma2ForCausalLM,
+        tf.Gemma2Config(**_SHAPE, sliding_window=SLIDING, query_pre_attn_scalar=8),
+    ),
+    "gemma3": lambda: (
+        tf.Gemma3ForCausalLM,
+        tf.Gemma3TextConfig(
+            **_SHAPE,
+            sliding_window=SLIDING,
+            query_pre_attn_scalar=8,
+            layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+        ),
+    ),
+    "mistral": lambda: (
+        tf.MistralForCausalLM,
+        tf.MistralConfig(**_SHAPE, sliding_window=SLIDING),
+    ),
+    "phi3": lambda: (
+        tf.Phi3ForCausalLM,
+        tf.Phi3Config(**_SHAPE, sliding_window=SLIDING),
+    ),
+    "gpt2": lambda: (
+        tf.GPT2LMHeadModel,
+        tf.GPT2Config(
+            vocab_size=VOCAB,
+            n_embd=32,
+            n_layer=3,
+            n_head=4,
+            n_positions=CONTEXT,
+            bos_token_id=1,
+            eos_token_id=None,
+        ),
+    ),
+    "phi": lambda: (tf.PhiForCausalLM, tf.PhiConfig(**_PLAIN)),
+    "opt": lambda: (
+        tf.OPTForCausalLM,
+        tf.OPTConfig(
+            vocab_size=VOCAB,
+            hidden_size=32,
+            ffn_dim=48,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            max_position_embeddings=CONTEXT,
+            word_embed_proj_dim=32,
+            bos_token_id=1,
+            eos_token_id=None,
+            pad_token_id=0,
+        ),
+    ),
+    "gpt_neox": lambda: (tf.GPTNeoXForCausalLM, tf.GPTNeoXConfig(**_PLAIN)),
+    "cohere2": lambda: (
+        tf.Cohere2ForCausalLM,
+        tf.Cohere2Config(**_SHAPE, sliding_window=SLIDING),
+    ),
+    "falcon": lambda: (
+        tf.FalconForCausalLM,
+        tf.FalconConfig(
+            vocab_size=VOCAB,
+            hidden_size=32,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            max_position_embeddings=CONTEXT,
+            alibi=False,
+            bos_token_id=1,
+            eos_token_id=None,
+        ),
+    ),
+    "starcoder2": lambda: (
+        tf.Starcoder2ForCausalLM,
+        tf.Starcoder2Config(**_SHAPE, sliding_window=SLIDING),
+    ),
+    "afmoe": lambda: (
+        tf.AfmoeForCausalLM,
+        tf.AfmoeConfig(
+            **_SHAPE,
+            sliding_window=SLIDING,
+            moe_intermediate_size=16,
+            num_experts=2,
+            num_experts_per_tok=1,
+            num_dense_layers=1,
+            layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+        ),
+    ),
+    # Keys and values are cached compressed and expanded behind the cache (MLA).
+    "deepseek_v3": lambda: (
+        tf.DeepseekV3ForCausalLM,
+        tf.DeepseekV3Config(
+            **{**_PLAIN, "num_key_value_heads": 4},
+            q_lora_rank=16,
+            kv_lora_rank=16,
+            qk_rope_head_dim=4,
+            qk_nope_head_dim=8,
+            v_head_dim=8,
+            first_k_dense_replace=3,
+        ),
+    ),
+    "olmo2": lambda: (tf.Olmo2ForCausalLM, tf.Olmo2Config(**_PLAIN)),
+    "gptj": lambda: (
+        tf.GPTJForCausalLM,
+        tf.GPTJConfig(
+            vocab_size=VOCAB,
+            n_embd=32,
+            n_layer=3,
+            n_head=4,
+            n_positions=CONTEXT,
+            rotary_dim=4,
+            bos_token_id=1,
+            eos_token_id=None,
+        ),
+    ),
+}
+
+
+def build(family: str, seed: int = 0) -> PreTrainedModel:
+    """Weights large enough that the argmax changes from token to token."""
+    torch.manual_seed(seed)
+    model_class, config = FAMILIES[family]()
+    model = model_class(config)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim > 1:
+                weight.normal_(0.0, 0.3 if "embed" in name or "wte" in name else 0.25)
+    return model.eval()
+
+
+@cache
+def reference(family: str, seed: int = 0) -> PreTrainedModel:
+    """The same weights under Hugging Face's own attention and cache. Eager: in older versions
+    their faster attention leaves out Gemma 2's softcap."""
+    model = build(family, seed)
+    model.set_attn_implementation("eager")
+    return model
+
+
+@cache
+def target(family: str) -> Target:
+    return Target(build(family))
+
+
+@cache
+def draft(family: str, noise: float = 0.03) -> Target:
+    """The target's weights with noise: right often, but not always."""
+    model = build(family)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight) * noise)
+    return Target(model)
+
+
+def hf_greedy(
+    family: str, prompt: Sequence[int], new_tokens: int, eos: Sequence[int] = ()
+) -> list[int]:
+    """`generate(do_sample=False)` of the reference model, the prompt left out."""
+    return list(_hf_greedy(family, tuple(prompt), new_tokens, tuple(eos)))
+
+
+@cache
+def _hf_greedy(
+    family: str, prompt: tuple[int, ...], new_tokens: int, eos: tuple[int, ...]
+) -> tuple[int, ...]:
+    out = reference(family).generate(
+        torch.tensor([prompt]),
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=new_tokens,
+        eos_token_id=list(eos) or None,
+        pad_token_id=0,
+    )
+    return tuple(out[0, len(prompt) :].tolist())

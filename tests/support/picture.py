@@ -1,0 +1,58 @@
+"""The picture in the README: the real app on the demo family, drawn by itself.
+
+python -m tests.tui.picture assets/specchat.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from app.config.settings import load_settings
+from app.engine.process import SessionProcess
+from app.engine.session import Session
+from app.tui.actions.conversations import picture
+from app.tui.app import SpecchatApp
+
+PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in the README's table
+
+
+async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
+    settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
+    make = partial(Session, params=settings.params, seed=1)
+    session = SessionProcess(make, settings.models, settings.lanes)
+    app = SpecchatApp(session, settings.params, None, "fair", 1)
+    async with app.run_test(size=(columns, rows)) as pilot:
+        while not app.state.loaded:
+            await pilot.pause(0.1)
+        app.main.action_panel("tree")
+        await pilot.pause()
+        app.main.prompt.write(prompt)
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        while app.state.running:
+            await pilot.pause(0.1)
+        *_, last = app.main.grid.panes
+        last.view.focus()
+        await pilot.pause()
+        app.main.action_round(-1)  # one with a tree that has something to show
+        await pilot.pause(0.5)  # the figures' last update
+        out.write_text(picture(app), encoding="utf-8")
+        app.exit()
+    session.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--prompt", default=PROMPT)
+    parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
+    parser.add_argument("--size", type=int, nargs=2, default=(110, 38))
+    args = parser.parse_args()
+    asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
+
+
+if __name__ == "__main__":
+    main()

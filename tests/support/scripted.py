@@ -1,0 +1,96 @@
+"""An engine that does only what the test tells it, and remembers what the app asked of it."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from app.engine.events import Event, Figures, LaneInfo, Prefilled, Stepped
+from decoding.params import Params
+from decoding.round import Fate, Round, TokenEvent
+
+
+class ScriptedEngine:
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self._events: deque[Event] = deque()
+
+    def emit(self, *events: Event) -> None:
+        self._events.extend(events)
+
+    def asked(self, name: str) -> list[tuple[Any, ...]]:
+        return [call[1:] for call in self.calls if call[0] == name]
+
+    def drain(self) -> list[Event]:
+        return [self._events.popleft() for _ in range(len(self._events))]
+
+    def __getattr__(self, name: str) -> Any:
+        """Every other call of the interface is only noted down."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *args: self.calls.append((name, *args))
+
+
+def lane(
+    name: str,
+    *,
+    gamma: int = 0,
+    title: str | None = None,
+    available: bool = True,
+    reason: str | None = None,
+    enabled: bool = True,
+    pins: Mapping[str, Any] | None = None,
+    note: str | None = None,
+    trees: Mapping[str, int] | None = None,
+) -> LaneInfo:
+    title = title or name.capitalize()
+    strategy = re.split("[:#]", name)[0]
+    return LaneInfo(
+        name, strategy, title, available, reason, enabled, gamma, note, trees or {}, pins or {}
+    )
+
+
+def token(text: str, fate: Fate = Fate.ACCEPTED, index: int = 0, node: int = -1) -> TokenEvent:
+    return TokenEvent(0, text, fate, index, node)
+
+
+def prefilled(name: str, text: str, ttft: float = 0.21) -> Prefilled:
+    return Prefilled(name, ttft, token(text, Fate.FIRST, -1))
+
+
+def figures(passes: int = 17) -> Figures:
+    return Figures(64, passes, 19.8, 1.77, 0.72, 2.9, (8, 6, 3, 1), 0.1, 0.2, 0.0, 0.3)
+
+
+def stepped(
+    name: str,
+    accepted: list[str],
+    ghosts: list[str],
+    last: str,
+    now: Figures | None = None,
+    *,
+    index: int = 0,
+    params: Params | None = None,
+) -> Stepped:
+    """A round of a chain: what was accepted, what was not, and the target's own token."""
+    nodes = len(accepted) + len(ghosts) + 1
+    record = Round(
+        index=index,
+        tokens=tuple(range(nodes)),
+        parents=tuple(range(-1, nodes - 1)),
+        accepted=tuple(range(1, len(accepted) + 1)),
+        emitted=tuple(range(len(accepted) + 1)),
+        tested=min(len(accepted) + 1, nodes - 1),
+        draft_seconds=0.0,
+        verify_seconds=0.0,
+        accept_seconds=0.0,
+        total_seconds=0.0,
+    )
+    fates = [Fate.ACCEPTED] * len(accepted) + [Fate.REJECTED] + [Fate.DROPPED] * len(ghosts)
+    drafted = zip((*accepted, *ghosts), fates, strict=False)
+    tokens = [token(text, fate, index, node) for node, (text, fate) in enumerate(drafted, 1)]
+    end = Fate.CORRECTION if ghosts else Fate.BONUS if accepted else Fate.PLAIN
+    tokens.append(token(last, end, index))
+    return Stepped(name, record, tuple(tokens), now or figures(), {}, params)

@@ -1,0 +1,57 @@
+"""Tiny texts, a tokenizer and a model, made on the fly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from assets.demo.recipe.pretrain import build_model
+from assets.demo.recipe.tokenizer import train_tokenizer
+from decoding.training.data import Record
+
+
+@pytest.fixture(scope="session")
+def records() -> list[Record]:
+    drinks = ["tea", "coffee", "cocoa", "milk"]
+    chats: list[Record] = [
+        {
+            "messages": [
+                {"role": "user", "content": f"Can I have a {drink}?"},
+                {"role": "assistant", "content": f"One {drink}, here you are. That is ${i + 2}."},
+                {"role": "user", "content": "Thank you!"},
+                {"role": "assistant", "content": "You are welcome."},
+            ],
+            "kind": "even" if i % 2 == 0 else "odd",
+        }
+        for i, drink in enumerate(drinks)
+    ]
+    return [*chats, {"text": "There was a man with one dog."}]
+
+
+@pytest.fixture(scope="session")
+def data_file(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "train.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tokenizer(records: list[Record]) -> PreTrainedTokenizerFast:
+    return train_tokenizer([json.dumps(record) for record in records], vocab_size=320, context=128)
+
+
+@pytest.fixture
+def make_model(tokenizer: PreTrainedTokenizerFast) -> Callable[[], LlamaForCausalLM]:
+    """Gives the same initial weights every time."""
+    return lambda: build_model(
+        tokenizer, hidden=32, layers=2, mlp=48, heads=2, kv_heads=1, context=128
+    ).eval()
+
+
+@pytest.fixture
+def model(make_model: Callable[[], LlamaForCausalLM]) -> LlamaForCausalLM:
+    return make_model()
