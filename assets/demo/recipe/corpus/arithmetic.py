@@ -1,0 +1,918 @@
+"""Sums, tables and counting, worked out from left to right as a tiny model can follow them.
+
+Sums and differences of numbers up to 100 are kept apart by their two numbers: a reserved pair is
+never added (or taken away) anywhere in the training text, in either order. What is learned by
+heart (sums of two digits, the tables) is trained throughout; there only the wording of a fact is
+reserved.
+"""
+
+from __future__ import annotations
+
+import random
+
+from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
+from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence
+
+ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+)  # fmt: skip
+TENS = (
+    "zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+)  # fmt: skip
+
+
+def in_words(number: int) -> str:
+    """`forty-seven`, for numbers from 0 to 100."""
+    if number < 20:
+        return ONES[number]
+    if number == 100:
+        return "one hundred"
+    return TENS[number // 10] + (f"-{ONES[number % 10]}" if number % 10 else "")
+
+
+# --- the steps ---------------------------------------------------------------------------------
+
+
+def key_of(a: int, sign: str, b: int, wording: str) -> str:
+    """What a calculation is kept apart by: its numbers, or for a fact its wording."""
+    low, high = sorted((a, b))
+    if sign == "+" and high > 9:
+        return f"{low} + {high}"
+    if sign == "-" and not (high < 20 and low < 10 and high - low < 10):
+        return f"{high} - {low}"
+    return f"{a} {sign} {b}|{wording}"
+
+
+def added(a: int, b: int) -> str:
+    """The steps of `a + b`, and the result."""
+    total, low, high = a + b, min(a, b), max(a, b)
+    if low == 0:
+        return f"{a} + {b} = {total}. Adding zero changes nothing."
+    if low == 100:
+        return "100 + 100 = 200. Two hundreds make 200."
+    if high == 100:
+        return f"{a} + {b} = {total}. A hundred and {low} more make {total}."
+    if low == 1 and high < 10:
+        return f"{a} + {b} = {total}. The number after {high} is {total}."
+    if total <= 10:
+        steps = ", ".join(str(n) for n in range(high + 1, total + 1))
+        return f"{a} + {b} = {total}. Counting on from {high}: {steps}."
+    if high < 10:
+        return (
+            f"{a} + {b} = {total}, because {high} + {10 - high} = 10 and {total - 10} more "
+            f"make {total}."
+        )
+    ones = a % 10 + b % 10
+    text = f"The ones first: {a % 10} + {b % 10} = {ones}. "
+    tens = [n // 10 for n in (a, b) if n > 9]
+    if ones > 9:
+        text += f"That is {ones - 10}, and 1 to carry. "
+        tens.append(1)
+    if len(tens) == 1:
+        text += f"The tens stay {tens[0]}. "
+    else:
+        text += f"Then the tens: {' + '.join(map(str, tens))} = {sum(tens)}. "
+    return f"{text}So {a} + {b} = {total}."
+
+
+def taken(a: int, b: int) -> str:
+    """The steps of `a - b`, and the result."""
+    if a < b:
+        return (
+            f"{b} is larger than {a}, so the result is below zero. I turn it around: {b} - {a}. "
+            f"{taken(b, a)} And {a} - {b} = -{b - a}, that is minus {b - a}."
+        )
+    rest = a - b
+    if b == 0:
+        return f"{a} - 0 = {a}. Taking away zero changes nothing."
+    if rest == 0:
+        return f"{a} - {b} = 0. A number minus itself is always 0."
+    if a < 20 and b < 10 and rest < 10:
+        return f"{a} - {b} = {rest}, because {rest} + {b} = {a}."
+    if a == 100 and b % 10 == 0:
+        return f"100 is 10 tens, and 10 tens minus {b // 10} tens are {rest // 10} tens. " + (
+            f"So 100 - {b} = {rest}."
+        )
+    if a == 100:
+        text = f"100 is 9 tens and 10 ones. The ones first: 10 - {b % 10} = {rest % 10}. "
+        tens = [9]
+    elif a % 10 < b % 10:
+        text = (
+            f"The ones first: {a % 10} is less than {b % 10}, so I borrow a ten: "
+            f"{a % 10 + 10} - {b % 10} = {rest % 10}. "
+        )
+        tens = [a // 10, 1]
+    else:
+        text = f"The ones first: {a % 10} - {b % 10} = {rest % 10}. "
+        tens = [a // 10]
+    if b > 9:
+        tens.append(b // 10)
+    if len(tens) == 1:
+        text += f"The tens stay {tens[0]}. "
+    else:
+        text += f"Then the tens: {' - '.join(map(str, tens))} = {tens[0] - sum(tens[1:])}. "
+    return f"{text}So {a} - {b} = {rest}."
+
+
+def multiplied(a: int, b: int) -> str:
+    """`a x b` within the tables, and why."""
+    product = a * b
+    if 0 in (a, b):
+        return f"{a} x {b} = 0. Zero times any number is zero."
+    if 1 in (a, b):
+        return f"{a} x {b} = {product}. One times a number is the number itself."
+    if 10 in (a, b):
+        other = a if b == 10 else b
+        return f"{a} x {b} = {product}. Ten times {other} is {other} with a zero at its end."
+    if a > 10:
+        return (
+            f"{a} x {b} = {product}, because 10 x {b} = {10 * b} and {a - 10} x {b} = "
+            f"{(a - 10) * b}, together {product}."
+        )
+    if a == 2:
+        return f"2 x {b} = {product}, because twice {b} is {b} and {b} more."
+    return (
+        f"{a} x {b} = {product}, because {a - 1} x {b} = {product - b} and {b} more make {product}."
+    )
+
+
+def divided(a: int, b: int) -> str:
+    """`a / b` within the tables, with what is left over."""
+    times, left = divmod(a, b)
+    if b == 1:
+        return f"{a} / 1 = {a}. Divided by one, a number stays the same."
+    if a == 0:
+        return f"0 / {b} = 0. Zero shared among {b} is zero for each."
+    if left == 0:
+        return f"{a} / {b} = {times}, because {times} x {b} = {a}."
+    return (
+        f"{a} / {b} = {times} with a remainder of {left}, because {times} x {b} = {times * b} "
+        f"and {left} {'is' if left == 1 else 'are'} left over."
+    )
+
+
+def worked(a: int, sign: str, b: int) -> str:
+    """The steps and the result of any of the four."""
+    way = {"+": added, "-": taken, "x": multiplied, "/": divided}[sign]
+    return way(a, b)
+
+
+def solved(a: int, sign: str, b: int) -> str:
+    """A whole answer: what is asked first, unless the steps begin with it."""
+    steps = worked(a, sign, b)
+    if steps.startswith(f"{a} {sign} {b} "):
+        return steps
+    return f"Let me work out {a} {sign} {b}. {steps}"
+
+
+# --- the four, asked -----------------------------------------------------------------------------
+
+SUMS = (
+    "{a}+{b}", "{a}+{b}", "{a} + {b}", "{a} + {b}?", "{a}+{b}=?", "{a} + {b} =", "{a} + {b} = ?",
+    "What is {a} + {b}?", "What is {a} + {b}?", "What's {a}+{b}?", "What's {a} + {b}?",
+    "{a} plus {b}", "{a} plus {b}?", "What is {a} plus {b}?", "What's {a} plus {b}?",
+    "How much is {a} and {b}?", "How much is {a} + {b}?", "How much is {a} plus {b}?",
+    "Calculate {a} + {b}.", "Calculate {a}+{b}", "Compute {a} + {b}.", "Solve {a} + {b}.",
+    "Work out {a} + {b}.", "Add {a} and {b}.", "Add {b} to {a}.", "Can you add {a} and {b}?",
+    "What is the sum of {a} and {b}?", "Sum of {a} and {b}", "What do {a} and {b} make?",
+    "What do you get if you add {a} and {b}?", "Please add {a} and {b}.",
+    "Can you work out {a} + {b}?", "Do you know what {a} + {b} is?", "What does {a} + {b} equal?",
+    "{a} and {b} is how much?", "What is {a} and {b} together?", "I need the sum of {a} and {b}.",
+    "How do I add {a} and {b}?", "{A} plus {B}", "What is {A} plus {B}?",
+    "How much is {A} and {B}?",
+)  # fmt: skip
+DIFFERENCES = (
+    "{a}-{b}", "{a}-{b}", "{a} - {b}", "{a} - {b}?", "{a}-{b}=?", "{a} - {b} =", "{a} - {b} = ?",
+    "What is {a} - {b}?", "What is {a} - {b}?", "What's {a}-{b}?", "What's {a} - {b}?",
+    "{a} minus {b}", "{a} minus {b}?", "What is {a} minus {b}?", "What's {a} minus {b}?",
+    "How much is {a} - {b}?", "How much is {a} minus {b}?", "How much is {a} less {b}?",
+    "Calculate {a} - {b}.", "Calculate {a}-{b}", "Compute {a} - {b}.", "Solve {a} - {b}.",
+    "Work out {a} - {b}.", "Subtract {b} from {a}.", "Take {b} away from {a}.",
+    "Can you subtract {b} from {a}?", "What is {a} take away {b}?", "{a} take away {b}",
+    "What is left of {a} if I take away {b}?", "Can you work out {a} - {b}?",
+    "Do you know what {a} - {b} is?", "What does {a} - {b} equal?",
+    "What do you get if you take {b} from {a}?", "How do I subtract {b} from {a}?",
+    "{A} minus {B}", "What is {A} minus {B}?", "How much is {A} minus {B}?",
+)  # fmt: skip
+PRODUCTS = (
+    "{a}x{b}", "{a} x {b}", "{a} x {b}?", "{a}*{b}", "{a} * {b}", "{a}*{b}=?", "{a} x {b} = ?",
+    "What is {a} x {b}?", "What is {a} * {b}?", "What's {a}x{b}?", "What's {a} * {b}?",
+    "{a} times {b}", "{a} times {b}?", "What is {a} times {b}?", "What's {a} times {b}?",
+    "How much is {a} times {b}?", "How much is {a} x {b}?", "Calculate {a} x {b}.",
+    "Calculate {a} * {b}.", "Compute {a} x {b}.", "Solve {a} x {b}.", "Work out {a} x {b}.",
+    "Multiply {a} by {b}.", "Multiply {a} and {b}.", "Can you multiply {a} by {b}?",
+    "What is the product of {a} and {b}?", "{a} multiplied by {b}",
+    "What is {a} multiplied by {b}?", "Can you work out {a} x {b}?",
+    "Do you know what {a} x {b} is?", "What does {a} x {b} equal?",
+    "{A} times {B}", "What is {A} times {B}?", "How much is {A} times {B}?",
+)  # fmt: skip
+SQUARES = ("What is {a} squared?", "{a} squared", "What is the square of {a}?", "Square {a}.")
+QUOTIENTS = (
+    "{a}/{b}", "{a} / {b}", "{a} / {b}?", "{a}/{b}=?", "{a} / {b} = ?", "{a} : {b}",
+    "What is {a} / {b}?", "What's {a}/{b}?", "{a} divided by {b}", "{a} divided by {b}?",
+    "What is {a} divided by {b}?", "What's {a} divided by {b}?", "How much is {a} / {b}?",
+    "How much is {a} divided by {b}?", "Calculate {a} / {b}.", "Compute {a} / {b}.",
+    "Solve {a} / {b}.", "Work out {a} / {b}.", "Divide {a} by {b}.", "Can you divide {a} by {b}?",
+    "How many times does {b} go into {a}?", "How often does {b} fit into {a}?",
+    "Can you work out {a} / {b}?", "What does {a} / {b} equal?", "Share {a} among {b}.",
+    "{A} divided by {B}", "What is {A} divided by {B}?",
+)  # fmt: skip
+
+
+def _words(a: int, b: int) -> dict[str, object]:
+    return {
+        "a": a,
+        "b": b,
+        "A": in_words(a) if a <= 100 else a,
+        "B": in_words(b),
+    }
+
+
+def _calculation(a: int, sign: str, b: int, wording: str) -> Asked:
+    words = _words(a, b)
+    keep = (str(words["A"]), str(words["B"])) if "{A}" in wording else ()
+    question = sentence(wording.format_map(words))
+    return Asked(key_of(a, sign, b, wording), question, solved(a, sign, b), keep)
+
+
+def _two(rng: random.Random) -> tuple[int, int]:
+    """Two numbers from 0 to 100: often digits, mostly of two digits, now and then an edge."""
+    way = rng.random()
+    if way < 0.22:
+        return rng.randint(1, 9), rng.randint(1, 9)
+    if way < 0.40:
+        pair = [rng.randint(1, 9), rng.randint(10, 99)]
+        rng.shuffle(pair)
+        return pair[0], pair[1]
+    if way < 0.46:
+        return 10 * rng.randint(1, 10), 10 * rng.randint(1, 10)
+    if way < 0.52:
+        pair = [rng.choice((0, 100)), rng.randint(0, 100)]
+        rng.shuffle(pair)
+        return pair[0], pair[1]
+    return rng.randint(10, 99), rng.randint(10, 99)
+
+
+def sums(rng: random.Random) -> Asked:
+    a, b = _two(rng)
+    return _calculation(a, "+", b, rng.choice(SUMS))
+
+
+def _from_larger(rng: random.Random) -> tuple[int, int]:
+    """Two numbers for a difference: seldom one below zero."""
+    a, b = _two(rng)
+    if rng.random() < 0.15:  # what is learned by heart: 13 - 8
+        b = rng.randint(2, 9)
+        a = b + rng.randint(2, 9)
+    return (a, b) if a >= b or rng.random() < 0.25 else (b, a)
+
+
+def differences(rng: random.Random) -> Asked:
+    a, b = _from_larger(rng)
+    return _calculation(a, "-", b, rng.choice(DIFFERENCES))
+
+
+def _factor(rng: random.Random) -> int:
+    return rng.randint(2, 12) if rng.random() < 0.94 else rng.choice((0, 1))
+
+
+def products(rng: random.Random) -> Asked:
+    a, b = _factor(rng), _factor(rng)
+    if rng.random() < 0.04:
+        return _calculation(a, "x", a, rng.choice(SQUARES))
+    return _calculation(a, "x", b, rng.choice(PRODUCTS))
+
+
+def quotients(rng: random.Random) -> Asked:
+    times, b = rng.randint(1, 12), rng.randint(2, 12)
+    if rng.random() < 0.05:
+        b = 1
+    left = rng.randrange(1, b) if b > 1 and rng.random() < 0.2 else 0
+    a = times * b + left
+    if rng.random() < 0.02:
+        a = 0
+    return _calculation(a, "/", b, rng.choice(QUOTIENTS))
+
+
+BY_ZERO = ("What is {a} / 0?", "{a}/0", "{a} divided by 0", "Divide {a} by zero.", "{a} / 0 = ?")
+
+
+def by_zero(rng: random.Random) -> Asked:
+    a = rng.randint(1, 100)
+    question = rng.choice(BY_ZERO).format(a=a)
+    answer = (
+        f"{a} / 0 has no answer. No number times zero makes {a}, so nothing can be divided by zero."
+    )
+    return Asked(question, question, answer)
+
+
+TABLES = (
+    "Say the {b} times table.", "What is the {b} times table?", "{b} times table",
+    "Show me the {b} times table.", "Tell me the table of {b}.", "Times table of {b}",
+    "Can you say the {B} times table?", "Multiples of {b}", "What are the multiples of {b}?",
+    "List the first twelve multiples of {b}.", "What is the row of {b}?", "Do you know the {b}s?",
+)  # fmt: skip
+
+
+def tables(rng: random.Random) -> Asked:
+    b = rng.randint(2, 12)
+    wording = rng.choice(TABLES)
+    row = listed(str(n * b) for n in range(1, 13))
+    answer = f"The {b} times table goes {row}. So 12 x {b} = {12 * b}."
+    return Asked(f"table {b}|{wording}", wording.format_map(_words(b, b)), answer)
+
+
+# --- doubles, halves and other parts -------------------------------------------------------------
+
+DOUBLES = (
+    "Double {a}.", "What is double {a}?", "What is twice {a}?", "Twice {a}", "Double of {a}",
+    "What is the double of {a}?", "How much is twice {a}?", "What do you get if you double {a}?",
+    "Can you double {a}?", "{a} doubled", "What is {a} doubled?",
+)  # fmt: skip
+HALVES = (
+    "Half of {a}", "What is half of {a}?", "How much is half of {a}?", "Halve {a}.",
+    "What is the half of {a}?", "Can you halve {a}?", "What's half of {a}?",
+    "Work out half of {a}.",    "What do you get if you halve {a}?", "{a} halved", "1/2 of {a}",
+)  # fmt: skip
+PARTS = (
+    "What is {part} of {a}?", "{part} of {a}", "How much is {part} of {a}?",
+    "Work out {part} of {a}.", "What's {part} of {a}?", "Calculate {part} of {a}.",
+    "Can you work out {part} of {a}?",
+)  # fmt: skip
+NAMES_OF_PARTS = {3: "third", 4: "quarter", 5: "fifth", 6: "sixth", 8: "eighth", 10: "tenth"}
+
+
+def doubles(rng: random.Random) -> Asked:
+    a = rng.randint(1, 100) if rng.random() < 0.75 else rng.randint(1, 12)
+    wording = rng.choice(DOUBLES)
+    answer = f"To double {a}, I add {a} to itself. {added(a, a)} Double {a} is {2 * a}."
+    return Asked(key_of(a, "+", a, wording), wording.format(a=a), answer)
+
+
+def halves(rng: random.Random) -> Asked:
+    a = rng.randint(1, 50) * 2 if rng.random() < 0.85 else rng.randint(1, 49) * 2 + 1
+    wording = rng.choice(HALVES)
+    half = a // 2
+    if a % 2:
+        text = f"Half of {a} is {half}.5, because {a} is odd: {half} for each, and a half more."
+    elif a <= 20:
+        text = f"Half of {a} is {half}, because 2 x {half} = {a}."
+    elif a % 20 == 0:
+        text = (
+            f"Half of {a}: {a // 10} tens shared by two are {half // 10} tens. "
+            f"Half of {a} is {half}."
+        )
+    else:
+        even, rest = a - a % 20, a % 20
+        text = (
+            f"Half of {a}: I split {a} into {even} and {rest}. Half of {even} is {even // 2}, and "
+            f"half of {rest} is {rest // 2}. Half of {a} is {half}."
+        )
+    return Asked(f"half {a}" if a > 20 else f"half {a}|{wording}", wording.format(a=a), text)
+
+
+def parts(rng: random.Random) -> Asked:
+    by = rng.choice(tuple(NAMES_OF_PARTS))
+    part = rng.randint(1, 12)
+    a, name = by * part, NAMES_OF_PARTS[by]
+    article = "an" if name == "eighth" else "a"
+    wording = rng.choice(PARTS)
+    question = sentence(wording.format(part=f"{rng.choice((article, article, 'one'))} {name}", a=a))
+    three = by == 4 and rng.random() < 0.25
+    if three:
+        question = sentence(wording.format(part="three quarters", a=a))
+        answer = (
+            f"Three quarters of {a} is {3 * part}. One quarter of {a} is {part}, because "
+            f"{a} / 4 = {part}, and 3 x {part} = {3 * part}."
+        )
+    else:
+        answer = f"{sentence(article)} {name} of {a} is {part}, because {a} / {by} = {part}."
+    return Asked(f"part {by} {a} {three}|{wording}", question, answer)
+
+
+# --- counting ------------------------------------------------------------------------------------
+
+COUNTS = (
+    "Count from {a} to {b}.", "Count from {a} to {b}", "Can you count from {a} to {b}?",
+    "Please count from {a} up to {b}.", "List the numbers from {a} to {b}.",
+    "Write the numbers from {a} to {b}.", "Say the numbers from {a} to {b}.",
+    "What are the numbers from {a} to {b}?", "Numbers from {a} to {b}", "Count from {A} to {B}.",
+    "Start at {a} and count to {b}.",
+)  # fmt: skip
+COUNTS_UP = (
+    "Count to {b}.", "Count to {b}", "Can you count to {b}?", "Count up to {b}.",
+    "Please count to {b}.", "Count to {B}.", "Can you count to {B}?", "Say the numbers up to {b}.",
+    "Let's count to {b}.", "I want you to count to {b}.",
+)  # fmt: skip
+COUNTS_DOWN = (
+    "Count backwards from {a}.", "Count down from {a}.", "Countdown from {a}",
+    "Can you count backwards from {a}?", "Can you count down from {a}?",
+    "Count from {a} down to 1.", "Count back from {A}.", "Count down from {A}.",
+    "Please count backwards from {a} to 1.", "Start at {a} and count down.",
+)  # fmt: skip
+STEPS = {2: "twos", 3: "threes", 4: "fours", 5: "fives", 10: "tens"}
+COUNTS_BY = (
+    "Count by {steps} to {b}.", "Count in {steps} to {b}.", "Can you count by {steps} to {b}?",
+    "Count up to {b} in {steps}.", "Count to {b} by {steps}.", "Count by {steps} up to {b}.",
+    "Please count in {steps} up to {b}.", "Count in steps of {step} to {b}.",
+)  # fmt: skip
+
+
+def counting(rng: random.Random) -> Asked:
+    way = rng.random()
+    if way < 0.35:
+        a = rng.randint(0, 20) if rng.random() < 0.5 else rng.randint(1, 90)
+        b = min(a + rng.randint(3, 18), 100)
+        wording = rng.choice(COUNTS)
+        numbers, lead = range(a, b + 1), f"Counting from {a} to {b}:"
+    elif way < 0.60:
+        a, b = 1, rng.choice((5, 10, 10, 10, 12, 15, 20, 20, 25, 30, rng.randint(3, 30)))
+        wording = rng.choice(COUNTS_UP)
+        numbers, lead = range(1, b + 1), f"Counting to {b}:"
+    elif way < 0.80:
+        a, b = rng.choice((5, 10, 10, 10, 20, 20, rng.randint(3, 25))), 1
+        wording = rng.choice(COUNTS_DOWN)
+        numbers, lead = range(a, 0, -1), f"Counting down from {a}:"
+    elif way < 0.97:
+        a = rng.choice(tuple(STEPS))
+        b = a * (rng.randint(5, 10) if rng.random() < 0.6 else 10)
+        wording = rng.choice(COUNTS_BY).replace("{steps}", STEPS[a]).replace("{step}", str(a))
+        numbers, lead = range(a, b + 1, a), f"Counting by {STEPS[a]} to {b}:"
+    else:
+        a, b = 1, 100
+        wording = rng.choice(COUNTS_UP)
+        numbers, lead = range(10, 101, 10), "Counting to 100 is a long way, so I go by tens:"
+    text = f"{lead} {', '.join(map(str, numbers))}."
+    words = _words(a, b)
+    keep = (str(words["A"]), str(words["B"])) if "{A}" in wording or "{B}" in wording else ()
+    question = wording.format_map(words)
+    return Asked(question, question, text, keep if "{A}" in wording else keep[1:])
+
+
+# --- what numbers are like -----------------------------------------------------------------------
+
+EVEN_OR_ODD = (
+    "Is {a} even or odd?", "Is {a} odd or even?", "{a}: even or odd?", "Even or odd: {a}",
+    "Is the number {a} even or odd?", "Tell me if {a} is even or odd.",
+    "What kind of number is {a}, even or odd?",
+)  # fmt: skip
+IS_IT = (
+    "Is {a} {kind}?", "Is {a} an {kind} number?", "Is the number {a} {kind}?",
+    "Can you tell me if {a} is {kind}?", "Would you say {a} is {kind}?", "Is {A} {kind}?",
+)  # fmt: skip
+
+
+def even_or_odd(rng: random.Random) -> Asked:
+    a = rng.randint(0, 100)
+    truth, other = ("odd", "even") if a % 2 else ("even", "odd")
+    ends = "odd numbers end in 1, 3, 5, 7 or 9" if a % 2 else "even numbers end in 0, 2, 4, 6 or 8"
+    because = f"{a} is {truth}, because it ends in {a % 10}, and {ends}."
+    if rng.random() < 0.5:
+        question = rng.choice(EVEN_OR_ODD).format(a=a)
+        return Asked(question, question, because)
+    asked = rng.choice((truth, other))
+    question = rng.choice(IS_IT).format_map({**_words(a, a), "kind": asked})
+    return Asked(question, question, f"{'Yes' if asked == truth else 'No'}, {because}")
+
+
+LARGER = {
+    "larger": (
+        "Which is larger, {a} or {b}?", "Which is bigger, {a} or {b}?", "Is {a} or {b} larger?",
+        "What is more, {a} or {b}?", "Which number is greater, {a} or {b}?", "Is {a} or {b} more?",
+        "Which of {a} and {b} is the larger number?", "What is bigger: {a} or {b}?",
+    ),
+    "smaller": (
+        "Which is smaller, {a} or {b}?", "Is {a} or {b} smaller?", "What is less, {a} or {b}?",
+        "Which number is smaller, {a} or {b}?", "What is smaller: {a} or {b}?",
+        "Which of {a} and {b} is the smaller number?", "Which is less, {a} or {b}?",
+    ),
+    "?": (
+        "Is {a} larger than {b}?", "Is {a} more than {b}?", "Is {a} bigger than {b}?",
+        "Is {a} greater than {b}?", "Is it true that {a} is larger than {b}?",
+    ),
+}  # fmt: skip
+
+
+def _why_larger(high: int, low: int) -> str:
+    digits = {1: "one digit", 2: "two digits", 3: "three digits"}
+    if len(str(high)) != len(str(low)):
+        return f"{high} has {digits[len(str(high))]}, and {low} has only {digits[len(str(low))]}."
+    if high < 10:
+        return f"When you count, {low} comes before {high}."
+    if high // 10 > low // 10:
+        tens = "ten" if high // 10 == 1 else "tens"
+        return f"{high} has {high // 10} {tens}, and {low} has only {low // 10}."
+    tens = "ten" if high // 10 == 1 else "tens"
+    return f"Both have {high // 10} {tens}, but {high % 10} is more than {low % 10}."
+
+
+def comparing(rng: random.Random) -> Asked:
+    a, b = rng.sample(range(101) if rng.random() < 0.8 else range(21), 2)
+    way = rng.choice(tuple(LARGER))
+    question = rng.choice(LARGER[way]).format(a=a, b=b)
+    high, low = max(a, b), min(a, b)
+    why = _why_larger(high, low)
+    if way == "larger":
+        answer = f"{high} is larger than {low}. {why}"
+    elif way == "smaller":
+        answer = f"{low} is smaller than {high}. {why}"
+    elif a > b:
+        answer = f"Yes, {a} is larger than {b}. {why}"
+    else:
+        answer = f"No, {a} is smaller than {b}. {why}"
+    return Asked(question, question, answer)
+
+
+NEXT = (
+    "What comes after {a}?", "What number comes after {a}?", "Which number comes after {a}?",
+    "What is the next number after {a}?", "What is one more than {a}?", "The number after {a}",
+    "Which number follows {a}?", "Next number after {a}?", "What is the number after {A}?",
+)  # fmt: skip
+PREVIOUS = (
+    "What comes before {a}?", "What number comes before {a}?", "Which number comes before {a}?",
+    "What is the number before {a}?", "What is one less than {a}?", "The number before {a}",
+    "Which number is just before {a}?", "Previous number of {a}?", "What comes just before {A}?",
+)  # fmt: skip
+BETWEEN = (
+    "What number is between {a} and {b}?", "Which number is between {a} and {b}?",
+    "What comes between {a} and {b}?", "The number between {a} and {b}",
+    "What whole number lies between {a} and {b}?",
+)  # fmt: skip
+
+
+def neighbours(rng: random.Random) -> Asked:
+    a = rng.randint(1, 100)
+    way = rng.random()
+    words = _words(a, a)
+    if way < 0.42:
+        question = rng.choice(NEXT).format_map(words)
+        answer = f"{a + 1} comes after {a}. It is one more than {a}."
+    elif way < 0.84:
+        question = rng.choice(PREVIOUS).format_map(words)
+        answer = f"{a - 1} comes before {a}. It is one less than {a}."
+    else:
+        question = rng.choice(BETWEEN).format(a=a, b=a + 2)
+        answer = f"{a + 1} is between {a} and {a + 2}. It comes after {a} and before {a + 2}."
+    return Asked(question, question, answer)
+
+
+UPWARDS = (
+    "Put {n} in order.", "Put these numbers in order: {n}", "Sort {n}.",
+    "Sort these numbers: {n}", "Order {n} from smallest to largest.",
+    "Arrange {n} from small to large.", "Sort the numbers {n}.",
+    "Can you put {n} in order?", "What is the right order of {n}?",
+)  # fmt: skip
+DOWNWARDS = (
+    "Order {n} from largest to smallest.", "Sort {n} from large to small.",
+    "Put {n} in order, the largest first.", "Arrange {n} from largest to smallest.",
+)  # fmt: skip
+EXTREMES = {
+    "largest": (
+        "What is the largest of {n}?", "Which is the largest number: {n}?",
+        "Find the largest number in {n}.", "What is the biggest of {n}?", "Maximum of {n}",
+    ),
+    "smallest": (
+        "What is the smallest of {n}?", "Which is the smallest number: {n}?",
+        "Find the smallest number in {n}.", "Minimum of {n}",
+    ),
+}  # fmt: skip
+
+
+def ordering(rng: random.Random) -> Asked:
+    numbers = rng.sample(range(1, 100) if rng.random() < 0.7 else range(1, 21), 4)
+    plain = ", ".join(map(str, numbers))
+    text = plain if rng.random() < 0.6 else listed(map(str, numbers))
+    low, high = min(numbers), max(numbers)
+    way = rng.random()
+    if way < 0.5:
+        question = rng.choice(UPWARDS).format(n=text)
+        answer = (
+            f"From smallest to largest, the order is {listed(map(str, sorted(numbers)))}. "
+            f"The smallest is {low}, and the largest is {high}."
+        )
+    elif way < 0.7:
+        question = rng.choice(DOWNWARDS).format(n=text)
+        answer = (
+            f"From largest to smallest, the order is "
+            f"{listed(map(str, sorted(numbers, reverse=True)))}. "
+            f"The largest is {high}, and the smallest is {low}."
+        )
+    else:
+        kind = rng.choice(tuple(EXTREMES))
+        question = rng.choice(EXTREMES[kind]).format(n=text)
+        best = high if kind == "largest" else low
+        answer = f"The {kind} of {listed(map(str, numbers))} is {best}."
+    return Asked(question, question, answer)
+
+
+TO_WORDS = (
+    "Write {a} in words.", "How do you write {a} in words?", "Spell the number {a}.",
+    "What is {a} in words?", "{a} in words", "How do you say {a}?",
+    "Write the number {a} as a word.",    "How is {a} written in words?",
+)  # fmt: skip
+TO_DIGITS = (
+    "Write {A} in digits.", "Write {A} as a number.", "What is {A} in digits?",
+    "{A} in digits", "How do you write {A} with digits?", "Write the number {A} in figures.",
+    "Which number is {A}?",
+)  # fmt: skip
+
+
+def number_words(rng: random.Random) -> Asked:
+    a = rng.randint(0, 100)
+    word = in_words(a)
+    made = ""
+    if 20 < a < 100 and a % 10:
+        made = f" It is made of {a // 10} tens and {a % 10} one{'s' if a % 10 > 1 else ''}."
+    if rng.random() < 0.55:
+        question = rng.choice(TO_WORDS).format(a=a)
+        return Asked(question, question, f"{a} in words is {word}.{made}")
+    question = sentence(rng.choice(TO_DIGITS).format(A=word))
+    return Asked(question, question, f"{sentence(word)} in digits is {a}.{made}", (word,))
+
+
+# --- time ----------------------------------------------------------------------------------------
+
+UNITS = (
+    # larger, smaller, how many, most of the larger
+    ("week", "day", 7, 12), ("day", "hour", 24, 4), ("hour", "minute", 60, 10),
+    ("minute", "second", 60, 10), ("year", "month", 12, 12),
+)  # fmt: skip
+TIMES_DOWN = (
+    "How many {small} are in {large}?", "How many {small} are there in {large}?",
+    "How many {small} does {large} have?", "{large} in {small}", "How many {small} make {large}?",
+    "What is {large} in {small}?", "Convert {large} to {small}.", "How long is {large} in {small}?",
+)  # fmt: skip
+TIMES_UP = (
+    "How many {large} are {small}?", "What is {small} in {large}?", "Convert {small} to {large}.",
+    "{small} in {large}", "How long is {small} in {large}?", "How many {large} do {small} make?",
+)  # fmt: skip
+TIME_FACTS = (
+    ("half an hour", "minutes", "Half an hour has 30 minutes, because an hour has 60 minutes."),
+    ("a quarter of an hour", "minutes", "A quarter of an hour has 15 minutes: 60 / 4 = 15."),
+    ("half a day", "hours", "Half a day has 12 hours, because a day has 24 hours."),
+    ("half a year", "months", "Half a year has 6 months, because a year has 12 months."),
+    ("half a minute", "seconds", "Half a minute has 30 seconds, because a minute has 60 seconds."),
+    ("an hour and a half", "minutes", "An hour and a half has 90 minutes: 60 and 30 more."),
+    ("two and a half hours", "minutes", "Two and a half hours have 150 minutes: 120 and 30 more."),
+    ("a weekend", "days", "A weekend has two days, Saturday and Sunday."),
+    ("three quarters of an hour", "minutes", "Three quarters of an hour have 45 minutes."),
+)
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def times(rng: random.Random) -> Asked:
+    if rng.random() < 0.2:
+        large, small, answer = rng.choice(TIME_FACTS)
+        question = sentence(rng.choice(TIMES_DOWN).format(large=large, small=small))
+        if large.startswith(("two", "three")):
+            question = question.replace(" does ", " do ")
+        return Asked(question, question, answer)
+    big, little, each, most = rng.choice(UNITS)
+    n = rng.randint(2, most)
+    each_has = f"{'An' if big == 'hour' else 'A'} {big} has {each} {little}s"
+    total = n * each
+    why = f"{each_has}, and {n} x {each} = {total}."
+    if rng.random() < 0.65:
+        wording = rng.choice(TIMES_DOWN).replace(" does ", " do ")
+        question = wording.format(large=_count(n, big), small=f"{little}s")
+        answer = f"{_count(n, big)} are {total} {little}s. {why}"
+    else:
+        wording = rng.choice(TIMES_UP)
+        question = wording.format(large=f"{big}s", small=f"{total} {little}s")
+        answer = f"{total} {little}s are {_count(n, big)}. {why}"
+    return Asked(question, question, answer)
+
+
+# --- word problems -------------------------------------------------------------------------------
+
+BOYS = ("Tom", "Ben", "Sam", "Max", "Leo", "Paul", "Noah", "Adam", "Omar", "Finn")
+GIRLS = ("Anna", "Mia", "Lily", "Emma", "Nora", "Lucy", "Ella", "Zoe", "Sara", "Maya")
+PEOPLE = (
+    *((name, "he", "his") for name in BOYS),
+    *((name, "she", "her") for name in GIRLS),
+)  # fmt: skip
+PROBLEMS = (
+    # sign, the story and the question, what follows from it; {c} is the result
+    ("+", "{n} has {a} {t}. {he} gets {b} more. How many {t} does {n} have now?",
+     "{n} has {c} {t} now.", "apples pears marbles stickers books cards shells stamps"),
+    ("+", "{n} has {a} red {t} and {b} blue {t}. How many {t} does {n} have?",
+     "{n} has {c} {t}.", "marbles pens balloons buttons beads blocks"),
+    ("+", "There are {a} {t} in a field, and {b} more come. How many {t} are in the field?",
+     "There are {c} {t} in the field.", "cows sheep horses goats birds rabbits"),
+    ("+", "{n} read {a} pages on Monday and {b} pages on Tuesday. How many pages is that?",
+     "{n} read {c} pages.", "pages"),
+    ("+", "A bus has {a} people in it. At a stop {b} people get on. How many are on the bus?",
+     "There are {c} people on the bus.", "people"),
+    ("+", "{n} walks {a} steps, rests, and then walks {b} steps. How many steps does {he_} walk?",
+     "{n} walks {c} steps.", "steps"),
+    ("+", "A baker makes {a} {t} in the morning and {b} {t} later. How many {t} is that?",
+     "The baker makes {c} {t}.", "rolls cakes loaves pies buns"),
+    ("+", "One box holds {a} {t} and another box holds {b} {t}. How many {t} are there?",
+     "There are {c} {t}.", "eggs pencils cups nails toys lemons"),
+    ("+", "{n} saves {a} coins and finds {b} more. How many coins does {he_} have?",
+     "{n} has {c} coins.", "coins"),
+    ("+", "A class has {a} girls and {b} boys. How many children are in the class?",
+     "There are {c} children in the class.", "children"),
+    ("+", "{n} picks {a} {t}, and a friend picks {b} {t}. How many {t} do they have together?",
+     "Together they have {c} {t}.", "flowers cherries plums berries apples nuts"),
+    ("-", "{n} has {a} {t} and gives away {b}. How many {t} are left?",
+     "{n} has {c} {t} left.", "apples marbles stickers cards sweets shells"),
+    ("-", "There are {a} {t} on a tree. {b} of them fly away. How many {t} stay?",
+     "{c} {t} stay on the tree.", "birds crows sparrows owls"),
+    ("-", "A shop has {a} {t} and sells {b}. How many {t} are left?",
+     "The shop has {c} {t} left.", "lamps books hats chairs bikes kites"),
+    ("-", "{n} has {a} coins and spends {b}. How many coins does {he_} still have?",
+     "{n} still has {c} coins.", "coins"),
+    ("-", "A book has {a} pages. {n} has read {b} of them. How many pages are left?",
+     "There are {c} pages left.", "pages"),
+    ("-", "There are {a} people on a train. {b} get off. How many people are still on it?",
+     "There are still {c} people on the train.", "people"),
+    ("-", "{n} bakes {a} {t}, and the family eats {b} of them. How many {t} are left?",
+     "There are {c} {t} left.", "cookies pancakes buns pies muffins"),
+    ("-", "A jar has {a} {t} in it. {n} takes out {b}. How many {t} are still in the jar?",
+     "There are still {c} {t} in the jar.", "buttons beans coins sweets nuts"),
+    ("-", "{n} needs {a} {t} and already has {b}. How many more {t} does {he_} need?",
+     "{n} needs {c} more {t}.", "bricks tickets nails beads eggs"),
+    ("-", "A rope is {a} meters long. {n} cuts off {b} meters. How long is the rope now?",
+     "The rope is {c} meters long now.", "meters"),
+    ("-", "{n} is {b} years old, and {his_} uncle is {a}. How many years older is the uncle?",
+     "The uncle is {c} years older.", "years"),
+    ("x", "{n} has {a} bags with {b} {t} in each. How many {t} are there?",
+     "There are {c} {t}.", "apples oranges marbles nuts potatoes"),
+    ("x", "A room has {a} rows of {b} chairs. How many chairs is that?",
+     "There are {c} chairs.", "chairs"),
+    ("x", "There are {a} {t}, and each has {b} flowers. How many flowers are there?",
+     "There are {c} flowers.", "vases pots gardens bushes"),
+    ("x", "{n} reads {b} pages a day. How many pages does {he_} read in {a} days?",
+     "{n} reads {c} pages in {a} days.", "pages"),
+    ("x", "One {t} costs {b} coins. How much do {a} of them cost?",
+     "They cost {c} coins.", "ticket pen cup ball bun"),
+    ("x", "There are {a} boxes. Each box holds {b} {t}. How many {t} are there?",
+     "There are {c} {t}.", "eggs pencils candles cups lemons"),
+    ("x", "{n} runs {b} miles every week. How many miles is that in {a} weeks?",
+     "{n} runs {c} miles in {a} weeks.", "miles"),
+    ("x", "A farmer plants {a} rows of trees with {b} trees in each row. How many trees is that?",
+     "The farmer plants {c} trees.", "trees"),
+    ("/", "{n} shares {a} {t} among {b} friends. How many {t} does each friend get?",
+     "Each friend gets {c} {t}.", "apples sweets cookies cards grapes"),
+    ("/", "{a} children make {b} teams of the same size. How many children are in a team?",
+     "There are {c} children in a team.", "children"),
+    ("/", "{n} puts {a} {t} into boxes of {b}. How many boxes does {he_} fill?",
+     "{n} fills {c} boxes.", "eggs toys books pens lemons"),
+    ("/", "A rope of {a} meters is cut into {b} equal pieces. How long is each piece?",
+     "Each piece is {c} meters long.", "meters"),
+    ("/", "{n} reads {b} pages a day. How many days does {he_} need for {a} pages?",
+     "{n} needs {c} days.", "pages"),
+    ("/", "{a} flowers are put into {b} vases, the same number in each. How many are in a vase?",
+     "There are {c} flowers in each vase.", "flowers"),
+    ("/", "{b} people pay {a} coins together, and all pay the same. How much does each pay?",
+     "Each pays {c} coins.", "coins"),
+)  # fmt: skip
+MEANS = {"+": "add", "-": "subtract", "x": "multiply", "/": "divide"}
+
+
+def problems(rng: random.Random) -> Asked:
+    story = rng.randrange(len(PROBLEMS))
+    sign, question, closing, things = PROBLEMS[story]
+    most = 60 if rng.random() < 0.5 else 20
+    if sign == "+":
+        a, b = rng.randint(2, most), rng.randint(2, 40 if most == 60 else 20)
+        c = a + b
+    elif sign == "-":
+        b = rng.randint(2, most // 2)
+        a = b + rng.randint(2, 40 if most == 60 else 15)
+        c = a - b
+    elif sign == "x":
+        a, b = rng.randint(2, 10), rng.randint(2, 12)
+        c = a * b
+    else:
+        b, c = rng.randint(2, 10), rng.randint(2, 12)
+        a = b * c
+    name, he, his = rng.choice(PEOPLE)
+    words = {
+        "n": name, "he": sentence(he), "he_": he, "his_": his, "a": a, "b": b, "c": c,
+        "t": rng.choice(things.split()),
+    }  # fmt: skip
+    steps = worked(a, sign, b)
+    task = "" if steps.startswith(f"{a} {sign} {b} ") else f"{a} {sign} {b}. "
+    answer = f"Here we {MEANS[sign]}: {task}{steps} {closing}"
+    key = key_of(a, sign, b, f"{story} {name}")
+    return Asked(key, question.format_map(words), answer.format_map(words))
+
+
+# --- what is too much ----------------------------------------------------------------------------
+
+BEYOND = (
+    "{x} is too much for me. I learned sums of numbers up to 100 and the times tables up to 12.",
+    "Sorry, {x} is beyond me. I only learned sums of numbers up to 100 and the times tables up "
+    "to 12.",
+    "I would only be guessing at {x}. What I know are sums of numbers up to 100 and the times "
+    "tables up to 12.",
+    "{x} is more than I learned. My sums go up to the number 100, and my times tables up to 12.",
+    "I cannot do {x}. I am a tiny model that learned sums of numbers up to 100 and the times "
+    "tables up to 12.",
+)
+OFFERS = ("Shall I work out {o}?", "But I can work out {o}, if you like.", "Would {o} do instead?")
+AGREED = (
+    "Yes", "Yes, please.", "Ok", "Sure", "Yes, do that.", "Go on.", "Please do.", "Good, do it.",
+    "All right.", "Yes, go ahead.",
+)  # fmt: skip
+FRAMES = (
+    "What is {x}?", "{x}", "What's {x}?", "Calculate {x}.", "Work out {x}.", "How much is {x}?",
+)  # fmt: skip
+
+
+def _large(rng: random.Random) -> int:
+    return rng.randint(101, rng.choice((200, 999, 999, 9999)))
+
+
+def _too_much(rng: random.Random) -> tuple[str, str]:
+    """A question that is out of range, and what to call it."""
+    way = rng.randrange(13)
+    small, digit = rng.randint(2, 99), rng.randint(2, 9)
+    if way <= 1:
+        pair = [_large(rng), rng.choice((small, _large(rng)))]
+        rng.shuffle(pair)
+        x = f"{pair[0]} + {pair[1]}"
+    elif way == 2:
+        x = f"{_large(rng)} - {small}"
+    elif way <= 4:
+        pair = [rng.randint(13, 99), rng.choice((small + 11, digit))]
+        rng.shuffle(pair)
+        x = f"{pair[0]} {rng.choice('x*')} {pair[1]}"
+    elif way == 5:
+        x = f"{rng.randint(160, 999)} / {rng.randint(2, 30)}"
+    elif way == 6:
+        pair2 = (f"{small}.{digit}", f"{rng.randint(1, 20)}.{rng.randint(1, 9)}")
+        x = f"{pair2[0]} {rng.choice('+-')} {rng.choice((pair2[1], str(digit)))}"
+    elif way == 7:
+        x = f"the square root of {rng.choice((2, 9, 16, 25, 49, 64, 81, 100, 144, 200))}"
+    elif way == 8:
+        x = f"{small} + {rng.randint(2, 50)} {rng.choice('+-')} {digit}"
+    elif way == 9:
+        x = f"{digit} + {rng.randint(2, 9)} {rng.choice('x*')} {rng.randint(2, 9)}"
+    elif way == 10:
+        x = f"{5 * rng.randint(1, 19)}% of {10 * rng.randint(2, 90)}"
+    elif way == 11:
+        x = f"{rng.randint(2, 12)} to the power of {rng.randint(3, 10)}"
+    else:
+        sign = rng.choice("+-")
+        equation = rng.choice((f"x {sign} {digit} = {small}", f"{digit}x = {digit * 12}",
+                               f"{digit}x {sign} {small} = {_large(rng)}"))  # fmt: skip
+        frame = rng.choice(("Solve {x}.", "Find x: {x}", "What is x if {x}?", "Solve for x: {x}"))
+        return frame.format(x=equation), "an equation such as " + equation
+    return sentence(rng.choice(FRAMES).format(x=x)), x
+
+
+def _offer(rng: random.Random) -> tuple[int, str, int]:
+    """A calculation that is no secret."""
+    while True:
+        sign = rng.choice("++-x")
+        if sign == "x":
+            return rng.randint(3, 12), "x", rng.randint(3, 9)
+        a, b = rng.randint(11, 89), rng.randint(11, 89)
+        if sign == "-":
+            a, b = max(a, b), min(a, b)
+        if not reserved(key_of(a, sign, b, "")):
+            return a, sign, b
+
+
+def _refusal(rng: random.Random) -> tuple[Asked, tuple[int, str, int]]:
+    question, x = _too_much(rng)
+    a, sign, b = _offer(rng)
+    offer = rng.choice(OFFERS).format(o=f"{a} {sign} {b}")
+    text = sentence(f"{rng.choice(BEYOND)} {offer}".format(x=x))
+    return Asked(question, question, text), (a, sign, b)
+
+
+def too_much(rng: random.Random) -> Asked:
+    return _refusal(rng)[0]
+
+
+KINDS = Kinds({
+    sums: 24, differences: 18, products: 14, quotients: 8, by_zero: 0.5, tables: 1.5, doubles: 3,
+    halves: 3, parts: 3, counting: 5, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
+    ordering: 2.5, number_words: 2.5, times: 2, problems: 9, too_much: 3,
+})  # fmt: skip
+MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
+
+
+def sample(rng: random.Random, held_out: bool = False) -> Conversation:
+    if not held_out and rng.random() < 0.03:  # an offer that is taken
+        asked, (a, sign, b) = _refusal(rng)
+        while reserved(asked.key):
+            asked, (a, sign, b) = _refusal(rng)
+        yes = typed(rng, Asked("", rng.choice(AGREED), ""))
+        return chat(typed(rng, asked), asked.answer, yes, solved(a, sign, b))
+    asked = KINDS.draw(rng, held_out)
+    turns = [typed(rng, asked), asked.answer]
+    if not held_out and rng.random() < 0.06:
+        a, sign, b = _offer(rng)
+        x = f"{a}{sign}{b}" if rng.random() < 0.3 else f"{a} {sign} {b}"
+        turns += [typed(rng, Asked("", rng.choice(MORE).format(x=x), "")), solved(a, sign, b)]
+    return chat(*turns)

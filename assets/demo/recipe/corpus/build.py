@@ -1,0 +1,107 @@
+"""Write the corpus: what the demo family is trained on, what it is measured on, and prompts alone.
+
+    python -m assets.demo.recipe.corpus.build --out OUT [--conversations 200000] [--real FILE ...]
+
+`OUT/train.jsonl` holds conversations in OpenAI chat form, `OUT/heldout.jsonl` some that training
+never sees (reserved wordings, stories and sums), each with its `category`. The same options give
+the same files, byte for byte.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from assets.demo.recipe.corpus import (
+    arithmetic,
+    code,
+    copying,
+    facts,
+    manners,
+    random_text,
+    stories,
+    subject,
+    unknown,
+    verse,
+    wordplay,
+)
+from assets.demo.recipe.corpus.text import Conversation
+
+Sample = Callable[[random.Random, bool], Conversation]
+
+LONGEST = 3000  # characters of a message: longer ones do not fit the context
+
+# Share of the conversations, in percent. Stories are four times as long as the others.
+SOURCES: dict[str, tuple[float, Sample]] = {
+    "subject": (22, subject.sample),
+    "facts": (18, facts.sample),
+    "stories": (11, stories.sample),
+    "verse": (5, verse.sample),
+    "arithmetic": (12, arithmetic.sample),
+    "wordplay": (7, wordplay.sample),
+    "code": (4, code.sample),
+    "manners": (7, manners.sample),
+    "unknown": (9, unknown.sample),
+    "copying": (4, copying.sample),
+    "random": (1, random_text.sample),
+}
+
+
+def conversations(count: int, seed: int, held_out: bool = False) -> Iterator[dict[str, object]]:
+    rng = random.Random(f"{seed}/{held_out}")
+    names = list(SOURCES)
+    weights = [weight for weight, _ in SOURCES.values()]
+    for name in rng.choices(names, weights, k=count):
+        yield {"category": name, "messages": SOURCES[name][1](rng, held_out)}
+
+
+def real_texts(files: list[Path], seed: int) -> Iterator[dict[str, object]]:
+    """Conversations of other people's making, such as tales in the public domain."""
+    for file in files:
+        opener = gzip.open if file.suffix == ".gz" else open
+        with opener(file, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                messages = record.get("messages", [])
+                if messages and all(len(message["content"]) < LONGEST for message in messages):
+                    yield {"category": "real", "messages": messages}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--conversations", type=int, default=200_000)
+    parser.add_argument("--held-out", type=int, default=2_000)
+    parser.add_argument("--real", type=Path, nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--real-repeat", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    sizes: Counter[str] = Counter()
+    for name, records in (
+        ("heldout", conversations(args.held_out, args.seed, held_out=True)),
+        ("train", conversations(args.conversations, args.seed)),
+    ):
+        with (args.out / f"{name}.jsonl").open("w", encoding="utf-8") as out:
+            for record in records:
+                line = json.dumps(record, ensure_ascii=False)
+                sizes[f"{name}/{record['category']}"] += len(line)
+                out.write(line + "\n")
+            if name == "train":
+                for record in list(real_texts(args.real, args.seed)) * args.real_repeat:
+                    line = json.dumps(record, ensure_ascii=False)
+                    sizes["train/real"] += len(line)
+                    out.write(line + "\n")
+    total = sum(size for key, size in sizes.items() if key.startswith("train/"))
+    for key, size in sorted(sizes.items()):
+        if key.startswith("train/"):
+            print(f"{key:20} {size / 1e6:7.1f} MB {size / total:6.1%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Small Python functions and what the words of the language mean.
+
+The functions stand in `functions.txt` with the names that may vary, a reason and a call that shows
+what comes out; what words such as list and loop mean stands in `answers/code.txt`.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
+from assets.demo.recipe.corpus.text import (
+    ANSWERS,
+    Conversation,
+    chat,
+    read_topics,
+    sentence,
+    with_article,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function: what it does in several words, sets of names, its code, why, and a call."""
+
+    name: str
+    tasks: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    code: str
+    why: str
+    call: str
+    result: str
+
+    def written(self, names: tuple[str, ...]) -> str:
+        """The code with these names for what it is given."""
+        return re.sub(r"\$(\d)", lambda match: names[int(match[1]) - 1], self.code)
+
+
+def read_functions(path: Path) -> list[Function]:
+    found = []
+    for block in re.split(r"^# ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        match = re.fullmatch(
+            r"(\w+)\ntask: ([^\n]*)\nnames: ([^\n]*)\n(.*)\n"
+            r"why: ([^\n]*)\nshow: ([^\n]*?\)) = ([^\n]*)",
+            block.strip(),
+            flags=re.DOTALL,
+        )
+        if match is None:
+            raise ValueError(f"{path.name}: {block.partition(chr(10))[0]!r} is not complete")
+        name, tasks, names, code, why, call, result = match.groups()
+        found.append(
+            Function(
+                name,
+                tuple(task.strip() for task in tasks.split(";")),
+                tuple(tuple(choice.split()) for choice in names.split("|")),
+                code,
+                why,
+                call,
+                result,
+            )  # fmt: skip
+        )
+    return found
+
+
+FUNCTIONS = read_functions(Path(__file__).parent / "functions.txt")
+TOPICS = read_topics(ANSWERS / "code.txt")
+
+ASK_FUNCTION = (
+    "Write a Python function to {task}.", "Write a function that {does}.", "{task} in Python",
+    "How do I {task} in Python?", "Python function to {task}", "Python code to {task}",
+    "Can you write a function that {does}?", "Show me a function that {does}.",
+    "I need a function that {does}.", "How can I {task} in Python?", "Write code to {task}.",
+    "Write a Python function that {does}.", "Give me Python code that {does}.",
+    "Please write a function to {task}.", "How would you {task} in Python?",
+    "Write Python code to {task}.", "Code a function that {does}.",
+    "A function that {does}, please",
+    "Can you {task} in Python?", "How to {task} in Python", "Program that {does}",
+)  # fmt: skip
+ASK_NAMED = (
+    "Write the function {name} in Python.", "Write a function called {name}.",
+    "Python function {name}", "Show me the function {name}.", "How do I write {name} in Python?",
+)  # fmt: skip
+
+
+def does(task: str) -> str:
+    """`adds two numbers`, for `add two numbers`."""
+    verb, _, rest = task.partition(" ")
+    if verb.endswith(("ch", "sh", "ss", "x", "o", "z")):
+        verb += "es"
+    elif re.search(r"[^aeiou]y$", verb):
+        verb = verb[:-1] + "ies"
+    else:
+        verb += "s"
+    return f"{verb} {rest}".strip()
+
+
+def shown(function: Function, names: tuple[str, ...]) -> str:
+    """The whole answer."""
+    return (
+        f"Here is a function that {does(function.tasks[0])}:\n\n"
+        f"```python\n{function.written(names)}\n```\n\n"
+        f"{function.why} For example, {function.call} gives {function.result}."
+    )
+
+
+def functions(rng: random.Random) -> Asked:
+    function = rng.choice(FUNCTIONS)
+    # The first names are the usual ones.
+    names = function.names[0] if rng.random() < 0.6 else rng.choice(function.names)
+    answer = shown(function, names)
+    if rng.random() < 0.07:
+        question = rng.choice(ASK_NAMED).format(name=function.name)
+        return Asked(question, question, answer, (function.name,))
+    task = rng.choice(function.tasks)
+    question = sentence(rng.choice(ASK_FUNCTION).format(task=task, does=does(task)))
+    return Asked(question, question, answer)
+
+
+OTHER_LANGUAGES = (
+    "Java", "C", "C++", "Rust", "Go", "JavaScript", "Ruby", "Swift", "Haskell", "PHP", "Kotlin",
+    "SQL", "HTML", "CSS", "Perl", "Bash", "TypeScript", "Lua", "Fortran", "assembly",
+)  # fmt: skip
+ASK_OTHER = (
+    "Write a function in {g}.", "Can you write {g}?", "Do you know {g}?", "How do I {task} in {g}?",
+    "Write a {g} program.", "{task} in {g}", "Write {g} code to {task}.", "Hello world in {g}",
+    "Show me some {g} code.", "Can you code in {g}?", "Write a {g} function that {does}.",
+)  # fmt: skip
+BIG = (
+    "game", "web site", "chat bot", "web server", "compiler", "calculator app", "neural network",
+    "chess program", "snake game", "todo app", "web scraper", "phone app", "text editor",
+    "database",
+    "music player", "web shop", "search engine", "mail program", "tetris game", "browser",
+    "blog", "weather app", "drawing program", "quiz app", "operating system", "login page",
+)  # fmt: skip
+ASK_BIG = (
+    "Write {a}.", "Write {a} in Python.", "Can you write {a}?", "Make {a}.", "Code {a} for me.",
+    "How do I program {a}?", "Build {a} in Python.", "I need {a} in Python.", "Program {a}.",
+    "Can you make {a} for me?", "Create {a}.", "Help me to write {a}.",
+)  # fmt: skip
+OFFERS = (
+    "Shall I show you a function that {does}?", "But I could show you a function that {does}.",
+    "How about a function that {does}?",
+)  # fmt: skip
+AGREED = (
+    "Yes", "Yes, please.", "Ok", "Sure", "Yes, show me.", "Go on.", "Please do.", "Show me.",
+    "All right.", "Yes, do that.",
+)  # fmt: skip
+
+
+def _refusal(rng: random.Random) -> tuple[Asked, Function]:
+    offered = rng.choice(FUNCTIONS)
+    offer = rng.choice(OFFERS).format(does=does(offered.tasks[0]))
+    if rng.random() < 0.5:
+        language = rng.choice(OTHER_LANGUAGES)
+        task = rng.choice(rng.choice(FUNCTIONS).tasks)
+        wording = rng.choice(ASK_OTHER).replace("a assembly", "an assembly")
+        question = sentence(wording.format(g=language, task=task, does=does(task)))
+        reason = rng.choice((
+            f"I do not know {language}. Small Python functions are all the code that I learned.",
+            f"Sorry, {language} is not among what I learned. I know small Python functions only.",
+        ))  # fmt: skip
+        keep = (language,)
+    else:
+        thing = rng.choice(BIG)
+        a = with_article(thing)
+        question = rng.choice(ASK_BIG).format(a=a)
+        reason = rng.choice((
+            f"{sentence(a)} is too big for me. I am a tiny model that knows small Python functions "
+            "only.",
+            f"I cannot write {a}, because I only learned small Python functions.",
+        ))  # fmt: skip
+        keep = (thing,)
+    return Asked(question, question, f"{reason} {offer}", keep), offered
+
+
+def refusals(rng: random.Random) -> Asked:
+    return _refusal(rng)[0]
+
+
+KINDS = Kinds({functions: 9, refusals: 1})
+
+
+def sample(rng: random.Random, held_out: bool = False) -> Conversation:
+    way = rng.random()
+    if way < 0.22:
+        return rng.choice(TOPICS).sample(rng, held_out)
+    if way < 0.27 and not held_out:  # an offer that is taken
+        asked, offered = _refusal(rng)
+        while reserved(asked.key):
+            asked, offered = _refusal(rng)
+        yes = typed(rng, Asked("", rng.choice(AGREED), ""))
+        return chat(typed(rng, asked), asked.answer, yes, shown(offered, offered.names[0]))
+    asked = KINDS.draw(rng, held_out)
+    return chat(typed(rng, asked), asked.answer)

@@ -1,0 +1,528 @@
+"""Texts to copy, quote and change: answers that stand in the prompt, where prompt lookup wins.
+
+The texts are little scenes of a grammar (`forms/scenes.txt`, with `{slots}` and `[verbs]` that come
+in two tenses), sentences of the other sources, rows of words, and short Python functions. An answer
+is made from the text, so that it is right by construction. `forms/copying.txt` has the forms of
+asking.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assets.demo.recipe.corpus import manners, subjects, unknown
+from assets.demo.recipe.corpus.text import Conversation, chat, listed, read_topics, sentence
+
+FORMS = Path(__file__).parent / "forms"
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+IRREGULAR = {
+    "be": ("is", "was"), "have": ("has", "had"), "go": ("goes", "went"), "buy": ("buys", "bought"),
+    "sell": ("sells", "sold"), "give": ("gives", "gave"), "find": ("finds", "found"),
+    "stand": ("stands", "stood"), "meet": ("meets", "met"), "sit": ("sits", "sat"),
+    "run": ("runs", "ran"), "take": ("takes", "took"), "eat": ("eats", "ate"),
+    "put": ("puts", "put"), "feed": ("feeds", "fed"), "sleep": ("sleeps", "slept"),
+    "break": ("breaks", "broke"), "get": ("gets", "got"), "bring": ("brings", "brought"),
+    "come": ("comes", "came"), "drink": ("drinks", "drank"), "hang": ("hangs", "hung"),
+    "leave": ("leaves", "left"), "read": ("reads", "read"), "know": ("knows", "knew"),
+    "see": ("sees", "saw"), "forget": ("forgets", "forgot"), "lie": ("lies", "lay"),
+    "grow": ("grows", "grew"), "light": ("lights", "lit"), "teach": ("teaches", "taught"),
+    "begin": ("begins", "began"), "write": ("writes", "wrote"), "show": ("shows", "showed"),
+    "draw": ("draws", "drew"), "ring": ("rings", "rang"), "become": ("becomes", "became"),
+    "say": ("says", "said"), "let": ("lets", "let"), "pay": ("pays", "paid"),
+    "keep": ("keeps", "kept"), "shine": ("shines", "shone"), "wear": ("wears", "wore"),
+    "lose": ("loses", "lost"), "think": ("thinks", "thought"), "win": ("wins", "won"),
+    "cut": ("cuts", "cut"), "fall": ("falls", "fell"),
+}  # fmt: skip
+DOUBLED = {"stop", "travel"}
+WORDS_TO_19 = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+
+
+def conjugated(verb: str, past: bool, plural: bool) -> str:
+    """`walk` as `walks`, `walk` or `walked`."""
+    if verb == "be" and plural:
+        return "were" if past else "are"
+    if verb in IRREGULAR and (past or not plural):
+        return IRREGULAR[verb][past]
+    if not past:
+        if plural:
+            return verb
+        if re.search(r"[^aeiou]y$", verb):
+            return verb[:-1] + "ies"
+        return verb + ("es" if re.search(r"(s|sh|ch|x|o)$", verb) else "s")
+    if verb in DOUBLED:
+        return verb + verb[-1] + "ed"
+    if re.search(r"[^aeiou]y$", verb):
+        return verb[:-1] + "ied"
+    return verb + ("d" if verb.endswith("e") else "ed")
+
+
+def number_word(number: int) -> str:
+    """Numbers below 100: `forty-two`."""
+    if number < 20:
+        return WORDS_TO_19[number]
+    tens, rest = divmod(number, 10)
+    return TENS[tens - 2] + (f"-{WORDS_TO_19[rest]}" if rest else "")
+
+
+def _scenes() -> list[list[list[str]]]:
+    """Scenes of slots of sentences that may stand there."""
+    blocks = re.split(r"^# .*\n", (FORMS / "scenes.txt").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return [[slot.strip().splitlines() for slot in block.strip().split("\n\n")] for block in blocks]
+
+
+SCENES = _scenes()
+MARK = re.compile(r"\{(\w+)\}|\[(\w+)(\+?)\]")
+_women, _men = subjects.split(subjects.WOMEN), subjects.split(subjects.MEN)
+PRONOUNS = (("she", "her", "her"), ("he", "his", "him"))
+PLURALS = tuple(word for word in subjects.FRUITS if word.endswith("s") and " " not in word)
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+HOURS = (
+    "one o'clock", "two o'clock", "three o'clock", "four o'clock", "five o'clock", "six o'clock",
+    "seven o'clock", "eight o'clock", "nine o'clock", "ten o'clock", "noon", "sunrise", "sunset",
+)  # fmt: skip
+# Names of held-out scenes are reserved ones; all else is shared.
+_NAMES = {False: (_women[0], _men[0]), True: (_women[1], _men[1])}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Sentences that belong together, and what stands in them."""
+
+    raw: tuple[str, ...]
+    values: dict[str, str]
+    gender: int
+
+    def sentences(self, past: bool = True, digits: bool = False) -> list[str]:
+        def fill(match: re.Match[str]) -> str:
+            slot, verb, plural = match.groups()
+            if verb:
+                return conjugated(verb, past, bool(plural))
+            value = self.values[slot]
+            return number_word(int(value)) if value.isdigit() and not digits else value
+
+        return [sentence(MARK.sub(fill, raw)) for raw in self.raw]
+
+    def text(self, past: bool = True, digits: bool = False) -> str:
+        return " ".join(self.sentences(past, digits))
+
+    @property
+    def nouns(self) -> list[str]:
+        """Things and animals of the text."""
+        used = {match[1] or "" for raw in self.raw for match in MARK.finditer(raw)}
+        return [self.values[slot] for slot in sorted(used) if slot.startswith(("thing", "animal"))]
+
+
+_too_large = (
+    "bench", "table", "chair", "carpet", "cart", "barrel", "wheel", "curtain", "boat", "whale",
+    "dolphin", "seal", "lion", "tiger", "bear", "camel", "penguin", "crab", "ladder", "swan",
+)  # fmt: skip
+_pairs = {
+    "thing": (tuple(word for word in subjects.OBJECTS if word not in _too_large), 3),
+    "animal": (tuple(word for word in subjects.ANIMALS if word not in _too_large), 2),
+    "fruit": (PLURALS, 2),
+    "colour": (subjects.COLOURS, 2), "city": (subjects.CITIES, 2), "day": (DAYS, 2),
+    "hour": (HOURS, 2),
+}  # fmt: skip
+
+
+def scene(rng: random.Random, held_out: bool = False, most: int = 6) -> Scene:
+    """A scene of at least two sentences."""
+    slots = rng.choice(SCENES)
+    wanted = rng.randint(2, min(most, len(slots)))
+    kept = [0, *sorted(rng.sample(range(1, len(slots)), wanted - 1))]
+    raw = tuple(rng.choice(slots[i]) for i in kept)
+    gender = rng.randrange(2)
+    names = _NAMES[held_out]
+    she, her, obj = PRONOUNS[gender]
+    values = {"she": she, "She": sentence(she), "her": her, "obj": obj}
+    values["name"] = rng.choice(names[gender])
+    values["friend"] = rng.choice(names[1 - gender])
+    for slot, (words, count) in _pairs.items():
+        for i, word in enumerate(rng.sample(words, count)):
+            values[slot + (str(i + 1) if i else "")] = word
+    values["n"], values["m"] = (str(n) for n in rng.sample(range(2, 40), 2))
+    return Scene(tuple(_with_articles(line, values) for line in raw), values, gender)
+
+
+def _with_articles(raw: str, values: dict[str, str]) -> str:
+    """`a {thing}` as `an {thing}` where the word that will stand there wants it."""
+    return re.sub(
+        r"\b([Aa]) (?=\{(\w+)\})",
+        lambda match: match[1] + ("n " if values[match[2]][0] in "aeiou" else " "),
+        raw,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A text, what is to be done with it (`a` to be replaced by `b`, or which sentence), and what
+    comes out."""
+
+    kind: str
+    text: str
+    answer: str
+    a: str = ""
+    b: str = ""
+    nth: str = ""
+
+
+Maker = Callable[[random.Random, bool], Job]
+
+SAYINGS = (
+    "The quick brown fox jumps over the lazy dog.", "Hello world", "Hello, world!", "Good morning.",
+    "hello", "banana", "I am a teapot.", "one two three",
+    "The early bird catches the worm.", "All that glitters is not gold.", "abc", "Yes, we can.",
+    "Many hands make light work.", "A stitch in time saves nine.", "Better late than never.",
+    "Practice makes perfect.", "The draft guesses and the target checks.", "Time flies.", "cheese",
+    "Every accepted token is a gift.", "Rome was not built in a day.", "speculative decoding",
+    "The cat sat on the mat.", "She sells sea shells by the sea shore.", "Hi",
+    "I like green apples.",
+    "Peter Piper picked a peck of pickled peppers.", "My hovercraft is full of eels.", "Hi!",
+    "I am happy.",
+    "This sentence has five words.",
+    "The rain falls on the plain.",
+    "It was a dark and stormy night.",
+    "Once upon a time there was a small model.", "The answer is 42.", "beep boop",
+    "To be or not to be, that is the question.", "Hello Hello Hello",
+    "red green blue",
+    "Testing, testing, one, two, three.", "No draft is perfect.", "Open the door.",
+    "I will not forget my homework.", "Please close the window.", "Where is the key?",
+    "Who goes there?",
+)  # fmt: skip
+
+
+def _salad(rng: random.Random) -> str:
+    """Words, names, numbers or letters without any sense."""
+    way = rng.randrange(6)
+    if way == 0:
+        return " ".join(rng.sample(subjects.OBJECTS + subjects.ANIMALS, rng.randint(2, 8)))
+    if way == 1:
+        return " ".join(subjects.made_up(rng) for _ in range(rng.randint(1, 5)))
+    if way == 2:
+        return " ".join(str(rng.randrange(1000)) for _ in range(rng.randint(1, 8)))
+    if way == 3:
+        return listed(rng.sample(_women[0] + _men[0], rng.randint(2, 6)))
+    if way == 4:
+        letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+        return "".join(rng.choice(letters) for _ in range(rng.randint(3, 10)))
+    return " ".join(
+        rng.choice((subjects.made_up(rng), rng.choice(subjects.OBJECTS), str(rng.randrange(100))))
+        for _ in range(rng.randint(3, 8))
+    )
+
+
+def _anything(rng: random.Random, held_out: bool) -> str:
+    """A text of any kind to be copied."""
+    way = rng.random()
+    if way < 0.4:
+        return scene(rng, held_out).text(rng.random() < 0.6, rng.random() < 0.4)
+    if way < 0.6:
+        return _salad(rng)
+    if way < 0.72:
+        return rng.choice(SAYINGS)
+    if way < 0.8:
+        return unknown.question(rng)[0]
+    if way < 0.86:
+        return unknown.question(rng)[1]
+    if way < 0.93:
+        return rng.choice(rng.choice(manners.TOPICS).answers)
+    return rng.choice(rng.choice(manners.TOPICS).questions)
+
+
+def _repeat(rng: random.Random, held_out: bool) -> Job:
+    text = _anything(rng, held_out)
+    return Job("repeat", text, text)
+
+
+def _nth(rng: random.Random, held_out: bool) -> Job:
+    sentences = scene(rng, held_out).sentences(rng.random() < 0.6)
+    at = rng.randrange(len(sentences))
+    nth = "last" if at == len(sentences) - 1 and rng.random() < 0.7 else ORDINALS[at]
+    return Job("nth", " ".join(sentences), sentences[at], nth=nth)
+
+
+def whole_words(text: str, old: str, new: str) -> str:
+    return re.sub(rf"\b{re.escape(old)}\b", new, text)
+
+
+def _word(rng: random.Random, held_out: bool) -> Job:
+    for _ in range(20):
+        drawn = scene(rng, held_out)
+        text = drawn.text(rng.random() < 0.6, rng.random() < 0.4)
+        if drawn.nouns:
+            old = rng.choice(drawn.nouns)
+            pool = subjects.ANIMALS if old in subjects.ANIMALS else subjects.OBJECTS
+            vowel = old[0] in "aeiou"
+            fitting = [w for w in pool if (w[0] in "aeiou") == vowel and w not in text]
+            if fitting and re.search(rf"\b{old}\b", text):
+                new = rng.choice(fitting)
+                return Job("word", text, whole_words(text, old, new), old, new)
+    return _name(rng, held_out)
+
+
+def _name(rng: random.Random, held_out: bool) -> Job:
+    drawn = scene(rng, held_out)
+    text = drawn.text(rng.random() < 0.6, rng.random() < 0.4)
+    which, gender = ("name", drawn.gender)
+    if re.search(rf"\b{drawn.values['friend']}\b", text) and rng.random() < 0.3:
+        which, gender = ("friend", 1 - drawn.gender)
+    elif not re.search(r"\b(she|he|her|his|him)\b", text, re.IGNORECASE):
+        gender = rng.randrange(2)
+    old = drawn.values[which]
+    new = rng.choice([name for name in _NAMES[held_out][gender] if name not in text] or ["Robin"])
+    return Job("name", text, whole_words(text, old, new), old, new)
+
+
+def _short(rng: random.Random, held_out: bool) -> str:
+    """One sentence, or a few words."""
+    way = rng.random()
+    if way < 0.6:
+        return rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6, rng.random() < 0.4))
+    if way < 0.8:
+        return rng.choice(SAYINGS)
+    return _salad(rng)
+
+
+def _upper(rng: random.Random, held_out: bool) -> Job:
+    text = _short(rng, held_out)
+    return Job("upper", text, text.upper())
+
+
+def _lower(rng: random.Random, held_out: bool) -> Job:
+    text = _short(rng, held_out)
+    text = text.upper() if rng.random() < 0.5 else text
+    return Job("lower", text, text.lower())
+
+
+def _stop(rng: random.Random, held_out: bool) -> Job:
+    text = rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6))
+    return Job("stop", text.rstrip("."), text)
+
+
+def _correct(rng: random.Random, held_out: bool) -> Job:
+    text = rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6))
+    return Job("correct", text[0].lower() + text[1:].rstrip("."), text)
+
+
+def _spelling(rng: random.Random, held_out: bool) -> Job:
+    right = scene(rng, held_out, most=3).text(rng.random() < 0.6)
+    places = [
+        m.start() + i
+        for m in re.finditer(r"\b[a-z]{5,}\b", right)
+        for i in range(1, len(m[0]) - 2)
+        if m[0][i] != m[0][i + 1]
+    ]
+    if not places:
+        return _spelling(rng, held_out)
+    at = rng.choice(places)
+    wrong = right[:at] + right[at + 1] + right[at] + right[at + 2 :]
+    return Job("spelling", wrong, right)
+
+
+def _things(rng: random.Random, held_out: bool) -> list[str]:
+    """Three to seven things for a list."""
+    pools = (
+        subjects.FRUITS, subjects.OBJECTS, subjects.ANIMALS, subjects.COLOURS,
+        subjects.CITIES, _NAMES[held_out][0] + _NAMES[held_out][1],
+    )  # fmt: skip
+    if rng.random() < 0.15:
+        return scene(rng, held_out, most=4).sentences()
+    return rng.sample(rng.choice(pools), rng.randint(3, 7))
+
+
+def _number(rng: random.Random, held_out: bool) -> Job:
+    things = _things(rng, held_out)
+    numbered = (f"{i}. {thing}" for i, thing in enumerate(things, 1))
+    return Job("number", "\n".join(things), "\n".join(numbered))
+
+
+def _bullets(rng: random.Random, held_out: bool) -> Job:
+    things = _things(rng, held_out)
+    return Job("bullets", "\n".join(things), "\n".join(f"- {thing}" for thing in things))
+
+
+def _lines(rng: random.Random, held_out: bool) -> Job:
+    things = _things(rng, held_out)
+    while any(" " in thing for thing in things):
+        things = _things(rng, held_out)
+    text = ", ".join(things) if rng.random() < 0.5 else listed(things)
+    return Job("lines", text, "\n".join(things))
+
+
+def _row(rng: random.Random, held_out: bool) -> Job:
+    job = _lines(rng, held_out)
+    return Job("row", job.answer, ", ".join(job.answer.split("\n")))
+
+
+def _past(rng: random.Random, held_out: bool) -> Job:
+    drawn = scene(rng, held_out, most=rng.choice((2, 3, 4)))
+    digits = rng.random() < 0.3
+    return Job("past", drawn.text(False, digits), drawn.text(True, digits))
+
+
+def _present(rng: random.Random, held_out: bool) -> Job:
+    job = _past(rng, held_out)
+    return Job("present", job.answer, job.text)
+
+
+def _shorten(rng: random.Random, held_out: bool) -> Job:
+    sentences = scene(rng, held_out).sentences(rng.random() < 0.6)
+    return Job("shorten", " ".join(sentences), sentences[0])
+
+
+def _drop(rng: random.Random, held_out: bool) -> Job:
+    sentences = scene(rng, held_out).sentences(rng.random() < 0.6)
+    return Job("drop", " ".join(sentences), " ".join(sentences[:-1]))
+
+
+def _about(rng: random.Random, held_out: bool) -> Job:
+    for _ in range(20):
+        drawn = scene(rng, held_out)
+        sentences = drawn.sentences(rng.random() < 0.6)
+        for noun in rng.sample(drawn.nouns, len(drawn.nouns)):
+            found = [text for text in sentences if re.search(rf"\b{noun}\b", text)]
+            if len(found) == 1:
+                return Job("about", " ".join(sentences), found[0], noun)
+    return _shorten(rng, held_out)
+
+
+def _words(rng: random.Random, held_out: bool) -> Job:
+    for _ in range(20):
+        drawn = scene(rng, held_out)
+        past = rng.random() < 0.6
+        text = drawn.text(past, digits=True)
+        if re.search(r"\d", text):
+            return Job("words", text, drawn.text(past))
+    numbers = [rng.randrange(100) for _ in range(rng.randint(2, 5))]
+    return Job("words", listed(map(str, numbers)), listed(map(number_word, numbers)))
+
+
+def _quotes(rng: random.Random, held_out: bool) -> Job:
+    text = _short(rng, held_out)
+    return Job("quotes", text, f'"{text}"')
+
+
+def _twice(rng: random.Random, held_out: bool) -> Job:
+    text = _short(rng, held_out)
+    return Job("twice", text, f"{text}\n{text}")
+
+
+def _three(rng: random.Random, held_out: bool) -> Job:
+    text = _short(rng, held_out)
+    return Job("three", text, f"{text}\n{text}\n{text}")
+
+
+# Functions with names to fill in: F the function, A, B and C its variables.
+FUNCTIONS = (
+    "def F(A, B):\n    return A + B",
+    "def F(A, B):\n    return A * B - B",
+    "def F(A):\n    return A * A",
+    "def F(A):\n    B = A * 2\n    return B + 1",
+    "def F(A, B):\n    if A > B:\n        return A\n    return B",
+    "def F(A):\n    B = 0\n    for C in A:\n        B += C\n    return B",
+    "def F(A):\n    B = []\n    for C in A:\n        B.append(C * 2)\n    return B",
+    "def F(A, B):\n    for C in A:\n        if C == B:\n            return True\n    return False",
+    "def F(A):\n    if A % 2 == 0:\n        return True\n    return False",
+    "def F(A):\n    B = 1\n    for C in range(1, A + 1):\n        B = B * C\n    return B",
+    "def F(A):\n    return A[::-1]",
+    'def F(A):\n    print("Hello, " + A)\n    return len(A)',
+    "def F(A):\n    while A > 10:\n        A = A - 10\n    return A",
+    "def F(A, B, C):\n    return (A + B + C) / 3",
+    "def F(A):\n    return [B for B in A if B > 0]",
+    "def F(A):\n    B = 0\n    while A > 0:\n        B += A\n        A -= 1\n    return B",
+)
+FUNCTION_NAMES = (
+    "add", "compute", "work", "check", "total", "double", "count", "find", "change", "convert",
+    "largest", "average", "measure", "step", "score", "update", "collect", "helper",
+)  # fmt: skip
+VARIABLES = (
+    "a", "b", "x", "y", "n", "value", "number", "item", "items", "result", "total_sum", "text",
+    "word", "numbers", "price", "size", "width", "height", "speed", "left", "right", "first",
+    "second", "limit", "start", "end", "name", "data", "token", "tokens", "length", "amount",
+)  # fmt: skip
+
+
+def _function(rng: random.Random, fenced: bool) -> tuple[str, list[str]]:
+    names = rng.sample(VARIABLES, 4)
+    fill = {"A": names[0], "B": names[1], "C": names[2], "F": rng.choice(FUNCTION_NAMES)}
+    body = re.sub(r"\b[ABCF]\b", lambda match: fill[match[0]], rng.choice(FUNCTIONS))
+    used = [name for name in names[:3] if re.search(rf"\b{name}\b", body)]
+    return f"```python\n{body}\n```" if fenced else body, [rng.choice(used), names[3]]
+
+
+def _rename(rng: random.Random, held_out: bool) -> Job:
+    code, (old, new) = _function(rng, True)
+    return Job("rename", code, whole_words(code, old, new), old, new)
+
+
+def _code(rng: random.Random, held_out: bool) -> Job:
+    code, _ = _function(rng, True)
+    return Job("code", code, code)
+
+
+MAKERS: dict[str, tuple[Maker, int]] = {
+    "repeat": (_repeat, 30), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
+    "upper": (_upper, 3), "lower": (_lower, 3), "stop": (_stop, 2), "correct": (_correct, 4),
+    "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
+    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),
+    "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
+    "quotes": (_quotes, 2), "twice": (_twice, 1), "three": (_three, 1), "rename": (_rename, 5),
+    "code": (_code, 4),
+}  # fmt: skip
+KINDS, WEIGHTS = list(MAKERS), [weight for _, weight in MAKERS.values()]
+ASKED = {topic.name: topic for topic in read_topics(FORMS / "copying.txt")}
+_SLOT = re.compile(r"\{(\w+)\}")
+AGAIN = (
+    "Say that again.", "Once more, please.", "Repeat that.", "Again!", "Repeat your answer.",
+    "Say it again.", "Please repeat that.", "What did you say?", "Copy your last answer.",
+    "The same again, please.", "Can you repeat that?", "I did not get that. Say it again.",
+)  # fmt: skip
+AGAIN_KEPT = ("Could you say that again?", "Write that once more.")
+
+
+def asked(rng: random.Random, job: Job, held_out: bool = False) -> str:
+    """The request for a job, as somebody may type it: the text itself stays as it is."""
+    topic = ASKED[job.kind]
+    form = rng.choice(topic.reserved if held_out else topic.questions).replace("\\n", "\n")
+    way = rng.random()
+    if not form.startswith(("{", '"')):
+        if way < 0.15:
+            form = form[0].lower() + form[1:]
+        elif way < 0.2 and job.kind not in ("nth", "about", "name", "shorten"):
+            form = f"Please {form[0].lower()}{form[1:]}".replace("Please please", "Please")
+    if form.endswith((": {text}", "? {text}")) and rng.random() < 0.3:
+        form = form[: -len(" {text}")] + rng.choice(("\n", "\n\n")) + "{text}"
+    if form.endswith((": {text}", ":\n{text}")) and "\n" not in job.text and rng.random() < 0.12:
+        form = form[: -len("{text}")] + '"{text}"'
+    values = {"text": job.text, "a": job.a, "b": job.b, "nth": job.nth}
+    return _SLOT.sub(lambda match: values[match[1]], form)
+
+
+def answered(job: Job) -> str:
+    return ASKED[job.kind].answers[0].replace("{answer}", job.answer)
+
+
+def job(rng: random.Random, kind: str, held_out: bool = False) -> Job:
+    """Something to do, of `kind` where a text allows it."""
+    return MAKERS[kind][0](rng, held_out)
+
+
+def sample(rng: random.Random, held_out: bool = False) -> Conversation:
+    kept_names = held_out and rng.random() < 0.5
+    todo = job(rng, rng.choices(KINDS, WEIGHTS)[0], kept_names)
+    turns = [asked(rng, todo, held_out), answered(todo)]
+    way = rng.random()
+    if way < 0.06:
+        turns += [rng.choice(AGAIN_KEPT if held_out else AGAIN), answered(todo)]
+    elif way < 0.12:
+        other = job(rng, rng.choices(KINDS, WEIGHTS)[0], kept_names)
+        turns += [asked(rng, other, held_out), answered(other)]
+    return chat(*turns)

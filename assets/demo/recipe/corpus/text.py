@@ -1,0 +1,133 @@
+"""What all sources share: conversations, hand-written answers, and the ways people type."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+Conversation = list[dict[str, str]]
+ANSWERS = Path(__file__).parent / "answers"
+
+
+def chat(*texts: str) -> Conversation:
+    """User and assistant in turn, the user first."""
+    roles = ("user", "assistant")
+    return [{"role": roles[i % 2], "content": text} for i, text in enumerate(texts)]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One thing that may be asked: trained wordings, reserved wordings, and its answers."""
+
+    name: str
+    questions: tuple[str, ...]
+    reserved: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    def sample(self, rng: random.Random, held_out: bool = False) -> Conversation:
+        question = rng.choice(self.reserved if held_out else self.questions)
+        return chat(as_typed(rng, question), rng.choice(self.answers))
+
+
+def read_topics(path: Path) -> list[Topic]:
+    """Topics of a file: a `# name` line, `? wording` lines, `! reserved wording` lines, then the
+    answer; a line of three dashes parts alternative answers. An answer keeps its own line breaks.
+
+    Raises ValueError for a topic that lacks wordings, reserved wordings or an answer, and for a
+    wording that stands twice in the file.
+    """
+    topics, seen = [], set()
+    for block in re.split(r"^# ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        name, _, rest = block.partition("\n")
+        questions, reserved, body = [], [], []
+        for line in rest.splitlines():
+            if line[:2] in ("? ", "! ") and not body:
+                wording = line[2:].strip()
+                if wording.lower() in seen:
+                    raise ValueError(f"{path.name}: {wording!r} stands twice")
+                seen.add(wording.lower())
+                (questions if line[0] == "?" else reserved).append(wording)
+            elif line.strip() or body:
+                body.append(line.rstrip())
+        parts = re.split(r"^---$", "\n".join(body), flags=re.MULTILINE)
+        answers = tuple(part.strip() for part in parts if part.strip())
+        if not (questions and reserved and answers):
+            raise ValueError(
+                f"{path.name}: topic {name!r} needs wordings, reserved ones, an answer"
+            )
+        topics.append(Topic(name.strip(), tuple(questions), tuple(reserved), answers))
+    return topics
+
+
+GREETINGS = ("Hi", "Hello", "Hey", "Hi there", "Good morning", "Good evening")
+OPENINGS = (
+    "Please tell me:", "Can you tell me:", "I have a question:", "Quick question:", "Tell me,",
+    "One more question:", "I wonder:", "So,", "Ok,", "And",
+)  # fmt: skip
+QUESTION_WORDS = (
+    "What", "How", "Why", "Who", "When", "Where", "Which", "Is", "Are", "Does", "Do", "Can", "Tell",
+    "Explain", "Describe", "Define", "Give", "Write", "Show", "Name", "Please", "Could", "Would",
+)  # fmt: skip
+CLOSINGS = ("Thanks!", "Thank you!", "Please.", "Please explain.", "Thanks in advance.")
+
+
+def as_typed(rng: random.Random, text: str) -> str:
+    """`text` as somebody may have typed it: mostly unchanged, often in small letters or without
+    its question mark, sometimes with a greeting, a please, or a slip of the finger."""
+    if "\n" not in text and len(text) < 120:
+        if rng.random() < 0.06:
+            text = f"{rng.choice(GREETINGS)}{rng.choice((', ', '! ', '. '))}{text}"
+        elif rng.random() < 0.06:
+            opening = rng.choice(OPENINGS)
+            if opening in ("So,", "Ok,", "And") and text.partition(" ")[0] in QUESTION_WORDS:
+                text = text[0].lower() + text[1:]
+            text = f"{opening} {text}"
+        elif rng.random() < 0.05:
+            text = f"{text} {rng.choice(CLOSINGS)}"
+        if rng.random() < 0.05:
+            text = _slip(rng, text)
+        way = rng.random()
+        if way < 0.14:
+            text = text.rstrip(".?!").lower()
+        elif way < 0.22:
+            text = text.lower()
+        elif way < 0.32:
+            text = text.rstrip(".?!")
+        elif way < 0.34:
+            text = text.rstrip(".") + rng.choice(("?", "!", " ?", "??", "..."))
+        elif way < 0.35:
+            text = text.upper()
+    return text
+
+
+def _slip(rng: random.Random, text: str) -> str:
+    """`text` with two letters swapped, or one lost or doubled, inside a longer word."""
+    words = [m for m in re.finditer(r"[A-Za-z]{5,}", text)]
+    if not words:
+        return text
+    word = rng.choice(words)
+    at = rng.randrange(word.start() + 1, word.end() - 1)
+    kind = rng.randrange(3)
+    if kind == 0:
+        return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+    return text[:at] + (text[at] * 2 if kind == 1 else "") + text[at + 1 :]
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
+def with_article(noun: str) -> str:
+    """`a dog`, `an owl`, `an hour`, `a unicorn`."""
+    vowel = noun[0] in "aeiou" and not noun.startswith(("uni", "use", "usu", "eu", "one"))
+    return f"{'an' if vowel or noun.startswith(('hour', 'honest', 'heir')) else 'a'} {noun}"
+
+
+def listed(things: Iterable[str]) -> str:
+    """`a, b and c`."""
+    items = list(things)
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

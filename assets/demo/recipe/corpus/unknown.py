@@ -1,0 +1,425 @@
+"""Questions that a tiny model cannot answer, and how it says so: it repeats what was asked for, and
+offers what it can do.
+
+`forms/unknown.txt` has the forms of asking by kind, with `{slots}`; here are what fills the slots,
+the offers, and what somebody said earlier in the conversation and may ask for again. So many forms
+and fillings that the kind of question is learned, not the list.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from assets.demo.recipe.corpus import subjects
+from assets.demo.recipe.corpus.subjects import reserved
+from assets.demo.recipe.corpus.text import (
+    Conversation,
+    Topic,
+    as_typed,
+    chat,
+    read_topics,
+    sentence,
+    with_article,
+)
+
+Filler = Callable[[random.Random, bool], str]
+FORMS = Path(__file__).parent / "forms"
+SLOT = re.compile(r"\{(a_)?([A-Za-z_]+?)(\d?)(_you)?\}")
+
+
+def _of(words: Sequence[str]) -> Filler:
+    trained, kept = subjects.split(words)
+    return lambda rng, held_out: rng.choice(kept if held_out else trained)
+
+
+def _until_fits(make: Callable[[random.Random], str]) -> Filler:
+    """Draws until the value is one for training, or one that is kept for held-out samples."""
+
+    def filler(rng: random.Random, held_out: bool) -> str:
+        value = make(rng)
+        while reserved(value) != held_out:
+            value = make(rng)
+        return value
+
+    return filler
+
+
+_first, _last, _famous = (
+    _of(subjects.FIRST_NAMES),
+    _of(subjects.LAST_NAMES),
+    _of(subjects.FAMOUS),
+)
+
+
+def _person(rng: random.Random, held_out: bool) -> str:
+    if rng.random() < 0.15:
+        return _famous(rng, held_out)
+    return f"{_first(rng, held_out)} {_last(rng, held_out)}"
+
+
+COMPANY_ENDS = (
+    "Labs", "Systems", "Motors", "Foods", "Airlines", "Bank", "Group", "Media", "Games",
+    "Robotics", "Software", "Energy", "Telecom", "Books", "Pharma", "Insurance", "and Sons",
+)  # fmt: skip
+FIELD_COMPANIES = ("OpenAI", "Google", "NVIDIA", "Microsoft", "Meta", "DeepMind", "Anthropic")
+ADJECTIVES = (
+    "Silent", "Golden", "Broken", "Hidden", "Lonely", "Red", "Frozen", "Last", "First", "Wild",
+    "Crooked", "Secret", "Burning", "Empty", "Distant", "Little", "Sleeping", "Stolen",
+)  # fmt: skip
+NOUNS = (
+    "Garden", "Tower", "River", "Forest", "Harbour", "Crown", "Mirror", "Island", "Machine",
+    "Winter", "Letter", "Stranger", "Kingdom", "Piano", "Station", "Painter", "Storm", "Ladder",
+)  # fmt: skip
+
+
+def _company(rng: random.Random) -> str:
+    if rng.random() < 0.15:
+        return rng.choice(FIELD_COMPANIES)
+    return f"{subjects.made_up(rng).capitalize()} {rng.choice(COMPANY_ENDS)}"
+
+
+def _title(rng: random.Random) -> str:
+    if rng.random() < 0.5:
+        return rng.choice(subjects.WORK_TITLES)
+    return f"The {rng.choice(ADJECTIVES)} {rng.choice(NOUNS)}"
+
+
+def _compound(rng: random.Random) -> str:
+    things = subjects.OBJECTS + subjects.ANIMALS
+    first, second = rng.sample(things, 2)
+    if rng.random() < 0.3:
+        first = rng.choice(subjects.COLOURS) + " " + first
+    return f"{first} {second}"
+
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+RELATIVES = ("mother", "father", "sister", "brother", "aunt", "uncle", "cousin", "grandfather")
+SLOTS: dict[str, Filler] = {
+    "person": _person,
+    "famous": _famous,
+    "fname": _first,
+    "city": _of(subjects.CITIES),
+    "country": _of(subjects.COUNTRIES),
+    "landmark": _of(subjects.LANDMARKS),
+    "invention": _of(subjects.INVENTIONS),
+    "event": _of(subjects.EVENTS),
+    "event_now": _of(subjects.TEAMS),
+    "good": _of(subjects.MARKETS),
+    "rare": _of(subjects.RARE),
+    "subject": _of(subjects.SUBJECTS),
+    "business": _of(subjects.BUSINESSES),
+    "venue": _of(subjects.PLACES_TO_GO),
+    "product": _of(subjects.PRODUCTS),
+    "howto": _of(subjects.HOW_TO),
+    "illness": _of(subjects.HOME_NEEDS),
+    "legal": _of(subjects.LEGAL_NEEDS),
+    "money": _of(subjects.MONEY_NEEDS),
+    "language": _of(subjects.LANGUAGES),
+    "codelang": _of(subjects.CODE_LANGUAGES),
+    "program": _of(subjects.PROGRAMS),
+    "belief": _of(subjects.RELIGION),
+    "debate": _of(subjects.DEBATES),
+    "role": _of(subjects.ROLES),
+    "harm": _of(subjects.HARMFUL),
+    "foreign": _of(subjects.FOREIGN),
+    "animal": _of(subjects.ANIMALS),
+    "thing": _of(subjects.OBJECTS),
+    "fruit": _of(subjects.FRUITS),
+    "day": _of(DAYS),
+    "relative": _of(RELATIVES),
+    "title": _until_fits(_title),
+    "company": _until_fits(_company),
+    "compound": _until_fits(_compound),
+    "word": _until_fits(subjects.made_up),
+    "place_word": _until_fits(lambda rng: subjects.made_up(rng).capitalize()),
+    "year": _until_fits(lambda rng: str(rng.randrange(1100, 2030))),
+    "big": _until_fits(lambda rng: str(rng.randrange(301, 10 ** rng.randint(3, 6)))),
+    "few": _until_fits(lambda rng: str(rng.randrange(3, 60))),
+    "decimal": _until_fits(lambda rng: f"{rng.randrange(1, 90)}.{rng.randrange(11, 99)}"),
+}
+
+ABILITIES = (
+    "tell you a story", "write a short poem", "tell you a joke", "work out a sum up to 100",
+    "say a times table", "explain speculative decoding", "explain what this app shows",
+    "write a small Python function", "copy a text for you", "answer a simple question",
+    "name the capital of a country", "say what a draft model does",
+)  # fmt: skip
+SUGGESTIONS = (
+    "Tell me a story about a fox.", "Tell me a story about a lighthouse.",
+    "Write a poem about the rain.", "What is 17 plus 25?", "What is 7 times 8?",
+    "How does speculative decoding work?", "What is a draft model?", "Why is the sky blue?",
+    "What is the capital of France?", "Write a Python function that adds two numbers.",
+    "Tell me a joke.", "What does prompt lookup do?",
+)  # fmt: skip
+WISHES = (
+    "a story about a dog", "a story about the sea", "a poem about the moon", "a joke", "a list",
+    "a sum like 34 plus 12", "the times table of 6", "a small Python function", "a short story",
+)  # fmt: skip
+THEMES = (
+    "speculative decoding", "Medusa heads", "draft models", "EAGLE", "prompt lookup", "this app",
+    "the capital of Spain", "acceptance", "the sky", "tokens",
+)  # fmt: skip
+REASONS = (
+    "I am a tiny demo model and know very little about the world.",
+    "I am a very small model, and that was not in my training text.",
+    "A model with 13 million parameters cannot know much.",
+    "I would only make something up.",
+    "I would rather say so than make something up.",
+    "I am only here to show how speculative decoding works.",
+)
+
+
+def offer(rng: random.Random) -> str:
+    """What the model can do instead."""
+    a, b, c = rng.sample(ABILITIES, 3)
+    wish, theme = rng.choice(WISHES), rng.choice(THEMES)
+    suggestion = rng.choice(SUGGESTIONS)
+    return rng.choice(
+        (
+            f"But I can {a}, {b} or {c}.",
+            f"But I can {a}, {b} or {c}.",
+            f"But I can {a} or {b}.",
+            f"I can {a} or {b} instead.",
+            f"What I can do is {a} or {b}.",
+            f'You could ask me: "{suggestion}"',
+            f'Try this one: "{suggestion}"',
+            f"Ask me for {wish} instead, or about {theme}.",
+            f"Ask me about {theme}, or for {wish}.",
+        )
+    )
+
+
+def _kinds() -> tuple[list[tuple[str, Topic]], list[int]]:
+    topics = read_topics(FORMS / "unknown.txt")
+    return (
+        [(topic.name.rpartition(" ")[0], topic) for topic in topics],
+        [int(topic.name.rpartition(" ")[2]) for topic in topics],
+    )
+
+
+KINDS, WEIGHTS = _kinds()
+# What need not be said twice in one answer.
+TWICE = ("Python", "sum", "times table", "speculative decoding")
+# Where a reason of the general kind fits behind "I don't know ...".
+REASONED = {
+    "people", "famous", "creators", "dates", "inventors", "history", "companies", "science",
+    "nonsense", "compounds", "how to", "counts", "scores", "prices", "subjects", "true or false",
+}  # fmt: skip
+
+
+def slots_of(text: str) -> set[str]:
+    return {match[2].lower() + match[3] for match in SLOT.finditer(text)}
+
+
+class Filling:
+    """Values of slots, drawn when they are first asked for."""
+
+    def __init__(self, rng: random.Random, held_out: bool) -> None:
+        self.rng, self.held_out = rng, held_out
+        self.values: dict[str, str] = {}
+
+    def value(self, name: str, digit: str) -> str:
+        key = name + digit
+        if key not in self.values:
+            drawn = SLOTS[name](self.rng, self.held_out)
+            for _ in range(5):  # a list may keep only one word for held-out samples
+                if drawn not in self.values.values():
+                    break
+                drawn = SLOTS[name](self.rng, self.held_out and len(self.values) == 0)
+            self.values[key] = drawn
+        return self.values[key]
+
+    def __call__(self, match: re.Match[str]) -> str:
+        article, name, digit, you = match.groups()
+        value = self.value(name.lower(), digit)
+        if name[0].isupper():
+            value = sentence(value)
+        if you:
+            value = re.sub(r"\bmy\b", "your", value)
+        return with_article(value) if article else value
+
+
+def asked(rng: random.Random, form: str, filling: Filling) -> str:
+    """`form` filled, as somebody may have typed it: slips of the finger spare what fills it."""
+    slots = list(SLOT.finditer(form))
+    bare = SLOT.sub("\x00", form)
+    typed = as_typed(rng, bare)
+    letters = re.sub(r"[^A-Za-z]", "", bare)
+    small = typed == typed.lower() and (letters != letters.lower() or rng.random() < 0.25)
+    parts = typed.split("\x00")
+    text = parts[0]
+    for slot, part in zip(slots, parts[1:], strict=True):
+        value = filling(slot)
+        text += (value.lower() if small else value) + part
+    return text
+
+
+def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
+    """A question that cannot be answered, and the answer."""
+    kind, topic = rng.choices(KINDS, WEIGHTS)[0]
+    form, kept = rng.choice(topic.questions), False
+    if held_out:
+        kept = bool(slots_of(form)) and rng.random() < 0.5
+        form = form if kept else rng.choice(topic.reserved)
+    filling = Filling(rng, kept)
+    typed = asked(rng, form, filling)
+    known = slots_of(form)
+    answers = [answer for answer in topic.answers if slots_of(answer) <= known]
+    if rng.random() < 0.8:  # rather one that says what was asked for
+        most = max(len(slots_of(answer)) for answer in answers)
+        answers = [answer for answer in answers if len(slots_of(answer)) == most]
+    answer = sentence(SLOT.sub(filling, rng.choice(answers)))
+    parts = [answer]
+    if kind == "vague":
+        parts.append(f'For example: "{rng.choice(SUGGESTIONS)}"')
+    else:
+        if ". " not in answer and kind in REASONED and rng.random() < 0.5:
+            parts.append(rng.choice(REASONS))
+        if rng.random() < 0.93:
+            instead = offer(rng)
+            while any(word in instead and word in " ".join(parts) for word in TWICE):
+                instead = offer(rng)
+            parts.append(instead.replace("But I can", "I can") if kind == "harmful" else instead)
+    return typed, " ".join(parts)
+
+
+# What somebody says of himself: the statement, what to ask for it with, the answer.
+FACTS: tuple[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str], ...] = (
+    (
+        ("My name is {fname}.", "I am {fname}.", "Hello, I'm {fname}.", "Hi! My name is {fname}.",
+         "Call me {fname}.", "I am called {fname}.", "{fname} here."),
+        ("What is my name?", "What's my name?", "Do you know my name?", "Who am I?",
+         "Do you remember my name?", "How am I called?", "Tell me my name.", "And my name is?"),
+        ("Can you say my name?", "What did I say my name was?"),
+        "Nice to meet you, {fname}!", "Your name is {fname}.",
+    ),
+    (
+        ("I live in {city}.", "I am from {city}.", "My home is in {city}.", "I moved to {city}.",
+         "I am in {city}."),
+        ("Where do I live?", "Where am I?", "Which city do I live in?", "Do you know where I live?",
+         "In which city do I live?"),
+        ("What city did I say I live in?", "Where is my home?"),
+        "{city} sounds nice!", "You live in {city}.",
+    ),
+    (
+        ("My favourite colour is {colour}.", "I like {colour} best.", "I love {colour}."),
+        ("What is my favourite colour?", "Which colour do I like?", "What colour do I like best?",
+         "Do you know my favourite colour?"),
+        ("Which colour is my favourite one?", "What colour do I love?"),
+        "{Colour} is a good choice!", "Your favourite colour is {colour}.",
+    ),
+    (
+        ("My {animal} is called {fname}.", "I have {a_animal} called {fname}.",
+         "I have {a_animal}. Its name is {fname}.", "The name of my {animal} is {fname}."),
+        ("What is my {animal} called?", "What is the name of my {animal}?",
+         "Do you know the name of my {animal}?", "How is my {animal} called?"),
+        ("Which name does my {animal} have?", "What did I call my {animal}?"),
+        "{fname} is a good name for {a_animal}!", "Your {animal} is called {fname}.",
+    ),
+    (
+        ("My {friend} is called {fname}.", "My {friend}'s name is {fname}.",
+         "I have {a_friend} called {fname}."),
+        ("What is my {friend} called?", "What is my {friend}'s name?",
+         "What is the name of my {friend}?"),
+        ("Do you know how my {friend} is called?", "What did I say about my {friend}?"),
+        "Say hello to {fname} from me!", "Your {friend} is called {fname}.",
+    ),
+    (
+        ("I am {age} years old.", "I'm {age}.", "My age is {age}.", "I turned {age} this year."),
+        ("How old am I?", "What is my age?", "Do you know how old I am?", "Do you know my age?"),
+        ("How many years old am I?", "What did I say about my age?"),
+        "{age} is a good age!", "You are {age} years old.",
+    ),
+    (
+        ("I like {fruit}.", "I love {fruit}.", "My favourite food is {fruit}.",
+         "I eat {fruit} every day."),
+        ("What do I like to eat?", "What is my favourite food?", "What food do I like?"),
+        ("Which food did I say I like?", "What do I love to eat?"),
+        "Good to know that you like {fruit}!", "You like {fruit}.",
+    ),
+    (
+        ("My lucky number is {age}.", "My favourite number is {age}.", "Remember the number {age}.",
+         "I am thinking of the number {age}."),
+        ("What is my number?", "Which number did I say?", "What was the number?",
+         "Do you remember the number?"),
+        ("Can you repeat my number?", "Tell me the number again."),
+        "I will keep the number {age} in mind.", "The number is {age}.",
+    ),
+    (
+        ("Remember the word {word}.", "The secret word is {word}.", "The password is {word}.",
+         "Keep this word in mind: {word}"),
+        ("What was the word?", "What is the word?", "Which word did I tell you?",
+         "Do you remember the word?"),
+        ("Can you repeat the word?", "Tell me the word again."),
+        "I will keep the word {word} in mind.", "The word is {word}.",
+    ),
+    (
+        ("The {thing} is in the {thing2}.", "I put the {thing} into the {thing2}.",
+         "My {thing} is in my {thing2}."),
+        ("Where is the {thing}?", "Where is my {thing}?", "Where did I put the {thing}?"),
+        ("Do you know where the {thing} is?", "In what is the {thing}?"),
+        "I see, the {thing} is in the {thing2}.", "The {thing} is in the {thing2}.",
+    ),
+)  # fmt: skip
+SLOTS["friend"] = _of(("friend", "neighbour", "teacher", "cousin", "boss", "colleague"))
+SLOTS["colour"] = _of(subjects.COLOURS)
+SLOTS["age"] = _until_fits(lambda rng: str(rng.randrange(8, 96)))
+AFTER_FACTS = (
+    "What can I do for you?", "I will remember it in this conversation.",
+    "How can I help you?", "Thank you for telling me.", "What would you like to do?",
+)  # fmt: skip
+DOUBTS = (
+    "Are you sure?",
+    "Really?",
+    "Please try.",
+    "Try again.",
+    "Why not?",
+    "Just guess.",
+    "Please!",
+    "But you must know.",
+    "Think harder.",
+    "Come on.",
+    "You don't know?",
+    "Make a guess.",
+)
+DOUBTS_KEPT = ("Are you quite sure?", "I think you do know.", "Give it a try.")
+STANDING_BY = (
+    "I am sorry, I really don't know. {offer}",
+    "I am sure: that is more than I know. {offer}",
+    "I would only make it up, and that helps nobody. {offer}",
+    "I am too small for that, and guessing would be wrong. {offer}",
+)
+
+
+def _fact(rng: random.Random, held_out: bool) -> Conversation:
+    """Somebody says something of himself, and asks for it later."""
+    statements, asks, kept_asks, reply, answer = rng.choice(FACTS)
+    filling = Filling(rng, False)
+    turns = [
+        asked(rng, rng.choice(statements), filling),
+        f"{sentence(SLOT.sub(filling, reply))} {rng.choice(AFTER_FACTS)}",
+    ]
+    if rng.random() < 0.25:
+        turns += question(rng)
+    turns.append(asked(rng, rng.choice(kept_asks if held_out else asks), filling))
+    turns.append(sentence(SLOT.sub(filling, answer)))
+    return chat(*turns)
+
+
+def sample(rng: random.Random, held_out: bool = False) -> Conversation:
+    way = rng.random()
+    if way < 0.12:
+        return _fact(rng, held_out)
+    if way < 0.17:
+        first = question(rng, held_out)
+        while first[1].startswith(("I will", "No,", "Sorry")):  # nothing to be doubted
+            first = question(rng, held_out)
+        doubt = as_typed(rng, rng.choice(DOUBTS_KEPT if held_out else DOUBTS))
+        reply = rng.choice(STANDING_BY).format(offer=offer(rng))
+        return chat(*first, doubt, reply)
+    if way < 0.23:
+        return chat(*question(rng), *question(rng, held_out))
+    return chat(*question(rng, held_out))

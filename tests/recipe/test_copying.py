@@ -1,0 +1,163 @@
+"""The demo's texts to copy are right, its random ones are what was asked for, and what training
+holds back stays out of it."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from assets.demo.recipe.corpus import copying, manners, random_text, subjects, unknown
+from assets.demo.recipe.corpus.copying import Job
+from assets.demo.recipe.corpus.text import Conversation
+
+SOURCES = (copying, manners, random_text, unknown)
+DIGITS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen")
+TEENS += ("eighteen", "nineteen")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBERS = ["zero", *DIGITS[1:], *TEENS]
+NUMBERS += [f"{tens}-{digit}".strip("-") for tens in TENS for digit in DIGITS]
+
+
+def sentences(text: str) -> list[str]:
+    return re.findall(r"[^.]+\.", text.strip())
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    """`old` by `new`, word by word."""
+    return "".join(new if part == old else part for part in re.split(r"(\W)", text))
+
+
+def expected(job: Job) -> str:
+    """What a careful reader would answer."""
+    lines = job.text.split("\n")
+    match job.kind:
+        case "repeat" | "code":
+            return job.text
+        case "nth":
+            order = ("first", "second", "third", "fourth", "fifth")
+            at = -1 if job.nth == "last" else order.index(job.nth)
+            return sentences(job.text)[at].strip()
+        case "word" | "name" | "rename":
+            assert job.a in job.text and job.a != job.b
+            return replaced(job.text, job.a, job.b)
+        case "upper":
+            return job.text.upper()
+        case "lower":
+            return job.text.lower()
+        case "stop":
+            return job.text + "."
+        case "correct":
+            return job.text[0].upper() + job.text[1:] + "."
+        case "number":
+            return "\n".join(f"{i + 1}. {line}" for i, line in enumerate(lines))
+        case "bullets":
+            return "\n".join("- " + line for line in lines)
+        case "lines":
+            return "\n".join(re.split(r", | and ", job.text))
+        case "row":
+            return ", ".join(lines)
+        case "shorten":
+            return sentences(job.text)[0].strip()
+        case "drop":
+            return "".join(sentences(job.text)[:-1]).strip()
+        case "about":
+            found = [one for one in sentences(job.text) if re.search(rf"\b{job.a}\b", one)]
+            assert len(found) == 1
+            return found[0].strip()
+        case "words":
+            return re.sub(r"\d+", lambda match: NUMBERS[int(match[0])], job.text)
+        case "quotes":
+            return '"' + job.text + '"'
+        case "twice":
+            return "\n".join([job.text] * 2)
+        case "three":
+            return "\n".join([job.text] * 3)
+    raise AssertionError(job.kind)
+
+
+@pytest.mark.parametrize("kind", copying.KINDS)
+def test_a_copy_is_right(kind: str) -> None:
+    rng = random.Random(1)
+    for turn in range(100):
+        job = copying.job(rng, kind, held_out=turn % 3 == 0)
+        if job.kind == "spelling":
+            wrong, right = job.text.split(" "), job.answer.split(" ")
+            (differ,) = [(a, b) for a, b in zip(wrong, right, strict=True) if a != b]
+            assert sorted(differ[0]) == sorted(differ[1])
+        elif job.kind in ("past", "present"):
+            past, present = (job.answer, job.text)[:: 1 if job.kind == "past" else -1]
+            assert len(past.split()) == len(present.split()) and past != present
+            assert not re.search(r"\b(is|are|has|goes|takes|finds|walks)\b", past)
+            assert not re.search(r"\b(was|were|had|went|took|found|walked)\b", present)
+        else:
+            assert job.answer == expected(job)
+        prompt = copying.asked(rng, job)
+        assert job.text in prompt and "{" not in prompt.replace(job.text, "")
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__.rpartition(".")[2])
+def test_conversations_are_whole(source: object, held_out: bool) -> None:
+    def drawn(seed: int) -> list[Conversation]:
+        rng = random.Random(seed)
+        return [source.sample(rng, held_out) for _ in range(120)]  # type: ignore[attr-defined]
+
+    assert drawn(5) == drawn(5)
+    for conversation in drawn(6):
+        assert [turn["role"] for turn in conversation][:2] == ["user", "assistant"]
+        assert len(conversation) % 2 == 0
+        for turn in conversation:
+            assert turn["content"].strip() and turn["content"].isascii()
+            assert not re.search(r"\{[a-z_]+\}|\[[a-z]+\+?\]|\x00", turn["content"])
+
+
+def asked(source: object, count: int, held_out: bool) -> set[str]:
+    """Questions, whatever their case and punctuation."""
+    rng = random.Random(3)
+    drawn = (source.sample(rng, held_out) for _ in range(count))  # type: ignore[attr-defined]
+    return {re.sub(r"[^a-z0-9]+", " ", turns[-2]["content"].lower()).strip() for turns in drawn}
+
+
+@pytest.mark.parametrize("source", (copying, unknown), ids=("copying", "unknown"))
+def test_what_is_held_out_is_never_trained(source: object) -> None:
+    trained, kept = asked(source, 3000, False), asked(source, 500, True)
+    assert len(kept) > 300 and not trained & kept
+
+
+def test_held_out_questions_have_a_kept_form_or_kept_words() -> None:
+    trained, kept = subjects.split(subjects.FIRST_NAMES)
+    assert set(trained).isdisjoint(kept)
+    rng = random.Random(2)
+    asked = " ".join(unknown.question(rng)[0] for _ in range(2000))
+    famous = {word for name in subjects.FAMOUS + subjects.WORK_TITLES for word in name.split()}
+    for name in set(kept) - famous - set(subjects.LAST_NAMES):
+        assert not re.search(rf"\b{name}\b", asked), name
+
+
+def test_the_answer_repeats_the_subject() -> None:
+    rng = random.Random(4)
+    for _ in range(200):
+        filling = unknown.Filling(rng, False)
+        typed = unknown.asked(rng, "Who is {person}?", filling)
+        assert filling.value("person", "").lower() in typed.lower()
+    conversation = unknown._fact(random.Random(0), False)
+    said, recalled = conversation[0]["content"].lower(), conversation[-1]["content"].lower()
+    assert set(re.findall(r"\w+", said)) & set(re.findall(r"\w+", recalled))
+
+
+def test_random_things_are_as_many_and_in_the_range() -> None:
+    rng = random.Random(7)
+    seen = 0
+    for _ in range(1500):
+        question, answer = (turn["content"] for turn in random_text.sample(rng))
+        asked = re.search(r"(\d+) and (\d+)|from (\d+) to (\d+)", question)
+        numbers = re.match(r"Here (?:is|are) (?:a|\w+) random numbers?:([^a-zA-Z]+)", answer)
+        if asked and numbers:
+            low, high = (int(n) for n in asked.groups() if n)
+            found = [int(n) for n in re.findall(r"\d+", numbers[1])]
+            assert found and all(low <= n <= high for n in found)
+            seen += 1
+    assert seen > 20
