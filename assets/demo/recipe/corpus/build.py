@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, default=200_000)
     parser.add_argument("--held-out", type=int, default=2_000)
     parser.add_argument("--real", type=Path, nargs="*", default=[], metavar="FILE")
-    parser.add_argument("--real-repeat", type=int, default=8)
+    parser.add_argument("--real-repeat", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

@@ -99,15 +99,15 @@ Prague Budapest Athens Istanbul Moscow Kiev Zurich Geneva Basel Munich Hamburg C
 Dresden Leipzig Stuttgart Bremen Hanover Salzburg Graz Milan Venice Florence Naples Turin Genoa
 Palermo Bologna Barcelona Seville Valencia Granada Porto Lyon Marseille Bordeaux Toulouse
 Strasbourg Lille Brussels Antwerp Bruges Amsterdam Rotterdam Utrecht Manchester Liverpool Leeds
-Bristol Oxford Cambridge Edinburgh Glasgow Belfast Cork Cardiff York Bergen Gothenburg Malmo
-Turku Tallinn Riga Vilnius Krakow Gdansk Brno Bratislava Ljubljana Zagreb Belgrade Sofia
-Bucharest Odessa Tbilisi Baku Ankara Cairo Alexandria Tunis Casablanca Marrakesh Lagos Accra Dakar
-Nairobi Kampala Lusaka Durban Tokyo Osaka Kyoto Nagoya Sapporo Seoul Busan Beijing Shanghai Hanoi
-Bangkok Manila Jakarta Singapore Mumbai Delhi Chennai Kolkata Bangalore Karachi Lahore Kathmandu
-Colombo Dubai Doha Beirut Amman Jerusalem Haifa Tehran Sydney Melbourne Brisbane Perth Adelaide
-Auckland Wellington Toronto Montreal Vancouver Ottawa Calgary Quebec Chicago Boston Seattle Denver
-Houston Dallas Miami Atlanta Detroit Phoenix Portland Austin Philadelphia Cleveland Havana Bogota
-Lima Quito Santiago Montevideo Caracas Brasilia
+Bristol Oxford Cambridge Edinburgh Glasgow Belfast Cork Cardiff York Bergen Gothenburg Malmo Turku
+Tallinn Riga Vilnius Krakow Gdansk Brno Bratislava Ljubljana Zagreb Belgrade Sofia Bucharest Odessa
+Tbilisi Baku Ankara Cairo Alexandria Tunis Casablanca Marrakesh Lagos Accra Dakar Nairobi Kampala
+Lusaka Durban Tokyo Osaka Kyoto Nagoya Sapporo Seoul Busan Beijing Shanghai Hanoi Bangkok Manila
+Jakarta Singapore Mumbai Delhi Chennai Kolkata Bangalore Karachi Lahore Kathmandu Colombo Dubai
+Doha Beirut Amman Jerusalem Haifa Tehran Sydney Melbourne Brisbane Perth Adelaide Auckland
+Wellington Toronto Montreal Vancouver Ottawa Calgary Quebec Chicago Boston Seattle Denver Houston
+Dallas Miami Atlanta Detroit Phoenix Portland Austin Philadelphia Cleveland Havana Bogota Lima
+Quito Santiago Montevideo Caracas Brasilia
 """)
 COUNTRIES = _phrases("""
 France, Germany, Italy, Spain, Portugal, Ireland, Norway, Sweden, Denmark, Finland, Poland,
@@ -128,8 +128,8 @@ Ness, Niagara Falls, the Black Forest, the Sahara, the Atacama Desert, Greenland
 Crete, Malta, Tasmania, Hawaii, the Vatican, Versailles, the Alhambra
 """)
 INVENTIONS = _phrases("""
-telephone, light bulb, steam engine, bicycle, printing press, telescope, microscope, radio,
-television, computer, camera, aeroplane, helicopter, submarine, battery, refrigerator, typewriter,
+light bulb, steam engine, bicycle, telescope, microscope, radio,
+television, computer, camera, helicopter, submarine, battery, refrigerator, typewriter,
 sewing machine, piano, violin, saxophone, guitar, compass, thermometer, barometer, zip, safety pin,
 paper clip, pencil, ballpoint pen, umbrella, parachute, hot air balloon, locomotive, motor car,
 lift, escalator, traffic light, stapler, lawn mower, vacuum cleaner, washing machine, dishwasher,
@@ -138,7 +138,7 @@ windmill, water wheel, plough, tractor, dynamite, match, candle, mirror, spectac
 stethoscope, syringe, wheelchair, postage stamp, banknote, calendar, alphabet, zero, sandwich,
 chocolate bar, ice cream cone, potato chip, tea bag, chewing gum, jigsaw puzzle, crossword, roller
 skate, skateboard, snowboard, yo-yo, kite, chess clock, whistle, metronome, gramophone,
-loudspeaker, microphone, internet, world wide web, email, barcode, credit card, mobile phone,
+loudspeaker, microphone, internet, email, barcode, credit card, mobile phone,
 computer mouse, hard disk, floppy disk
 """)
 EVENTS = _phrases("""
@@ -168,13 +168,13 @@ monetarism, inflation, deflation, a mortgage, a hedge fund, compound interest, t
 insolvency, blockchain, cryptography, cloud computing, virtual reality, a compiler, a database
 index, a firewall, a microservice, a load balancer, a kernel driver, a file system, a message
 queue, a container image, baroque music, impressionism, cubism, surrealism, gothic architecture,
-art deco, counterpoint, sonata form, iambic pentameter, a cantata, free jazz,
-flamenco, calligraphy, acupuncture, homeopathy, astrology, feng shui, numerology, the placebo
-effect, cognitive dissonance, behaviourism, psychoanalysis, the trolley problem, the prisoner's
-dilemma, the butterfly effect, the Turing test, Moore's law, Occam's razor, Pareto efficiency, the
-gold standard, habeas corpus, a writ of summons, a patent troll, a power of attorney, value added
-tax, a carburettor, a gearbox, a transformer station, a heat exchanger, a turbine blade, a sextant,
-a bassoon, a samovar, a trebuchet
+art deco, counterpoint, sonata form, iambic pentameter, a cantata, free jazz, flamenco,
+calligraphy, acupuncture, homeopathy, astrology, feng shui, numerology, the placebo effect,
+cognitive dissonance, behaviourism, psychoanalysis, the trolley problem, the prisoner's dilemma,
+the butterfly effect, the Turing test, Moore's law, Occam's razor, Pareto efficiency, the gold
+standard, habeas corpus, a writ of summons, a patent troll, a power of attorney, value added tax, a
+carburettor, a gearbox, a transformer station, a heat exchanger, a turbine blade, a sextant, a
+bassoon, a samovar, a trebuchet
 """)
 SUBJECTS = _phrases("""
 climate change, the history of bread, modern art, renewable energy, electric cars, school uniforms,
@@ -235,23 +235,20 @@ Seasons, Moonlight Sonata, Mona Lisa, The Scream, The Night Watch, Treasure Isla
 Crusoe, Alice in Wonderland, The Jungle Book, Macbeth, Les Miserables, Crime and Punishment
 """)
 HOW_TO = _phrases("""
-bake a sourdough bread, fix a flat tyre, tie a bow tie, change a light bulb, paint a wall, build a
-bookshelf, plant a tree, train a puppy, play the guitar, learn the piano, juggle five balls, knit a
-scarf, sew a button, iron a shirt, clean an oven, repair a bicycle, sharpen a knife, open a stuck
-jar, remove a wine stain, unblock a sink, install a printer, reset a router, back up a phone, build
-a website, start a company, write a will, buy a house, rent a flat, sell a car, get a visa, file a
-tax return, open a bank account, invest money, save for a house, find a job, quit a job, ask for a
-raise, make new friends, plan a wedding, organise a party, cook risotto, roast a chicken, make
-sushi, brew beer, make cheese, pickle cucumbers, roll out pasta dough, bake a birthday cake, lose
-weight, build muscle, run a marathon, learn to swim, do a handstand, ski downhill, sail a boat, fly
-a drone, drive a car, park a caravan, ride a horse, catch a fish, light a campfire, pitch a tent,
-read a map, climb a mountain, survive in the desert, learn Spanish, learn to dance, draw a face,
-paint with oil, take better photos, edit a video, record a song, write a novel, publish a book,
-give a speech, win at chess, solve a sudoku, solve a Rubik's cube, do a card trick, raise chickens,
-keep bees, prune roses, grow tomatoes, build a pond, lay tiles, hang a picture, restore a table,
-weld steel, solder a cable, build a radio, fix a leaking tap, insulate a roof, sell on a market,
-train a parrot, fold a paper crane, carve wood, make candles, make soap, dye a shirt, clean a
-camera lens, sleep better
+fix a flat tyre, tie a bow tie, paint a wall, build a bookshelf, plant a tree, train a puppy,
+juggle five balls, knit a scarf, sew a button, iron a shirt, clean an oven, repair a bicycle,
+sharpen a knife, open a stuck jar, unblock a sink, install a printer, reset a router, back up a
+phone, build a website, start a company, write a will, buy a house, rent a flat, sell a car, get a
+visa, file a tax return, open a bank account, invest money, quit a job, ask for a raise, plan a
+wedding, organise a party, cook risotto, roast a chicken, make sushi, brew beer, make cheese,
+pickle cucumbers, roll out pasta dough, lose weight, build muscle, run a marathon, do a handstand,
+ski downhill, sail a boat, fly a drone, drive a car, park a caravan, ride a horse, catch a fish,
+light a campfire, pitch a tent, climb a mountain, survive in the desert, paint with oil, take
+better photos, edit a video, record a song, write a novel, publish a book, solve a sudoku, solve a
+Rubik's cube, do a card trick, raise chickens, keep bees, prune roses, grow tomatoes, build a pond,
+lay tiles, hang a picture, restore a table, weld steel, solder a cable, build a radio, fix a
+leaking tap, insulate a roof, sell on a market, train a parrot, fold a paper crane, carve wood,
+make candles, make soap, dye a shirt, clean a camera lens
 """)
 HOME_NEEDS = _phrases("""
 my headache, my sore knee, my back pain, a bad cough, a high fever, a rash on my arm, my stomach
@@ -283,8 +280,8 @@ website, web shop, mobile app, chat app, video game, chess engine, web server, d
 operating system, text editor, calculator app, weather app, todo app, login page, neural network,
 game of snake, platform game, photo filter, music player, calendar app, blog engine, web crawler,
 search engine, spreadsheet, drawing program, discord bot, browser extension, ray tracer, file
-manager, password manager, e-mail client, linked list library, docker setup, build
-script, payment system, booking system, recommendation system, speech recogniser, image classifier
+manager, password manager, e-mail client, linked list library, docker setup, build script, payment
+system, booking system, recommendation system, speech recogniser, image classifier
 """)
 RELIGION = _phrases("""
 God, the afterlife, heaven, religion, fate, the soul, karma, angels, miracles, ghosts, horoscopes,

@@ -42,7 +42,9 @@ def read_topics(path: Path) -> list[Topic]:
     topics, seen = [], set()
     for block in re.split(r"^# ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         name, _, rest = block.partition("\n")
-        questions, reserved, body = [], [], []
+        questions: list[str] = []
+        reserved: list[str] = []
+        body: list[str] = []
         for line in rest.splitlines():
             if line[:2] in ("? ", "! ") and not body:
                 wording = line[2:].strip()

@@ -16,6 +16,7 @@ from pathlib import Path
 from assets.demo.recipe.corpus import subjects
 from assets.demo.recipe.corpus.subjects import reserved
 from assets.demo.recipe.corpus.text import (
+    ANSWERS,
     Conversation,
     Topic,
     as_typed,
@@ -28,6 +29,29 @@ from assets.demo.recipe.corpus.text import (
 Filler = Callable[[random.Random, bool], str]
 FORMS = Path(__file__).parent / "forms"
 SLOT = re.compile(r"\{(a_)?([A-Za-z_]+?)(\d?)(_you)?\}")
+
+
+def plain(text: str) -> str:
+    """`text` without its case and punctuation."""
+    return " ".join(re.findall(r"[^\W_]+", text.lower()))
+
+
+def _taught() -> set[str]:
+    """Wordings of the topics that have answers."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in ANSWERS.glob("*.txt"))
+    return {plain(line[2:]) for line in text.splitlines() if line[:2] in ("? ", "! ")}
+
+
+TAUGHT = _taught()
+_TAUGHT_TEXT = f" {' | '.join(sorted(TAUGHT))} "
+
+
+def _untaught(words: Sequence[str], by_last_word: bool = False) -> tuple[str, ...]:
+    """Those of `words` that no topic asks about: people by their last name."""
+    keys = [plain(word).split()[-1] if by_last_word else plain(word) for word in words]
+    return tuple(
+        word for word, key in zip(words, keys, strict=True) if f" {key} " not in _TAUGHT_TEXT
+    )
 
 
 def _of(words: Sequence[str]) -> Filler:
@@ -50,7 +74,7 @@ def _until_fits(make: Callable[[random.Random], str]) -> Filler:
 _first, _last, _famous = (
     _of(subjects.FIRST_NAMES),
     _of(subjects.LAST_NAMES),
-    _of(subjects.FAMOUS),
+    _of(_untaught(subjects.FAMOUS, by_last_word=True)),
 )
 
 
@@ -81,9 +105,12 @@ def _company(rng: random.Random) -> str:
     return f"{subjects.made_up(rng).capitalize()} {rng.choice(COMPANY_ENDS)}"
 
 
+TITLES = _untaught(subjects.WORK_TITLES)
+
+
 def _title(rng: random.Random) -> str:
     if rng.random() < 0.5:
-        return rng.choice(subjects.WORK_TITLES)
+        return rng.choice(TITLES)
     return f"The {rng.choice(ADJECTIVES)} {rng.choice(NOUNS)}"
 
 
@@ -103,17 +130,17 @@ SLOTS: dict[str, Filler] = {
     "fname": _first,
     "city": _of(subjects.CITIES),
     "country": _of(subjects.COUNTRIES),
-    "landmark": _of(subjects.LANDMARKS),
+    "landmark": _of(_untaught(subjects.LANDMARKS)),
     "invention": _of(subjects.INVENTIONS),
-    "event": _of(subjects.EVENTS),
+    "event": _of(_untaught(subjects.EVENTS)),
     "event_now": _of(subjects.TEAMS),
     "good": _of(subjects.MARKETS),
-    "rare": _of(subjects.RARE),
-    "subject": _of(subjects.SUBJECTS),
+    "rare": _of(_untaught(subjects.RARE)),
+    "subject": _of(_untaught(subjects.SUBJECTS)),
     "business": _of(subjects.BUSINESSES),
     "venue": _of(subjects.PLACES_TO_GO),
     "product": _of(subjects.PRODUCTS),
-    "howto": _of(subjects.HOW_TO),
+    "howto": _of(_untaught(subjects.HOW_TO)),
     "illness": _of(subjects.HOME_NEEDS),
     "legal": _of(subjects.LEGAL_NEEDS),
     "money": _of(subjects.MONEY_NEEDS),
@@ -257,14 +284,22 @@ def asked(rng: random.Random, form: str, filling: Filling) -> str:
     return text
 
 
-def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
-    """A question that cannot be answered, and the answer."""
+def _drawn(rng: random.Random, held_out: bool) -> tuple[str, Topic, str, Filling]:
+    """A kind of question, a form of asking, and what fills it: for held-out samples either a
+    reserved form or reserved words."""
     kind, topic = rng.choices(KINDS, WEIGHTS)[0]
     form, kept = rng.choice(topic.questions), False
     if held_out:
         kept = bool(slots_of(form)) and rng.random() < 0.5
         form = form if kept else rng.choice(topic.reserved)
-    filling = Filling(rng, kept)
+    return kind, topic, form, Filling(rng, kept)
+
+
+def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
+    """A question that cannot be answered, and the answer."""
+    kind, topic, form, filling = _drawn(rng, held_out)
+    while plain(SLOT.sub(filling, form)) in TAUGHT:
+        kind, topic, form, filling = _drawn(rng, held_out)
     typed = asked(rng, form, filling)
     known = slots_of(form)
     answers = [answer for answer in topic.answers if slots_of(answer) <= known]
