@@ -16,13 +16,13 @@ from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.clock import Clock
 from decoding.model.prefix import common_prefix
-from decoding.model.target import Pass, Target
+from decoding.model.target import ForwardOutput, Target
 from decoding.params import Params
-from decoding.probes import with_evidence
+from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
 from decoding.tree import Draft, DraftTree, chain
-from decoding.verification.acceptance import Verdict, accept, accept_typical
+from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
 from decoding.verification.sampling import pick
 
@@ -143,7 +143,7 @@ class Decoder:
         self._clock.mark()
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
-        verdict = self._judge(draft, result.logits, params)
+        verdict = self._verify(draft, result.logits, params)
         self._cache.keep([0, *verdict.path])
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
         emitted = self._commit(choice, params)
@@ -174,7 +174,7 @@ class Decoder:
         if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)  # not a part of the round's time: it may measure
         if self.watched:  # not a part of decoding, nor of its time
-            record = with_evidence(record, draft, result.logits, verdict.draws, params)
+            record = with_probabilities(record, draft, result.logits, verdict.draws, params)
         return record
 
     @property
@@ -213,7 +213,7 @@ class Decoder:
             draft = Draft(DraftTree(chain(0), root))
         return draft
 
-    def _judge(self, draft: Draft, logits: Tensor, params: Params) -> Verdict:
+    def _verify(self, draft: Draft, logits: Tensor, params: Params) -> VerifyResult:
         if params.acceptance == "typical" and draft.q is None:
             return accept_typical(
                 draft, logits, params.sampling, params.epsilon, params.delta, self._noise
@@ -284,7 +284,7 @@ class Decoder:
             seconds,
         )
 
-    def _of_path(self, result: Pass, path: Sequence[int]) -> Tensor | None:
+    def _of_path(self, result: ForwardOutput, path: Sequence[int]) -> Tensor | None:
         """What the drafter asks for of the root and the accepted path."""
         needs = "none" if self.drafter is None else self.drafter.needs
         features = result.taps if needs == "taps" else result.features

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from decoding.params import Params, SamplingParams
-from decoding.round import Belief, Likely, Pruned, Round
+from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.tree import Draft
 from decoding.verification.acceptance import plausible
 from decoding.verification.sampling import probabilities
@@ -21,7 +21,7 @@ TOP = 5  # of the likeliest tokens at each place
 DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is written down
 
 
-def with_evidence(
+def with_probabilities(
     record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, params: Params
 ) -> Round:
     """The round with all that watched rounds carry (see `Round`). `logits` [n, V] are the target's,
@@ -68,13 +68,13 @@ def with_evidence(
 
 
 @torch.inference_mode()
-def believe(logits: Tensor, token: int, sampling: SamplingParams) -> Belief:
+def probe_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> TokenProbs:
     """How the target saw the place that `token` came to, by its `logits` [1, V] there."""
     before, after = logits.float().log_softmax(-1), probabilities(logits, sampling)
     columns = _outlook(before, after)
     columns["own"] = torch.stack([before[0, token].exp(), after[0, token]])
     found = _fetch(columns)
-    return Belief(_short(found["entropies"])[0], _tops(found, 1)[0], _pair(found["own"]))
+    return TokenProbs(_short(found["entropies"])[0], _tops(found, 1)[0], _pair(found["own"]))
 
 
 def _outlook(before: Tensor, after: Tensor) -> dict[str, Tensor]:

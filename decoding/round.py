@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 
-class Fate(StrEnum):
+class TokenFate(StrEnum):
     """What became of a token."""
 
     FIRST = "first"  # sampled from the prefill's logits, before any round
@@ -21,7 +21,7 @@ class Fate(StrEnum):
     @property
     def ghost(self) -> bool:
         """Drafted and shown, but never part of the text."""
-        return self is Fate.REJECTED or self is Fate.DROPPED
+        return self is TokenFate.REJECTED or self is TokenFate.DROPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class TokenEvent:
 
     id: int
     text: str
-    fate: Fate
+    fate: TokenFate
     round: int
     node: int = -1
 
@@ -56,7 +56,7 @@ Likely = tuple[int, float, float]  # an id, its probability before and after tem
 
 
 @dataclass(frozen=True, slots=True)
-class Belief:
+class TokenProbs:
     """How the target saw the place of one token: its `entropy` in bits, before temperature and
     cuts, the likeliest tokens there, and the two probabilities of the one that came."""
 

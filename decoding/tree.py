@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Shape:
+class TreeShape:
     """Parents of the nodes, parents before children; `parents[0]` is -1."""
 
     parents: tuple[int, ...]
@@ -62,16 +62,16 @@ class Shape:
 
 
 @lru_cache(maxsize=256)
-def chain(gamma: int) -> Shape:
+def chain(gamma: int) -> TreeShape:
     """A root with `gamma` drafted tokens behind it, one after the other."""
-    return Shape(tuple(range(-1, gamma)))
+    return TreeShape(tuple(range(-1, gamma)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DraftTree:
     """`tokens` [n] on the target's device, `tokens[0]` the last committed token."""
 
-    shape: Shape
+    shape: TreeShape
     tokens: Tensor
 
     def __len__(self) -> int:
@@ -79,7 +79,7 @@ class DraftTree:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class CandidatePool:
     """All that a drafter guessed before it chose what to verify: `tokens` [n], `parents` [n]
     (indices into the pool, -1 the root), `scores` [n] summed log-probabilities from the root, and
     how many guesses each node that was run gave (`width`): the i-th guess has rank i % width.
@@ -119,5 +119,5 @@ class Draft:
     q: Tensor | None = None
     own_p: Callable[[], Tensor] | None = None
     ranks: tuple[int, ...] = ()
-    pool: Pool | None = None
+    pool: CandidatePool | None = None
     kept: Tensor | None = None

@@ -21,11 +21,11 @@ from app.cli.run import first_prompts, progress
 from app.config.settings import Settings
 from app.engine.lane import Lane, answer_seed
 from app.models.library import with_demo
-from app.models.loaded import Family, load_family
+from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
 from app.report.document import settings_report
 from app.strategies.registry import LaneSpec
-from app.text.plural import counted
+from app.text.plural import pluralize
 from decoding.errors import InputError
 from decoding.params import with_settings
 from decoding.stats import Stats
@@ -57,7 +57,7 @@ def bench(
     """One JSON-able report; see `_summary` for a contestant's figures."""
     with progress() as say:
         strategies = {spec.strategy for spec in settings.lanes}
-        family = load_family(settings.models, lambda what, part: say(f"loading {what}"), strategies)
+        family = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
         prompts = first_prompts(settings, requests, family)
         contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
         names = list(contestants)
@@ -114,8 +114,8 @@ def readable(report: dict[str, Any]) -> str:
     if report["first_turns_only"]:
         lines.append("Only the first turn of each conversation was answered.")
     lines.append(
-        f"{counted(report['prompts'], 'prompt')}, {counted(report['repeats'], 'repeat')}, "
-        f"{report['device']} {report['dtype']}, {counted(report['threads'], 'thread')}, "
+        f"{pluralize(report['prompts'], 'prompt')}, {pluralize(report['repeats'], 'repeat')}, "
+        f"{report['device']} {report['dtype']}, {pluralize(report['threads'], 'thread')}, "
         "batch size 1; medians over the repeats"
     )
     return "\n".join(lines) + "\n"
@@ -152,7 +152,7 @@ def _summary(
 def _comparable(spec: LaneSpec, settings: Settings) -> bool:
     """It says what the target says, at the run's length: a draft model alone does not, nor does
     chance."""
-    own = with_settings(settings.params, spec.pins)
+    own = with_settings(settings.params, spec.overrides)
     same_length = own.max_new_tokens == settings.max_new_tokens
     return own.sampling.greedy and same_length and spec.strategy != "drafter"
 
@@ -163,7 +163,7 @@ def _speed(answers: Sequence[Answer]) -> float | None:
     return emitted / sum(a.seconds for a in answers) if emitted else None
 
 
-def _lanes(settings: Settings, family: Family, seed: int) -> dict[str, Contestant]:
+def _lanes(settings: Settings, family: LoadedModels, seed: int) -> dict[str, Contestant]:
     lanes = [Lane(spec, family) for spec in settings.lanes]
     lanes = [lane for lane in lanes if lane.available]
     if not lanes:
@@ -183,7 +183,9 @@ def _lanes(settings: Settings, family: Family, seed: int) -> dict[str, Contestan
     return {lane.spec.name: contestant(lane) for lane in lanes}
 
 
-def _peers(settings: Settings, family: Family, peers: Sequence[Peer]) -> dict[str, Contestant]:
+def _peers(
+    settings: Settings, family: LoadedModels, peers: Sequence[Peer]
+) -> dict[str, Contestant]:
     """Hugging Face's own `generate` on the same weights, under its own attention and cache."""
     if not peers:
         return {}

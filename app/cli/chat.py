@@ -56,5 +56,5 @@ def _not_yet_known(spec: LaneSpec) -> LaneInfo:
         reason=None,
         enabled=True,
         default_gamma=0,
-        pins=spec.pins,
+        overrides=spec.overrides,
     )

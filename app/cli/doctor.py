@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.terminal import put
-from app.text.plural import counted
+from app.cli.terminal import print_output
+from app.text.plural import pluralize
 from app.version import VERSION
 from decoding.errors import InputError
 
@@ -52,9 +52,9 @@ def doctor(
     for finding in examine():
         findings.append(finding)
         if not as_json:
-            put(_line(finding))
+            print_output(_line(finding))
     if as_json:
-        put(json.dumps(envelope(checks=[asdict(finding) for finding in findings])))
+        print_output(json.dumps(envelope(checks=[asdict(finding) for finding in findings])))
     raise typer.Exit(int(any(finding.state == "wrong" for finding in findings)))
 
 
@@ -137,7 +137,7 @@ def _settings() -> Finding:
     names = presets.all()
     for name in names:
         presets.get(name)
-    return Finding("settings", "ok", ", ".join([found, *own, counted(len(names), "preset")]))
+    return Finding("settings", "ok", ", ".join([found, *own, pluralize(len(names), "preset")]))
 
 
 def _conversations() -> Finding:
@@ -154,7 +154,7 @@ def _conversations() -> Finding:
 def _torch() -> Finding:
     import torch
 
-    found = f"{torch.__version__}, {counted(torch.get_num_threads(), 'thread')} by default"
+    found = f"{torch.__version__}, {pluralize(torch.get_num_threads(), 'thread')} by default"
     return Finding("torch", "ok", f"{found}, transformers {version('transformers')}")
 
 
@@ -207,7 +207,7 @@ def _cache() -> Finding:
 
     models = sum(found.kind == "model" for found in cached())
     offline = ", HF_HUB_OFFLINE is set: nothing is downloaded" if HF_HUB_OFFLINE else ""
-    found = f"{counted(models, 'model')} in {HF_HUB_CACHE}{offline}"
+    found = f"{pluralize(models, 'model')} in {HF_HUB_CACHE}{offline}"
     advice = "" if models else "specchat --target ID downloads one; any folder will do as well"
     return Finding("model cache", "ok" if models else "note", found, advice)
 
@@ -217,11 +217,11 @@ def _demo() -> Finding:
     from app.config.overrides import parse_strategies
     from app.config.settings import ModelOptions
     from app.engine.lane import Lane
-    from app.models.loaded import load_family
+    from app.models.loaded import load_models
     from decoding.params import Params
     from decoding.tokenizing.stopping import Stop
 
-    family = load_family(ModelOptions(dtype="float32"))
+    family = load_models(ModelOptions(dtype="float32"))
     ids = family.encode([{"role": "user", "content": DEMO_PROMPT}])
     params = Params(max_new_tokens=DEMO_TOKENS)
     answers = {}

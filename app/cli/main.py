@@ -18,7 +18,7 @@ from app.cli.doctor import doctor
 from app.cli.heads import heads
 from app.cli.models import models
 from app.cli.replay import replay
-from app.cli.terminal import OutputLost, need_terminal, put
+from app.cli.terminal import OutputLost, print_output, require_terminal
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ def run(
     with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
         outcome = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
-        put(json.dumps(outcome.document, allow_nan=False))
+        print_output(json.dumps(outcome.document, allow_nan=False))
     else:
-        put(readable(outcome.document))
+        print_output(readable(outcome.document))
     raise typer.Exit(outcome.exit_code)
 
 
@@ -211,14 +211,14 @@ def bench(
     from app.cli.bench import readable
 
     report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
-    put(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
+    print_output(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
 
 
 def _open_screen(flags: Flags) -> NoReturn:
     from app.config.settings import load_settings
 
     settings = load_settings(flags)
-    need_terminal("specchat run --prompt TEXT")
+    require_terminal("specchat run --prompt TEXT")
     from app.cli.chat import open_screen
 
     raise typer.Exit(open_screen(settings, _seed(settings.seed)))
@@ -226,7 +226,7 @@ def _open_screen(flags: Flags) -> NoReturn:
 
 def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
     from app.cli.prompt_file import Request, parse_requests, read_requests
-    from app.config.settings import refuse_broken_text
+    from app.config.settings import require_unicode
 
     if (prompt is None) == (prompts is None):
         raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")
@@ -239,7 +239,7 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
         # what is not UTF-8 becomes what the shell makes of it in an argument
         text = _stdin("--prompt -").decode("utf-8-sig", "surrogateescape")
         text = text.removesuffix("\n").removesuffix("\r")
-    refuse_broken_text(text, "--prompt")
+    require_unicode(text, "--prompt")
     if not text.strip():
         raise InputError("the prompt is empty: give --prompt some text")
     return [Request(turns=(text,))]

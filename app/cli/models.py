@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.terminal import put
+from app.cli.terminal import print_output
 
 
 def models(
@@ -23,7 +23,7 @@ def models(
     from app.report.document import envelope
 
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
-    put(json.dumps(envelope(**found)) if as_json else _readable(found))
+    print_output(json.dumps(envelope(**found)) if as_json else _readable(found))
 
 
 def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
@@ -55,13 +55,13 @@ def _parts(options: Any) -> list[dict[str, Any]]:
 
 
 def _readable(found: dict[str, Any]) -> str:
-    from app.models.catalog import in_words
+    from app.models.catalog import format_bytes
 
     lines = []
     for family in found["families"]:
         lines += [f"{family['name']}: --preset {family['name']}", *_rows(family)]
     for model in found["models"]:
-        lines += [f"{model['name']} ({in_words(model['size'])}): --target {model['place']}"]
+        lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['place']}"]
         lines += _rows(model)
     if not found["models"]:
         lines.append("The Hugging Face cache holds no causal language model.")

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.config.settings import refuse_broken_text
+from app.config.settings import require_unicode
 from decoding.errors import InputError
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
 ROLES = ("system", "user", "assistant", "tool")
-MOST_BYTES = 64 * 2**20  # far more than can be answered: a wrong file, such as a model's
+MAX_BYTES = 64 * 2**20  # far more than can be answered: a wrong file, such as a model's
 
 Message = dict[str, str]
 
@@ -32,7 +32,7 @@ class Request:
 def read_requests(path: Path) -> list[Request]:
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise InputError(f"no file {path}: --prompts takes a JSONL file, or - for stdin") from None
     except (OSError, ValueError) as error:
@@ -42,8 +42,8 @@ def read_requests(path: Path) -> list[Request]:
 
 def parse_requests(data: bytes, where: str) -> list[Request]:
     """Raises InputError that names the file and line."""
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{where} is larger than {MOST_BYTES >> 20} MiB: split it")
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{where} is larger than {MAX_BYTES >> 20} MiB: split it")
     # Bytes are split, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.
     requests = [
         _parse(line, f"{where}:{number}")
@@ -93,7 +93,7 @@ def _parse(line: bytes, where: str) -> Request:
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{where} must be text that is not empty")
-    refuse_broken_text(value, where)
+    require_unicode(value, where)
     return value
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.terminal import need_terminal
+from app.cli.terminal import require_terminal
 from decoding.errors import InputError
 
 
@@ -30,7 +30,7 @@ def replay(
 
         write_cast(recording, cast, parse_size(size), speed)
         return
-    need_terminal("specchat replay FILE --cast OUT")
+    require_terminal("specchat replay FILE --cast OUT")
     from app.config.settings import load_settings
     from app.tui.replay.app import run_replay
 

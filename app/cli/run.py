@@ -13,7 +13,7 @@ from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.lane import Lane, answer_seed
 from app.engine.turn import describe
-from app.models.loaded import Family, load_family
+from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from decoding.decoder import Prompt
 from decoding.errors import InputError
@@ -30,7 +30,7 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
     """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
     the document. Ctrl+C ends with what is done so far and exit code 130."""
     with progress() as say:
-        family = load_family(
+        family = load_models(
             settings.models,
             lambda what, part: say(f"loading {what}"),
             {spec.strategy for spec in settings.lanes},
@@ -74,7 +74,7 @@ def _answer(
     request: Request,
     first_ids: list[int],
     lanes: Sequence[Lane],
-    family: Family,
+    family: LoadedModels,
     seed: int,
     first_index: int,
     trace: bool,
@@ -114,7 +114,7 @@ def _run_lanes(
     settings: Settings,
     ids: list[int],
     lanes: Sequence[Lane],
-    family: Family,
+    family: LoadedModels,
     seed: int,
     index: int,
     trace: bool,
@@ -161,7 +161,7 @@ def _opening(settings: Settings, request: Request) -> list[Message]:
 
 
 def first_prompts(
-    settings: Settings, requests: Sequence[Request], family: Family
+    settings: Settings, requests: Sequence[Request], family: LoadedModels
 ) -> list[list[int]]:
     """The ids of each request's first prompt, all of them checked before the first is answered."""
     prompts = []

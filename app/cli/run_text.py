@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.text.plural import counted
+from app.text.plural import pluralize
 from app.text.terminal_text import visible
 
 
@@ -30,7 +30,7 @@ def _figures(lane: dict[str, Any]) -> str:
         return f"not available: {lane['reason']}"
     if lane["finish_reason"] == "error":
         return f"broke: {lane['reason']}"
-    parts = [counted(lane["tokens"], "token")]
+    parts = [pluralize(lane["tokens"], "token")]
     for key, form in (
         ("ttft_seconds", "TTFT {:.3f} s"),
         ("tokens_per_second", "{:.1f} tok/s"),

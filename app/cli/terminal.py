@@ -12,7 +12,7 @@ class OutputLost(Exception):
     """What a command found out did not get to where stdout leads."""
 
 
-def need_terminal(instead: str) -> None:
+def require_terminal(instead: str) -> None:
     """Raises InputError where there is none. What the screen draws goes to stderr."""
     if os.environ.get("TERM") == "dumb":
         raise InputError(f"this terminal can't draw a screen (TERM is dumb); use: {instead}")
@@ -21,7 +21,7 @@ def need_terminal(instead: str) -> None:
         raise InputError(f"the screen needs a terminal; without one use: {instead}")
 
 
-def put(text: str) -> None:
+def print_output(text: str) -> None:
     """`text` and a line's end to stdout, with ? for what its encoding can't say. Raises OutputLost
     where stdout is closed, its reader has gone, or the disk is full."""
     stdout = sys.stdout

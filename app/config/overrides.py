@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from app.strategies.registry import ACTS_ON, STRATEGIES, LaneSpec, free_name, settings_of
+from app.strategies.registry import ACTS_ON, STRATEGIES, LaneSpec, settings_of, unique_name
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 
-MOST_GAMMA = 64
+MAX_GAMMA = 64
 
 
 class LaneSettings(BaseModel):
@@ -34,9 +34,9 @@ class LaneSettings(BaseModel):
     def _auto_or_length(cls, gamma: object) -> object:
         if gamma is None or gamma == "auto":
             return gamma
-        if str(gamma).isdecimal() and int(str(gamma)) <= MOST_GAMMA:
+        if str(gamma).isdecimal() and int(str(gamma)) <= MAX_GAMMA:
             return int(str(gamma))
-        raise ValueError(f"must be auto or a whole number from 0 to {MOST_GAMMA}, not '{gamma}'")
+        raise ValueError(f"must be auto or a whole number from 0 to {MAX_GAMMA}, not '{gamma}'")
 
     @property
     def params(self) -> Params:
@@ -77,16 +77,18 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
             )
             raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
         try:
-            pins = _pins(strategy, own)
+            overrides = _parse_overrides(strategy, own)
         except InputError as error:
             raise InputError(f"strategy '{written}': {error}") from error
-        lanes.append(LaneSpec(strategy, free_name(written, [lane.name for lane in lanes]), pins))
+        lanes.append(
+            LaneSpec(strategy, unique_name(written, [lane.name for lane in lanes]), overrides)
+        )
     return tuple(lanes)
 
 
-def _pins(strategy: str, own: list[str]) -> dict[str, Any]:
+def _parse_overrides(strategy: str, own: list[str]) -> dict[str, Any]:
     """Values by name from ["gamma=2", "top-p=0.9"]."""
-    pins: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     for setting in own:
         written, _, value = setting.partition("=")
         name = written.strip().replace("-", "_")
@@ -94,12 +96,12 @@ def _pins(strategy: str, own: list[str]) -> dict[str, Any]:
             what = f"{written} does nothing there" if name in ACTS_ON else "unknown setting"
             what += "" if name in ACTS_ON else f" '{written}'"
             raise InputError(f"{what}; its own may be {', '.join(settings_of(strategy))}")
-        if name in pins:
+        if name in overrides:
             raise InputError(f"{name} is given twice")
         try:
-            pins[name] = getattr(LaneSettings.model_validate({name: value.strip()}), name)
+            overrides[name] = getattr(LaneSettings.model_validate({name: value.strip()}), name)
         except ValidationError as error:
             first = error.errors()[0]
             separator = " " if first["type"] == "value_error" else ": "
             raise InputError(f"{name}{separator}{complaint(first)}") from error
-    return pins
+    return overrides

@@ -50,10 +50,10 @@ def config_file() -> Path:
     return platformdirs.user_config_path("specchat") / "config.toml"
 
 
-PLACES = ("target", "draft", "medusa", "eagle", "eagle1")
+MODEL_ROLES = ("target", "draft", "medusa", "eagle", "eagle1")
 
 
-class FamilyPlaces(BaseModel):
+class FamilyEntry(BaseModel):
     """A family of the user's own: [families.NAME] in config.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -66,7 +66,7 @@ class FamilyPlaces(BaseModel):
 
     @property
     def places(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+        return {name: getattr(self, name) for name in MODEL_ROLES if getattr(self, name)}
 
 
 class Settings(LaneSettings, BaseSettings):
@@ -76,7 +76,7 @@ class Settings(LaneSettings, BaseSettings):
         env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
     )
 
-    families: dict[str, FamilyPlaces] = Field(default_factory=dict)  # the user's own, by name
+    families: dict[str, FamilyEntry] = Field(default_factory=dict)  # the user's own, by name
     preset: str = "demo"  # the name of a family
     target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
@@ -111,7 +111,7 @@ class Settings(LaneSettings, BaseSettings):
 
     @field_validator("families")
     @classmethod
-    def _the_demo_is_ours(cls, families: dict[str, FamilyPlaces]) -> dict[str, FamilyPlaces]:
+    def _the_demo_is_ours(cls, families: dict[str, FamilyEntry]) -> dict[str, FamilyEntry]:
         if "demo" in families:
             raise ValueError("demo is the family that comes along: take another name")
         return families
@@ -147,7 +147,7 @@ class Settings(LaneSettings, BaseSettings):
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
-            refuse_broken_text(text, "the text")
+            require_unicode(text, "the text")
         return value
 
     @classmethod
@@ -168,7 +168,7 @@ class Settings(LaneSettings, BaseSettings):
     @property
     def models(self) -> ModelOptions:
         """What is named, and where no target is, the rest of the preset's family."""
-        named = {name: getattr(self, name) for name in PLACES if getattr(self, name)}
+        named = {name: getattr(self, name) for name in MODEL_ROLES if getattr(self, name)}
         family = self.families.get(self.preset) if self.target is None else None
         return self._options({**(family.places if family else {}), **named})
 
@@ -243,7 +243,7 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     if name == "families" and inside:  # a table of tables: which line of it
         place = f"{'.'.join((name, *inside))} in {config_file()}"
         if first["type"] == "extra_forbidden":
-            return f"{place}: a family has only {', '.join(FamilyPlaces.model_fields)}"
+            return f"{place}: a family has only {', '.join(FamilyEntry.model_fields)}"
         return f"{place}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
@@ -265,7 +265,7 @@ def _source(name: str) -> str:
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"
 
 
-def refuse_broken_text(text: str, where: str) -> None:
+def require_unicode(text: str, where: str) -> None:
     """Bytes that are not UTF-8 arrive as lone surrogates (from the shell, from JSON's escapes);
     no tokenizer takes them."""
     try:

@@ -28,7 +28,7 @@ class Baseline:
         return compare(lane, self._lane, self._prompt)
 
     def _greedy(self, lane: Answer) -> bool:
-        return with_settings(self._params, lane.spec.pins).sampling.greedy
+        return with_settings(self._params, lane.spec.overrides).sampling.greedy
 
 
 def rule(lane: Lane, own: Params) -> SamplingParams | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from decoding.params import Params
-from decoding.round import Belief, Round, TokenEvent
+from decoding.round import Round, TokenEvent, TokenProbs
 
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
@@ -27,7 +27,7 @@ class LaneInfo:
     default_gamma: int
     note: str | None = None  # a fact about the lane worth showing, e.g. what was loaded
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
-    pins: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
+    overrides: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
     tree: str = DEFAULT_TREE  # of `trees`, the one that it drafts by
 
 
@@ -131,12 +131,12 @@ class Prefilled(Timed):
     first: TokenEvent
     prefill_seconds: float | None = None  # the target's, or of the lane that it was shared with
     draft_prefill_seconds: float | None = None
-    belief: Belief | None = None
+    belief: TokenProbs | None = None
     pieces: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Metrics:
     """A lane's figures at one moment; None where a ratio is not defined (yet)."""
 
     tokens: int  # 1 (the prefill's) + emitted
@@ -153,7 +153,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped(Timed):
+class RoundFinished(Timed):
     """One round of a lane: its record, its tokens in the order of display (ghosts stand between
     the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
     of all tokens in the round by id, drafted or the target's own; only while it is watched.
@@ -163,7 +163,7 @@ class Stepped(Timed):
     lane: str
     round: Round
     tokens: tuple[TokenEvent, ...]
-    figures: Figures
+    figures: Metrics
     pieces: Mapping[int, str] = field(default_factory=dict)
     params: Params | None = None
     tree: str = DEFAULT_TREE
@@ -180,7 +180,7 @@ class Finished(Timed):
     lane: str
     reason: Reason
     message: str | None = None  # for errors, and for notes like "draft at its context limit"
-    figures: Figures | None = None
+    figures: Metrics | None = None
     matches_ar: bool | None = None
     first_divergence: int | None = None
     pieces: Mapping[int, str] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class RunFinished(Timed):
 
 
 @dataclass(frozen=True, slots=True)
-class RunRefused(Timed):
+class RunRejected(Timed):
     """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
 
     prompt: str
@@ -203,14 +203,14 @@ class RunRefused(Timed):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EngineExited:
     """There is no engine any more; opening it again begins anew."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ContinuationCount:
     """A continuation, and how often the lane and plain sampling came to it."""
 
     text: str
@@ -219,7 +219,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class SamplingTest:
     """How far the comparison of a lane with plain sampling is: `done` of so many `repetitions`
     of the next `tokens` tokens `behind` a text (its end). `outcomes` are the most frequent of all
     `kinds`. `p_value`: how often two equal sources would differ as much by chance; None until all
@@ -230,7 +230,7 @@ class Proof:
     tokens: int = 0
     done: int = 0
     repetitions: int = 0
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ContinuationCount, ...] = ()
     kinds: int = 0
     p_value: float | None = None
     behind: str = ""
@@ -246,10 +246,10 @@ Event = (
     | LanesChanged
     | RunStarted
     | Prefilled
-    | Stepped
+    | RoundFinished
     | Finished
     | RunFinished
-    | RunRefused
-    | Ended
-    | Proof
+    | RunRejected
+    | EngineExited
+    | SamplingTest
 )

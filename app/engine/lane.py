@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.engine.events import DEFAULT_TREE, LaneInfo
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 from app.strategies.registry import STRATEGIES, LaneSpec
 from decoding.decoder import Decoder, FinishReason, Prompt
 from decoding.drafters.base import Drafter
@@ -18,12 +18,12 @@ from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.static_tree import NAMED, Choices
 from decoding.params import Params, with_settings
-from decoding.probes import believe
-from decoding.round import Belief, Fate, Round, TokenEvent
+from decoding.probes import probe_first_token
+from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Shape
+from decoding.tree import TreeShape
 
 CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
@@ -32,7 +32,7 @@ class Lane:
     """A strategy with its own caches and figures. `available` is False, with a `reason`, where the
     family lacks what the strategy needs; such a lane can't be started."""
 
-    def __init__(self, spec: LaneSpec, family: Family) -> None:
+    def __init__(self, spec: LaneSpec, family: LoadedModels) -> None:
         self.spec = spec
         self.family = family
         self.reason = family.missing.get(spec.strategy)
@@ -41,7 +41,7 @@ class Lane:
         self.rounds: list[Round] = []
         self.stats = Stats()
         self.ttft_seconds = 0.0
-        self.belief: Belief | None = None  # of the first token, while watched
+        self.belief: TokenProbs | None = None  # of the first token, while watched
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
@@ -106,7 +106,7 @@ class Lane:
             default_gamma=self.default_gamma,
             note=self.family.notes.get(self.spec.strategy),
             trees=self.trees,
-            pins=self.spec.pins,
+            overrides=self.spec.overrides,
         )
 
     def _title(self) -> str:
@@ -139,9 +139,9 @@ class Lane:
             self.ttft_seconds += shared.seconds
         self.belief = None
         if self._decoder.watched:
-            self.belief = believe(self.prompt.logits, first, params.sampling)
+            self.belief = probe_first_token(self.prompt.logits, first, params.sampling)
         self.ids = self._decoder.generated
-        event = TokenEvent(first, self._detokenizer.push(first), Fate.FIRST, -1)
+        event = TokenEvent(first, self._detokenizer.push(first), TokenFate.FIRST, -1)
         self._shown = event.text
         return self._closed([event])[0] if self.finished else event
 
@@ -177,18 +177,18 @@ class Lane:
         push, ghost = self._detokenizer.push, self._detokenizer.ghost
         accepted = len(record.accepted)
         events = [
-            TokenEvent(token, push(token), Fate.ACCEPTED, record.index, node)
+            TokenEvent(token, push(token), TokenFate.ACCEPTED, record.index, node)
             for node, token in zip(record.accepted, record.emitted, strict=False)
         ]
         failed = record.tested > accepted
         for node in _unused_path(record):
-            fate = Fate.REJECTED if failed and len(events) == accepted else Fate.DROPPED
+            fate = TokenFate.REJECTED if failed and len(events) == accepted else TokenFate.DROPPED
             token = record.tokens[node]
             events.append(TokenEvent(token, ghost(token), fate, record.index, node))
         for token in record.emitted[accepted:]:
-            fate = Fate.CORRECTION if failed else Fate.BONUS
+            fate = TokenFate.CORRECTION if failed else TokenFate.BONUS
             if not record.drafted:
-                fate = Fate.PLAIN
+                fate = TokenFate.PLAIN
             events.append(TokenEvent(token, push(token), fate, record.index))
         self._shown += "".join(event.text for event in events if not event.fate.ghost)
         return tuple(self._closed(events) if self.finished else events)
@@ -240,7 +240,7 @@ class Lane:
 
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
-        params = with_settings(params, self.spec.pins)
+        params = with_settings(params, self.spec.overrides)
         if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
             params = replace(params, acceptance="exact")
         return params
@@ -274,7 +274,7 @@ class Lane:
         return Decoder(family.target, drafter, lambda: family.quick_cost)
 
 
-def _on_gpu(family: Family) -> bool:
+def _on_gpu(family: LoadedModels) -> bool:
     return family.target.device.type == "cuda"
 
 
@@ -283,7 +283,7 @@ def _unused_path(record: Round) -> list[int]:
     round was cut by the end of the generation."""
     if len(record.emitted) == len(record.accepted):
         return []
-    children = Shape(record.parents).children
+    children = TreeShape(record.parents).children
     node = record.accepted[-1] if record.accepted else 0
     path: list[int] = []
     while children[node]:

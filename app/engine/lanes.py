@@ -11,11 +11,11 @@ import torch
 
 from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
-from app.engine.mailbox import AddLane, Change, Models, Pin, RemoveLane, Wishes
+from app.engine.mailbox import AddLane, Change, Mailbox, Models, RemoveLane, SetOverrides
 from app.engine.memory import memory, weights
 from app.engine.turn import describe
-from app.models.loaded import load_family, load_part, needs_loading
-from app.strategies.registry import LaneSpec, free_name
+from app.models.loaded import load_drafter, load_models, needs_loading
+from app.strategies.registry import LaneSpec, unique_name
 from decoding.errors import InputError
 
 
@@ -26,14 +26,14 @@ class Lanes:
     def __init__(
         self,
         models: Models,
-        wishes: Wishes,
+        mailbox: Mailbox,
         prompts: Callable[[], tuple[str, ...]],
         back: bool = False,
     ) -> None:
-        self._models, self._wishes = models, wishes
+        self._models, self._mailbox = models, mailbox
         self._gone: set[str] = set()  # names that are not free yet
-        wishes.trees.clear()  # by lane: these may know others
-        self.family = load_family(
+        mailbox.trees.clear()  # by lane: these may know others
+        self.family = load_models(
             models.options, self._progress, {spec.strategy for spec in models.specs}
         )
         self._lanes = [Lane(spec, self.family) for spec in models.specs]
@@ -42,7 +42,7 @@ class Lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
         family, cost = self.family, self.family.quick_cost
-        wishes.emit(
+        mailbox.emit(
             Loaded(
                 target=family.title,
                 place=family.name,
@@ -68,7 +68,7 @@ class Lanes:
 
     def release(self) -> Models:
         """Free all models and caches; what it takes to load them again."""
-        trees = self._wishes.trees
+        trees = self._mailbox.trees
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
         models = replace(self._models, specs=tuple(specs))
         self._lanes.clear()
@@ -78,7 +78,7 @@ class Lanes:
             torch.cuda.empty_cache()
         return models
 
-    def change(self, wishes: Wishes, idle: bool = True) -> None:
+    def change(self, mailbox: Mailbox, idle: bool = True) -> None:
         """Carry out what is wished of the lanes. Loading waits until nothing runs: a model that
         others are decoding with must not change under them. So does a removed lane's name: what
         else is said under it must not be taken for another's."""
@@ -86,17 +86,17 @@ class Lanes:
             self._gone.clear()
         later: list[Change] = []
         changed = False
-        while wishes.changes:
-            change = wishes.changes.popleft()
+        while mailbox.changes:
+            change = mailbox.changes.popleft()
             if not idle and self._must_load(change):
                 later.append(change)
             else:
                 self._carry_out(change)
                 changed = True
-        wishes.changes.extendleft(reversed(later))
+        mailbox.changes.extendleft(reversed(later))
         if changed:
             used = memory(self.family, self._lanes)
-            wishes.emit(LanesChanged(self._infos(), weights(self.family), used))
+            mailbox.emit(LanesChanged(self._infos(), weights(self.family), used))
 
     def _must_load(self, change: Change) -> bool:
         return isinstance(change, AddLane) and needs_loading(self.family, change.spec.strategy)
@@ -106,23 +106,23 @@ class Lanes:
         match change:
             case AddLane(spec, after):
                 place = names.index(after) + 1 if after in names else len(names)
-                name = free_name(spec.name, {*names, *self._gone})
+                name = unique_name(spec.name, {*names, *self._gone})
                 lane = self._made(replace(spec, name=name))
                 self._lanes.insert(place, lane)
                 self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
                 self._gone.add(name)
-                self._wishes.switched_off.discard(name)
-                self._wishes.trees.pop(name, None)
-            case Pin(name, pins) if name in names:
+                self._mailbox.switched_off.discard(name)
+                self._mailbox.trees.pop(name, None)
+            case SetOverrides(name, overrides) if name in names:
                 lane = self._lanes[names.index(name)]
-                lane.spec = replace(lane.spec, pins=pins)
+                lane.spec = replace(lane.spec, overrides=overrides)
 
     def _made(self, spec: LaneSpec) -> Lane:
         """A lane of any strategy; what it drafts with is loaded now, unless that is there."""
         try:
-            load_part(self.family, spec.strategy, self._progress)
+            load_drafter(self.family, spec.strategy, self._progress)
             lane = Lane(spec, self.family)
         except Exception as error:  # a disk that is gone, too little memory: the others live on
             known = isinstance(error, InputError)
@@ -135,16 +135,16 @@ class Lanes:
     def _choose_tree(self, lane: Lane) -> None:
         """The one that it is to begin with, unless another is wished for since."""
         if lane.spec.tree in lane.trees:
-            self._wishes.trees.setdefault(lane.spec.name, lane.spec.tree)
+            self._mailbox.trees.setdefault(lane.spec.name, lane.spec.tree)
 
     def _warm_up(self, lane: Lane) -> None:
         with suppress(Exception):  # a lane that breaks will say so when it answers
             lane.warm_up()
 
     def _infos(self) -> tuple[LaneInfo, ...]:
-        wishes = self._wishes
-        infos = (lane.info(wishes.enabled(lane.spec.name)) for lane in self._lanes)
-        return tuple(replace(info, tree=wishes.trees.get(info.name, info.tree)) for info in infos)
+        mailbox = self._mailbox
+        infos = (lane.info(mailbox.enabled(lane.spec.name)) for lane in self._lanes)
+        return tuple(replace(info, tree=mailbox.trees.get(info.name, info.tree)) for info in infos)
 
     def _progress(self, what: str, part: float | None) -> None:
-        self._wishes.emit(Loading(what, part))
+        self._mailbox.emit(Loading(what, part))

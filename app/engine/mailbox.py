@@ -36,16 +36,16 @@ class RemoveLane:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class SetOverrides:
     lane: str
-    pins: Mapping[str, Any]
+    overrides: Mapping[str, Any]
 
 
-Change = AddLane | RemoveLane | Pin
+Change = AddLane | RemoveLane | SetOverrides
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claim:
+class SamplingTestRequest:
     """A lane draws as plain sampling does: to be tried so many times."""
 
     lane: str
@@ -60,7 +60,7 @@ class Models:
     specs: tuple[LaneSpec, ...]
 
 
-class Wishes:
+class Mailbox:
     """Written by the screen, read by the thread at the start of each round. Whatever the thread
     may wait for is changed under `wake`."""
 
@@ -75,7 +75,7 @@ class Wishes:
         self.changes: deque[Change] = deque()
         self.turn: Turn | None = None  # to be answered
         self.opening: list[Turn] | None = None  # another conversation is to begin with these
-        self.claim: Claim | None = None  # to be tested while no round is running
+        self.claim: SamplingTestRequest | None = None  # to be tested while no round is running
         self.stopping = False
         self.news = False  # something that counts during a pause as well
         self.paused = False
@@ -111,7 +111,7 @@ class Wishes:
             self.steps = max(self.steps - 1, 0)
             return allowed
 
-    def only(self, claim: Claim, running: bool) -> bool:
+    def only(self, claim: SamplingTestRequest, running: bool) -> bool:
         """Whether nothing else is asked for since; `running`: a turn is, and pauses. Changes that
         wait for its end are no news then."""
         goes_on = not self.paused or self.steps or self.news

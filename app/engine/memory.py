@@ -9,10 +9,10 @@ import torch
 
 from app.engine.events import Memory
 from app.engine.lane import Lane
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 
 
-def weights(family: Family) -> dict[str, int]:
+def weights(family: LoadedModels) -> dict[str, int]:
     """Bytes by model; what a drafter takes from the target is the target's."""
     found = {"target": family.target.model.get_memory_footprint()}
     if family.draft is not None:
@@ -24,7 +24,7 @@ def weights(family: Family) -> dict[str, int]:
     return found
 
 
-def memory(family: Family, lanes: Sequence[Lane]) -> Memory:
+def memory(family: LoadedModels, lanes: Sequence[Lane]) -> Memory:
     """What is in use now. No device is waited for."""
     device = family.target.device
     return Memory(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from app.engine.events import Figures
+from app.engine.events import Metrics
 from decoding.stats import Stats, ratio
 
 
-def figures(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Figures:
+def figures(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Metrics:
     """`tokens` with the prefill's, `passes` of the target; `baseline` is the autoregressive lane
     of the same run, as far as it has come."""
     speed = stats.tokens_per_second
     base = baseline.tokens_per_second if baseline is not None else None
-    return Figures(
+    return Metrics(
         tokens=tokens,
         passes=passes,
         tokens_per_second=speed,

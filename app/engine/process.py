@@ -20,9 +20,9 @@ from threading import Thread
 from typing import Any, Protocol
 
 from app.config.settings import ModelOptions
-from app.engine.events import Ended, Event, PastTurn, Schedule
+from app.engine.events import EngineExited, Event, PastTurn, Schedule
 from app.engine.protocol import Engine
-from app.engine.snapshot import Command, Standing
+from app.engine.snapshot import Command, SessionSnapshot
 from app.strategies.registry import LaneSpec
 from decoding.params import Params
 
@@ -30,7 +30,7 @@ POLL_SECONDS = 0.02  # how long an event or a command may wait in the other proc
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
 
 
-class Make(Protocol):
+class EngineFactory(Protocol):
     def __call__(
         self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
     ) -> Engine: ...
@@ -44,9 +44,11 @@ class SessionProcess:
     first one starts at once: there is a screen to be painted meanwhile.
     """
 
-    def __init__(self, make: Make, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+    def __init__(
+        self, make: EngineFactory, options: ModelOptions, specs: tuple[LaneSpec, ...]
+    ) -> None:
         self._make = make
-        self._standing = Standing(options, specs)
+        self._standing = SessionSnapshot(options, specs)
         self._opened = False
         self._ended: str | None = None  # how it did
         self._told = False  # that it has ended
@@ -62,7 +64,7 @@ class SessionProcess:
         try:
             ours, theirs = context.Pipe()
             process = context.Process(
-                target=serve, args=(theirs, make), name="specchat-decode", daemon=True
+                target=run_engine, args=(theirs, make), name="specchat-decode", daemon=True
             )
             # The first start of all begins a resource tracker as well, and so does any other where
             # that has died. It wants a stderr that is a file; what Textual puts there is none.
@@ -73,7 +75,7 @@ class SessionProcess:
             return
         theirs.close()  # the other process has its own: when that one ends, reading here says so
         self._process, self._connection, self._outbox = process, ours, SimpleQueue()
-        Thread(target=deliver, args=(self._outbox, ours), daemon=True).start()
+        Thread(target=sender_loop, args=(self._outbox, ours), daemon=True).start()
 
     def open(self) -> None:
         if self._opened:
@@ -92,7 +94,7 @@ class SessionProcess:
         except (EOFError, OSError):
             self._hang_up()
             self._ended = self._how_it_ended()
-        for end in [event for event in events if isinstance(event, Ended)]:
+        for end in [event for event in events if isinstance(event, EngineExited)]:
             events.remove(end)
             self.close()  # there is still a process, though nobody in it who would answer
             self._ended = end.message
@@ -100,7 +102,7 @@ class SessionProcess:
         if self._ended is not None:
             last = [*self._standing.last_words(self._ended)]
             self._standing.heard(last)
-            events += last if self._told else [*last, Ended(self._ended)]
+            events += last if self._told else [*last, EngineExited(self._ended)]
             self._told = True
         return events
 
@@ -155,8 +157,8 @@ class SessionProcess:
     def remove_lane(self, name: str) -> None:
         self._send("remove_lane", name)
 
-    def pin(self, lane: str, pins: Mapping[str, Any]) -> None:
-        self._send("pin", lane, dict(pins))
+    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None:
+        self._send("pin", lane, dict(overrides))
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self._send("open_models", options, specs)
@@ -194,7 +196,7 @@ class SessionProcess:
         return f"the decoding process ended{how}"
 
 
-def deliver(outbox: SimpleQueue[Command | None], connection: Connection) -> None:
+def sender_loop(outbox: SimpleQueue[Command | None], connection: Connection) -> None:
     """Send commands, in order. A process that only begins, or that has much to say itself, hears
     them late: that must not hold up the screen. Ends with a None, or with the process."""
     with suppress(OSError):  # it has died: `drain` finds that out and says so
@@ -202,7 +204,7 @@ def deliver(outbox: SimpleQueue[Command | None], connection: Connection) -> None
             connection.send(command)
 
 
-def serve(connection: Connection, make: Callable[[], Engine]) -> None:
+def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
     """The other process: carry out commands, send events. Ends with the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c is the screen's
     _leave_the_terminal()

@@ -59,7 +59,7 @@ class Engine(Protocol):
 
     def prove(self, lane: str, repetitions: int) -> None:
         """Compare a lane with plain sampling from where it is, as soon as no round is running:
-        `Proof`s say how far that is. Nothing else that the engine does is changed by it, and
+        `SamplingTest`s say how far that is. Nothing else that the engine does is changed by it, and
         anything else that is asked for ends it."""
 
     def stop_proving(self) -> None: ...
@@ -74,7 +74,7 @@ class Engine(Protocol):
     def remove_lane(self, name: str) -> None:
         """Acts at the next round: a running lane is stopped. The last lane stays."""
 
-    def pin(self, lane: str, pins: Mapping[str, Any]) -> None:
+    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None:
         """All settings that are the lane's own; acts at its next round."""
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:

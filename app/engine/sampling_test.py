@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from app.engine.events import Outcome, Proof
+from app.engine.events import ContinuationCount, SamplingTest
 from app.engine.lane import Lane, answer_seed
 from app.strategies.registry import LaneSpec
 from decoding.decoder import Prompt
@@ -39,9 +39,9 @@ class Place:
     tree: str | None = None
 
 
-def prove(
+def compare_with_target(
     lane: Lane, place: Place, repetitions: int, cancelled: Callable[[], bool]
-) -> Iterator[Proof]:
+) -> Iterator[SamplingTest]:
     """How far it is, now and then, and at last the p-value. Ends early when `cancelled()`. The
     lane itself is not touched: caches and drafter are others, only the weights are shared.
 
@@ -57,12 +57,12 @@ def prove(
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
     params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))
-    mine = Lane(replace(spec, pins={}), family)  # its settings are in `params` already
+    mine = Lane(replace(spec, overrides={}), family)  # its settings are in `params` already
     if place.tree is not None:
         mine.set_tree(place.tree)
     plain = _Side(Lane(LaneSpec("ar", "plain"), family), place, params, tokens, cancelled)
     sides = (_Side(mine, place, params, tokens, cancelled), plain)
-    result = Proof(
+    result = SamplingTest(
         lane=spec.name,
         tokens=tokens,
         repetitions=1 if greedy else repetitions,
@@ -114,10 +114,10 @@ class _Side:
         self.drawn[tuple(lane.ids[: self._tokens])] += 1
 
 
-def _counted(result: Proof, mine: _Side, plain: _Side) -> Proof:
+def _counted(result: SamplingTest, mine: _Side, plain: _Side) -> SamplingTest:
     drawn = mine.drawn + plain.drawn
     outcomes = tuple(
-        Outcome(_text(mine, ids), mine.drawn[ids], plain.drawn[ids])
+        ContinuationCount(_text(mine, ids), mine.drawn[ids], plain.drawn[ids])
         for ids, _ in drawn.most_common(SHOWN)
     )
     return replace(result, kinds=len(drawn), outcomes=outcomes)

@@ -7,9 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.config.settings import ModelOptions
-from app.engine.events import Event, PastTurn, RunRefused, Schedule
-from app.engine.mailbox import AddLane, Change, Claim, Models, Pin, RemoveLane, Turn, Wishes
-from app.engine.worker import Work
+from app.engine.events import Event, PastTurn, RunRejected, Schedule
+from app.engine.mailbox import (
+    AddLane,
+    Change,
+    Mailbox,
+    Models,
+    RemoveLane,
+    SamplingTestRequest,
+    SetOverrides,
+    Turn,
+)
+from app.engine.worker import Worker
 from app.strategies.registry import LaneSpec
 from decoding.params import Params
 
@@ -33,9 +42,9 @@ class Session:
         ignore_eos: bool = False,
         prompts: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        self._wishes = Wishes(Models(options, specs), params, seed, schedule)
-        self._work = Work(self._wishes, system, raw, stop_texts, ignore_eos, prompts)
-        self._wake = self._wishes.wake
+        self._mailbox = Mailbox(Models(options, specs), params, seed, schedule)
+        self._work = Worker(self._mailbox, system, raw, stop_texts, ignore_eos, prompts)
+        self._wake = self._mailbox.wake
         self._own_seed = seed
         self._runs = first_run  # the next one's number; with the seed it fixes what is drawn
 
@@ -43,44 +52,44 @@ class Session:
         threading.Thread(target=self._work.go, name="specchat-decode", daemon=True).start()
 
     def drain(self) -> list[Event]:
-        return self._wishes.drain()
+        return self._mailbox.drain()
 
     # The conversation
 
     def run(self, prompt: str) -> None:
         with self._wake:
-            self._wishes.turn = Turn(prompt, self._runs)
-            self._wishes.claim = None
+            self._mailbox.turn = Turn(prompt, self._runs)
+            self._mailbox.claim = None
             self._runs += 1
             self._wake.notify()
 
     def again(self) -> None:
         with self._wake:
-            opening = self._wishes.opening
+            opening = self._mailbox.opening
             turns = self._work.turns if opening is None else opening
             if turns:
                 last = turns[-1]
-                self._wishes.turn = Turn(last.prompt, last.run)
-                self._wishes.claim = None
+                self._mailbox.turn = Turn(last.prompt, last.run)
+                self._mailbox.claim = None
                 self._wake.notify()
 
     def stop(self) -> None:
         with self._wake:
-            self._wishes.stopping = True
-            if turn := self._wishes.turn:  # it never began; the screen waits for a word
-                self._wishes.emit(RunRefused(turn.prompt, "stopped before it began"))
-                self._wishes.turn = None
+            self._mailbox.stopping = True
+            if turn := self._mailbox.turn:  # it never began; the screen waits for a word
+                self._mailbox.emit(RunRejected(turn.prompt, "stopped before it began"))
+                self._mailbox.turn = None
             self._wake.notify()
 
     def pause(self, paused: bool) -> None:
         with self._wake:
-            self._wishes.paused = paused
-            self._wishes.steps = 0
+            self._mailbox.paused = paused
+            self._mailbox.steps = 0
             self._wake.notify()
 
     def step(self) -> None:
         with self._wake:
-            self._wishes.steps += 1
+            self._mailbox.steps += 1
             self._wake.notify()
 
     def new_conversation(self) -> None:
@@ -93,46 +102,46 @@ class Session:
 
     def _begin(self, turns: list[Turn], seed: int) -> None:
         with self._wake:
-            self._wishes.opening = turns
-            self._wishes.seed = seed
-            self._wishes.stopping = True
-            self._wishes.turn = None
+            self._mailbox.opening = turns
+            self._mailbox.seed = seed
+            self._mailbox.stopping = True
+            self._mailbox.turn = None
             self._wake.notify()
 
     # Settings
 
     def set_params(self, params: Params) -> None:
-        self._wishes.params = params
+        self._mailbox.params = params
 
     def set_enabled(self, lane: str, enabled: bool) -> None:
         with self._wake:
             if enabled:
-                self._wishes.switched_off.discard(lane)
+                self._mailbox.switched_off.discard(lane)
             else:
-                self._wishes.switched_off.add(lane)
-            self._wishes.news = True
+                self._mailbox.switched_off.add(lane)
+            self._mailbox.news = True
             self._wake.notify()
 
     def set_schedule(self, schedule: Schedule) -> None:
-        self._wishes.schedule = schedule
+        self._mailbox.schedule = schedule
 
     def watch(self, lanes: frozenset[str]) -> None:
-        self._wishes.watched = lanes
+        self._mailbox.watched = lanes
 
     def set_tree(self, lane: str, tree: str) -> None:
-        self._wishes.trees[lane] = tree
+        self._mailbox.trees[lane] = tree
 
     def set_leader(self, lane: str) -> None:
-        self._wishes.leader = lane
+        self._mailbox.leader = lane
 
     def prove(self, lane: str, repetitions: int) -> None:
         with self._wake:
-            self._wishes.claim = Claim(lane, repetitions)
+            self._mailbox.claim = SamplingTestRequest(lane, repetitions)
             self._wake.notify()
 
     def stop_proving(self) -> None:
         with self._wake:
-            self._wishes.claim = None
+            self._mailbox.claim = None
 
     # Lanes and models
 
@@ -142,21 +151,21 @@ class Session:
     def remove_lane(self, name: str) -> None:
         self._change(RemoveLane(name))
 
-    def pin(self, lane: str, pins: Mapping[str, Any]) -> None:
-        self._change(Pin(lane, pins))
+    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None:
+        self._change(SetOverrides(lane, overrides))
 
     def _change(self, change: Change) -> None:
         with self._wake:
-            self._wishes.changes.append(change)
-            self._wishes.news = True
+            self._mailbox.changes.append(change)
+            self._mailbox.news = True
             self._wake.notify()
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         with self._wake:
-            self._wishes.models = Models(options, specs)
+            self._mailbox.models = Models(options, specs)
             self._begin([], self._own_seed)
 
     def close(self) -> None:
         with self._wake:
-            self._wishes.closed = self._wishes.stopping = True
+            self._mailbox.closed = self._mailbox.stopping = True
             self._wake.notify()

@@ -16,11 +16,11 @@ from app.engine.events import (
     LoadFailed,
     PastTurn,
     Prefilled,
-    Proof,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
+    SamplingTest,
     Timed,
 )
 from app.engine.mailbox import Turn
@@ -29,7 +29,7 @@ from app.strategies.registry import LaneSpec
 Command = tuple[str, tuple[Any, ...]]
 
 
-class Standing:
+class SessionSnapshot:
     """`options` and `specs` are the models and lanes to load, `next_run` the first number that no
     run has had."""
 
@@ -45,7 +45,7 @@ class Standing:
         self._asked: str | None = None  # a prompt that no turn has begun with
         self._turn: Turn | None = None  # the one that is being answered
         self._answering: set[str] = set()  # the lanes that do
-        self._claim: Proof | None = None  # what is being proven
+        self._claim: SamplingTest | None = None  # what is being proven
         self._at = 0.0  # when something was said last, on the session's clock
 
     def told(self, command: str, *arguments: Any) -> None:
@@ -58,10 +58,10 @@ class Standing:
                 self._enabled[lane] = enabled
             case ["set_tree", lane, tree]:
                 self._change(lane, tree=tree)
-            case ["pin", lane, pins]:
-                self._change(lane, pins=pins)
+            case ["pin", lane, overrides]:
+                self._change(lane, overrides=overrides)
             case ["prove", lane, repetitions]:
-                self._claim = Proof(lane, repetitions=repetitions)
+                self._claim = SamplingTest(lane, repetitions=repetitions)
             case ["stop_proving"]:
                 self._claim = None
             case ["new_conversation"]:
@@ -85,7 +85,8 @@ class Standing:
         match event:
             case Loaded() | LanesChanged():
                 self.specs = tuple(
-                    LaneSpec(info.strategy, info.name, info.pins, info.tree) for info in event.lanes
+                    LaneSpec(info.strategy, info.name, info.overrides, info.tree)
+                    for info in event.lanes
                 )
                 there = {spec.name for spec in self.specs}
                 self._enabled = {name: on for name, on in self._enabled.items() if name in there}
@@ -103,15 +104,15 @@ class Standing:
                 self._answering = set(event.lanes)
             case Prefilled():
                 self._say(event.lane, event.first.text)
-            case Stepped():
+            case RoundFinished():
                 self._say(event.lane, "".join(t.text for t in event.tokens if not t.fate.ghost))
             case Finished():
                 self._answering.discard(event.lane)
             case RunFinished():
                 self._turn = None
-            case RunRefused():
+            case RunRejected():
                 self._asked = self._turn = None
-            case Proof() if event.note is not None or event.done == event.repetitions:
+            case SamplingTest() if event.note is not None or event.done == event.repetitions:
                 self._claim = None
 
     def last_words(self, why: str) -> Iterator[Event]:
@@ -122,7 +123,7 @@ class Standing:
                 yield Finished(lane, "error", why, at=self._at)
             yield RunFinished(self._turn.run, True, at=self._at)
         if self._asked is not None:
-            yield RunRefused(self._asked, why)
+            yield RunRejected(self._asked, why)
         if self._claim is not None:
             yield replace(self._claim, note=why)
 

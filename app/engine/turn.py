@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.engine.comparison import compare, rule
-from app.engine.events import Event, Figures, Finished, Prefilled, Reason, Schedule, Stepped
+from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
 from app.engine.lane import Lane, answer_seed
 from app.engine.metrics import figures
 from decoding.decoder import Prompt
@@ -124,7 +124,7 @@ class TurnRunner:
         pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
         tokens = lane.events(record)
         figures = self._figures(lane)
-        self._emit(Stepped(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
+        self._emit(RoundFinished(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
         if lane.finished:
             self._end(turn, lane.finished)
 
@@ -163,7 +163,7 @@ class TurnRunner:
         greedy = base.rules == {SamplingParams()}
         return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
-    def _figures(self, lane: Lane) -> Figures:
+    def _figures(self, lane: Lane) -> Metrics:
         # a baseline that has not begun still has the figures of its last turn
         begun = self._baseline is not None and self._baseline.started
         base = self._baseline.lane.stats if self._baseline and begun else None

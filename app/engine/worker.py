@@ -6,18 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.engine.events import Ended, LoadFailed, Loading, Proof, RunFinished, RunRefused, RunStarted
-from app.engine.mailbox import Claim, Models, Turn, Wishes
+from app.engine.events import (
+    EngineExited,
+    LoadFailed,
+    Loading,
+    RunFinished,
+    RunRejected,
+    RunStarted,
+    SamplingTest,
+)
+from app.engine.mailbox import Mailbox, Models, SamplingTestRequest, Turn
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
     from app.engine.lanes import Lanes
-    from app.models.loaded import Family
+    from app.models.loaded import LoadedModels
     from decoding.tokenizing.stopping import Stop
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PromptContext:
     """The last turn's prompt, where answers to it end, and those that did not yet, by lane."""
 
     prompt_ids: Sequence[int]
@@ -25,25 +33,25 @@ class Asked:
     unfinished: Mapping[str, Sequence[int]]
 
 
-class Work:
+class Worker:
     """Carries out wishes until the session is closed."""
 
     def __init__(
         self,
-        wishes: Wishes,
+        mailbox: Mailbox,
         system: str | None,
         raw: bool,
         stop_texts: tuple[str, ...],
         ignore_eos: bool,
         prompts: Callable[[], tuple[str, ...]],
     ) -> None:
-        self._wishes = wishes
+        self._mailbox = mailbox
         self._system, self._raw = system, raw
         self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
         self._prompts = prompts
         self._lanes: Lanes | None = None
         self.turns: list[Turn] = []
-        self._asked: Asked | None = None
+        self._asked: PromptContext | None = None
 
     def go(self) -> None:
         try:
@@ -51,49 +59,49 @@ class Work:
         except BaseException as error:  # a GPU that is lost, a model's own code that exits
             from app.engine.turn import describe
 
-            self._wishes.emit(Ended(f"decoding broke: {describe(error)}"))
+            self._mailbox.emit(EngineExited(f"decoding broke: {describe(error)}"))
 
     def _until_closed(self) -> None:
-        wishes = self._wishes
-        while not wishes.closed:
-            wishes.wait_for_work()
-            with wishes.wake:
-                if wishes.opening is not None:
-                    self.turns, wishes.opening = wishes.opening, None
+        mailbox = self._mailbox
+        while not mailbox.closed:
+            mailbox.wait_for_work()
+            with mailbox.wake:
+                if mailbox.opening is not None:
+                    self.turns, mailbox.opening = mailbox.opening, None
                     self._asked = None
-                models, wishes.models = wishes.models, None
+                models, mailbox.models = mailbox.models, None
             if models is not None:
                 self._load(models)
             if self._lanes is None:
                 self._refuse("no model is loaded")
                 continue
-            self._lanes.change(wishes)
+            self._lanes.change(mailbox)
             if turn := self._next_turn():
                 try:
                     self._answer(turn, self._lanes)
                 except Exception as error:  # the thread lives on; the prompt goes back to the user
-                    wishes.emit(RunRefused(turn.prompt, str(error) or type(error).__name__))
-            elif wishes.claim:
-                self._prove(wishes.claim, self._lanes, running=False)
+                    mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
+            elif mailbox.claim:
+                self._prove(mailbox.claim, self._lanes, running=False)
 
     def _next_turn(self) -> Turn | None:
         """What is to be answered now, unless something else is to be done first."""
-        wishes = self._wishes
-        with wishes.wake:
-            if wishes.closed or wishes.models or wishes.changes or wishes.opening is not None:
+        mailbox = self._mailbox
+        with mailbox.wake:
+            if mailbox.closed or mailbox.models or mailbox.changes or mailbox.opening is not None:
                 return None
-            turn, wishes.turn = wishes.turn, None
-            wishes.stopping = False  # that was meant for the turn before
+            turn, mailbox.turn = mailbox.turn, None
+            mailbox.stopping = False  # that was meant for the turn before
             return turn
 
     def _refuse(self, why: str) -> None:
         """Whatever is asked of models that are not there."""
-        with self._wishes.wake:
-            self._wishes.changes.clear()
-            turn, self._wishes.turn = self._wishes.turn, None
-            self._wishes.claim = None
+        with self._mailbox.wake:
+            self._mailbox.changes.clear()
+            turn, self._mailbox.turn = self._mailbox.turn, None
+            self._mailbox.claim = None
         if turn:
-            self._wishes.emit(RunRefused(turn.prompt, why))
+            self._mailbox.emit(RunRejected(turn.prompt, why))
 
     # Loading
 
@@ -106,16 +114,16 @@ class Work:
         if complaint is None:
             return
         back = before and before.options != models.options and self._try(before, back=True) is None
-        self._wishes.emit(LoadFailed(complaint, kept=bool(back)))
+        self._mailbox.emit(LoadFailed(complaint, kept=bool(back)))
 
     def _try(self, models: Models, back: bool = False) -> str | None:
         """What went wrong."""
-        wishes = self._wishes
-        wishes.emit(Loading("torch and transformers", None))
+        mailbox = self._mailbox
+        mailbox.emit(Loading("torch and transformers", None))
         try:
             from app.engine.lanes import Lanes
 
-            self._lanes = Lanes(models, wishes, self._prompts, back)
+            self._lanes = Lanes(models, mailbox, self._prompts, back)
         except InputError as error:
             return str(error)
         except Exception as error:  # whatever it is, the screen must be able to show it
@@ -128,56 +136,56 @@ class Work:
         from app.engine.memory import memory
         from app.engine.turn import TurnRunner
 
-        wishes, family = self._wishes, lanes.family
+        mailbox, family = self._mailbox, lanes.family
         before = self.turns
         if before and before[-1].run == turn.run:  # once more: its old answers go
             before = before[:-1]
         ids = self._encode(before, turn.prompt, family)
-        running = [lane for lane in lanes if lane.available and wishes.enabled(lane.spec.name)]
+        running = [lane for lane in lanes if lane.available and mailbox.enabled(lane.spec.name)]
         if not running:
             raise InputError("no lane is switched on")
         self.turns = [*before, turn]
-        wishes.emit(
+        mailbox.emit(
             RunStarted(
                 turn.run,
                 len(before),
                 turn.prompt,
                 len(ids),
-                wishes.seed,
+                mailbox.seed,
                 tuple(lane.spec.name for lane in running),
                 tuple(ids),
-                wishes.schedule,
-                self._leader_of(before[-1]) if before else wishes.leader,
+                mailbox.schedule,
+                self._leader_of(before[-1]) if before else mailbox.leader,
             )
         )
         stop = self._stop(family)
-        self._asked = Asked(ids, stop, {})
+        self._asked = PromptContext(ids, stop, {})
         runner = TurnRunner(
-            running, ids, wishes.seed, turn.run, stop, wishes.emit, lambda: wishes.stopping
+            running, ids, mailbox.seed, turn.run, stop, mailbox.emit, lambda: mailbox.stopping
         )
 
         def goes_on(name: str) -> bool:
-            return wishes.enabled(name) and name in lanes
+            return mailbox.enabled(name) and name in lanes
 
-        while runner.due(wishes.schedule, goes_on) and not wishes.stopping:
-            go_on = wishes.may_go_on()
-            lanes.change(wishes, idle=False)
-            if not go_on and wishes.claim:
-                self._asked = Asked(ids, stop, runner.unfinished())
-                self._prove(wishes.claim, lanes, running=True)
+        while runner.due(mailbox.schedule, goes_on) and not mailbox.stopping:
+            go_on = mailbox.may_go_on()
+            lanes.change(mailbox, idle=False)
+            if not go_on and mailbox.claim:
+                self._asked = PromptContext(ids, stop, runner.unfinished())
+                self._prove(mailbox.claim, lanes, running=True)
             # what is due may have changed during a pause
-            if go_on and (due := runner.due(wishes.schedule, goes_on)):
+            if go_on and (due := runner.due(mailbox.schedule, goes_on)):
                 name = due.lane.spec.name
-                due.lane.watch(name in wishes.watched)
-                if name in wishes.trees:
-                    due.lane.set_tree(wishes.trees[name])
-                runner.advance(due, wishes.params)
+                due.lane.watch(name in mailbox.watched)
+                if name in mailbox.trees:
+                    due.lane.set_tree(mailbox.trees[name])
+                runner.advance(due, mailbox.params)
         stopped = runner.end()
-        self._asked = Asked(ids, stop, runner.unfinished())
+        self._asked = PromptContext(ids, stop, runner.unfinished())
         turn.answers = runner.answers()
-        wishes.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
+        mailbox.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
-    def _encode(self, before: list[Turn], prompt: str, family: Family) -> list[int]:
+    def _encode(self, before: list[Turn], prompt: str, family: LoadedModels) -> list[int]:
         ids = family.encode(self._messages(before, prompt), self._raw)
         if len(ids) > family.context:
             raise InputError(
@@ -186,7 +194,7 @@ class Work:
             )
         return ids
 
-    def _stop(self, family: Family) -> Stop:
+    def _stop(self, family: LoadedModels) -> Stop:
         from decoding.tokenizing.stopping import Stop
 
         eos = frozenset() if self._ignore_eos else family.eos
@@ -205,39 +213,39 @@ class Work:
 
     def _leader_of(self, turn: Turn) -> str | None:
         """Whose answer counts: the leading lane's, or the first one's if that said nothing."""
-        names = (self._wishes.leader or "", *turn.answers)
+        names = (self._mailbox.leader or "", *turn.answers)
         return next((name for name in names if turn.answers.get(name)), None)
 
     # Proving
 
-    def _asked_before(self, family: Family) -> Asked:
+    def _asked_before(self, family: LoadedModels) -> PromptContext:
         """The last turn of a conversation that was reopened, as it would be asked again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
         *before, last = self.turns
-        return Asked(self._encode(before, last.prompt, family), self._stop(family), {})
+        return PromptContext(self._encode(before, last.prompt, family), self._stop(family), {})
 
-    def _prove(self, claim: Claim, lanes: Lanes, running: bool) -> None:
+    def _prove(self, claim: SamplingTestRequest, lanes: Lanes, running: bool) -> None:
         """Until that is done, or something else is asked for."""
-        from app.engine.sampling_test import Place, prove
+        from app.engine.sampling_test import Place, compare_with_target
         from app.engine.turn import describe
 
-        wishes = self._wishes
+        mailbox = self._mailbox
         try:
             lane = next((lane for lane in lanes if lane.spec.name == claim.lane), None)
             if lane is None or not lane.available:
                 raise InputError((lane and lane.reason) or f"there is no lane {claim.lane}")
             asked = self._asked or self._asked_before(lanes.family)
             ids = [*asked.prompt_ids, *asked.unfinished.get(claim.lane, ())]
-            tree = wishes.trees.get(claim.lane)
-            place = Place(ids, wishes.params, asked.stop, wishes.seed, tree)
-            for proof in prove(
-                lane, place, claim.repetitions, lambda: not wishes.only(claim, running)
+            tree = mailbox.trees.get(claim.lane)
+            place = Place(ids, mailbox.params, asked.stop, mailbox.seed, tree)
+            for proof in compare_with_target(
+                lane, place, claim.repetitions, lambda: not mailbox.only(claim, running)
             ):
-                wishes.emit(proof)
+                mailbox.emit(proof)
         except Exception as error:  # the screen says so, and the thread lives on
             note = describe(error)
-            wishes.emit(Proof(claim.lane, repetitions=claim.repetitions, note=note))
-        with wishes.wake:
-            if wishes.claim is claim:
-                wishes.claim = None
+            mailbox.emit(SamplingTest(claim.lane, repetitions=claim.repetitions, note=note))
+        with mailbox.wake:
+            if mailbox.claim is claim:
+                mailbox.claim = None

@@ -8,16 +8,16 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.engine.events import Finished, Prefilled, Stepped
+from app.engine.events import Finished, Prefilled, RoundFinished
 from app.history.recording import LaneRecord, Recording, Turn
 from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
 from app.strategies.registry import LaneSpec
 from decoding.params import flat
-from decoding.round import Belief, Round
+from decoding.round import Round, TokenProbs
 
 REPLAY_VERSION = 1
 _ROUND = TypeAdapter(Round)
-_BELIEF = TypeAdapter(Belief)
+_BELIEF = TypeAdapter(TokenProbs)
 _FINISHED = TypeAdapter(Finished)
 
 
@@ -67,7 +67,7 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
     lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
     for info in recording.loaded.lanes if recording.loaded else ():
         if not info.available and info.name not in turn.lanes:
-            spec = LaneSpec(info.strategy, info.name, info.pins)
+            spec = LaneSpec(info.strategy, info.name, info.overrides)
             lanes.append(unavailable_report(spec, info.reason))
     return {
         "index": index,
@@ -132,7 +132,7 @@ def _first(event: Prefilled, turn: Turn) -> dict[str, Any]:
     return first
 
 
-def _round(step: Stepped, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
+def _round(step: RoundFinished, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
     """`settings` are collected: a round names the place of its own among them."""
     place = None
     if step.params is not None:

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import shorten
 
-from app.engine.events import Figures, Finished
+from app.engine.events import Finished, Metrics
 from app.history.recording import Recording, Turn
 
 SLUG_CHARACTERS = 40
-COLUMNS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
+COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
     ("tokens", lambda figures: str(figures.tokens)),
     ("tok/s", lambda figures: number(figures.tokens_per_second, "{:.1f}")),
     ("speedup", lambda figures: number(figures.speedup, "{:.2f}×")),
@@ -24,7 +24,7 @@ def number(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
 
 
-def free_path(title: str, suffix: str, folder: Path | None = None) -> Path:
+def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
     """A file in the working folder, named after the conversation, that does not exist yet."""
     words = " ".join(re.findall(r"\w+", title.lower()))
     short = shorten(words, SLUG_CHARACTERS, placeholder="") or words[:SLUG_CHARACTERS]

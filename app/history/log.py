@@ -20,10 +20,10 @@ from app.engine.events import (
     Finished,
     Loaded,
     Prefilled,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
 )
 from app.history.recording import NO_FIGURES, Recording
 from app.report.document import envelope
@@ -34,10 +34,10 @@ KINDS: dict[str, type[Any]] = {
     "loaded": Loaded,
     "run": RunStarted,
     "prefilled": Prefilled,
-    "round": Stepped,
+    "round": RoundFinished,
     "finished": Finished,
     "end": RunFinished,
-    "refused": RunRefused,
+    "refused": RunRejected,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}

@@ -17,7 +17,7 @@ from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
 from decoding.errors import InputError
 from decoding.params import SamplingParams
-from decoding.round import Fate
+from decoding.round import TokenFate
 
 Json = dict[str, Any]
 _SAMPLING = {field.name for field in fields(SamplingParams)}
@@ -75,8 +75,10 @@ def _recording(document: Json, replay: Json) -> Recording:
         count = len(run["prompt_ids"])
         recording.take(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
         for name, record in recording.turns[-1].lanes.items():  # they may change between turns
-            pins = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
-            record.info = record.info if pins is None else replace(record.info, pins=pins)
+            overrides = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
+            record.info = (
+                record.info if overrides is None else replace(record.info, overrides=overrides)
+            )
         for lane in lanes:
             for kind, value in _lane_events(lane, run, pieces):
                 recording.take(read_event(kind, {**value, "lane": lane["lane"]}))
@@ -88,7 +90,7 @@ def _recording(document: Json, replay: Json) -> Recording:
 def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[str, Json]]:
     events: list[tuple[str, Json]] = []
     if first := lane["first"]:
-        token = {"id": first["id"], "text": first["text"], "fate": Fate.FIRST, "round": -1}
+        token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
         belief = first.get("belief")
         more = {"first": token, "at": first["seconds"], "belief": belief}
         known = _tokens(belief["top"]) if belief else set()

@@ -11,7 +11,15 @@ from typing import Any, BinaryIO
 
 from filelock import BaseFileLock
 
-from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunRefused, RunStarted, Timed
+from app.engine.events import (
+    Event,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
+    RunRejected,
+    RunStarted,
+    Timed,
+)
 from app.history.log import complete, event_line, header
 from app.history.store import Store
 
@@ -56,7 +64,7 @@ class Recorder:
                 lines += [] if self.problem else self._heading()
             if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
                 lines.append(line)
-            if isinstance(event, RunRefused):
+            if isinstance(event, RunRejected):
                 self._in_turn = False
         return lines
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from app.engine.events import (
     Event,
-    Figures,
     Finished,
     LaneInfo,
     Loaded,
+    Metrics,
     PastTurn,
     Prefilled,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
     Timed,
 )
 from app.engine.metrics import figures
@@ -34,12 +34,12 @@ class LaneRecord:
 
     info: LaneInfo
     prefilled: Prefilled | None = None
-    steps: list[Stepped] = field(default_factory=list)
+    steps: list[RoundFinished] = field(default_factory=list)
     finishes: list[Finished] = field(default_factory=list)  # again, when there is more to compare
 
     @property
     def spec(self) -> LaneSpec:
-        return LaneSpec(self.info.strategy, self.info.name, self.info.pins)
+        return LaneSpec(self.info.strategy, self.info.name, self.info.overrides)
 
     @property
     def end(self) -> Finished | None:
@@ -122,7 +122,7 @@ class Turn:
         timed.sort(key=lambda event: event.at)  # type: ignore[union-attr]
         tally = Tally(self)
         for event in timed:
-            yield tally.counted(event)
+            yield tally.pluralize(event)
         last = max(event.at for event in timed if isinstance(event, Timed))
         if self.ended is None:
             for name, lane in self.lanes.items():
@@ -140,15 +140,15 @@ class Tally:
         ar = (name for name, lane in turn.lanes.items() if lane.info.strategy == "ar")
         self._baseline = next(ar, None)
 
-    def counted(self, event: Event) -> Event:
-        if isinstance(event, Stepped):
+    def pluralize(self, event: Event) -> Event:
+        if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
             return replace(event, figures=self._figures(event.lane))
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
             return replace(event, figures=self._figures(event.lane))
         return event
 
-    def _figures(self, name: str) -> Figures:
+    def _figures(self, name: str) -> Metrics:
         sums = self._sums[name]
         passes = 0 if self._lanes[name].info.strategy == "drafter" else sums.passes
         base = self._sums[self._baseline] if self._baseline else None
@@ -193,13 +193,13 @@ class Recording:
                 self.turns.append(Turn(started, self._lanes(event.lanes)))
             case Prefilled():
                 self.turns[-1].lanes[event.lane].prefilled = event
-            case Stepped():
+            case RoundFinished():
                 self.turns[-1].lanes[event.lane].steps.append(event)
             case Finished():
                 self.turns[-1].lanes[event.lane].finishes.append(event)
             case RunFinished():
                 self.turns[-1].ended = event
-            case RunRefused() if self.turns and self.turns[-1].ended is None:
+            case RunRejected() if self.turns and self.turns[-1].ended is None:
                 self.turns.pop()
 
     def _lanes(self, names: Sequence[str]) -> dict[str, LaneRecord]:

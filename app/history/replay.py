@@ -12,9 +12,9 @@ from app.engine.events import (
     Event,
     PastTurn,
     Prefilled,
+    RoundFinished,
     RunFinished,
     Schedule,
-    Stepped,
     Timed,
 )
 from app.history.recording import Recording, Turn
@@ -78,7 +78,7 @@ class ReplayEngine:
         self.paused = paused
 
     def step(self) -> None:
-        self._play_through(Stepped)
+        self._play_through(RoundFinished)
 
     def change_speed(self, direction: int) -> None:
         """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
@@ -132,7 +132,7 @@ class ReplayEngine:
 
     def remove_lane(self, name: str) -> None: ...
 
-    def pin(self, lane: str, pins: Mapping[str, Any]) -> None: ...
+    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None: ...
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None: ...
 
@@ -157,6 +157,6 @@ def timeline(turns: Sequence[Turn]) -> list[tuple[float, Event]]:
 
 def worked(event: Event) -> float:
     """Seconds that the event itself took."""
-    if isinstance(event, Stepped):
+    if isinstance(event, RoundFinished):
         return event.round.total_seconds
     return event.ttft_seconds if isinstance(event, Prefilled) else 0.0

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from app.config.settings import ModelOptions
 from app.models.hub import hub_id, shown_as
-from app.models.tensor_shapes import shapes_in
+from app.models.tensor_shapes import read_tensor_shapes
 from decoding.errors import InputError
 
 Kind = Literal["model", "medusa", "eagle", "eagle1"]
@@ -22,7 +22,7 @@ _EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckpointInfo:
     """A folder with a model or with heads. `size` in bytes; `hidden` is the width of the target's
     features that it has or reads, 0 where that is not known."""
 
@@ -46,7 +46,7 @@ class Part:
     advice: str = ""
 
 
-def look_at(folder: Path) -> Found | None:
+def inspect_folder(folder: Path) -> CheckpointInfo | None:
     """What is in a folder, None where it is nothing that decodes or drafts."""
     try:
         return _look_at(folder)
@@ -54,9 +54,9 @@ def look_at(folder: Path) -> Found | None:
         return None
 
 
-def _look_at(folder: Path) -> Found | None:
+def _look_at(folder: Path) -> CheckpointInfo | None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    shapes = shapes_in(folder)
+    shapes = read_tensor_shapes(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     kind = _kind(config, shapes)
     if kind is None:
@@ -71,7 +71,7 @@ def _look_at(folder: Path) -> Found | None:
     vocab = int(text.get("vocab_size") or 0)
     base = str(config.get("base_model_name_or_path") or "")
     merged = kind == "model" and any(name.startswith("medusa_head.") for name in shapes)
-    return Found(
+    return CheckpointInfo(
         str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged, base
     )
 
@@ -96,7 +96,7 @@ def _taps(config: dict[str, Any]) -> int:
     return len(ids) if ids else 3
 
 
-def cached() -> list[Found]:
+def cached() -> list[CheckpointInfo]:
     """What is in the Hugging Face cache, the newest revision of each."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
@@ -107,21 +107,21 @@ def cached() -> list[Found]:
         return []
     whole = (repo.revisions for repo in repos if repo.revisions)  # else a download was cut off
     newest = [max(revisions, key=lambda each: each.last_modified) for revisions in whole]
-    found = (look_at(revision.snapshot_path) for revision in newest)
+    found = (inspect_folder(revision.snapshot_path) for revision in newest)
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
 
 
-def near(target: Path) -> list[Found]:
+def near(target: Path) -> list[CheckpointInfo]:
     """What lies beside a target, and in it."""
     try:
         folders = [path for path in (*target.parent.iterdir(), *target.iterdir()) if path.is_dir()]
     except OSError:
         return []
-    found = (look_at(folder) for folder in folders if folder != target)
+    found = (inspect_folder(folder) for folder in folders if folder != target)
     return [each for each in found if each]
 
 
-def draft_for(target: Found, others: Iterable[Found]) -> Found | None:
+def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> CheckpointInfo | None:
     """The largest model of the same vocabulary that is at most half as large."""
     smaller = [
         each
@@ -147,10 +147,10 @@ def vocabulary_of(place: str) -> int | None:
     return hash(frozenset(pairs))
 
 
-def complete(options: ModelOptions, elsewhere: Sequence[Found] = ()) -> ModelOptions:
+def complete(options: ModelOptions, elsewhere: Sequence[CheckpointInfo] = ()) -> ModelOptions:
     """`options` with what drafts for their target, from beside it and from `elsewhere`, in the
     places where nothing is named."""
-    target = look_at(Path(str(options.target)))
+    target = inspect_folder(Path(str(options.target)))
     if target is None:
         return options
     if target.merged:
@@ -166,7 +166,7 @@ def complete(options: ModelOptions, elsewhere: Sequence[Found] = ()) -> ModelOpt
     return replace(options, **missing)
 
 
-def _fits(found: Found, kind: str, target: Found) -> bool:
+def _fits(found: CheckpointInfo, kind: str, target: CheckpointInfo) -> bool:
     if kind == "medusa" and not found.hidden and found.base:  # an old .pt, which tells no shapes
         return found.kind == kind and found.base in (target.place, target.name)
     same_words = found.vocab in (0, target.vocab)
@@ -187,7 +187,7 @@ def parts(options: ModelOptions) -> list[Part]:
     return [Part(name, place, "" if place else advice[name]) for name, place in places.items()]
 
 
-def folder_of(text: str) -> Found:
+def folder_of(text: str) -> CheckpointInfo:
     """The model in a folder as it was typed. Raises InputError."""
     try:
         folder = Path(text).expanduser().absolute()
@@ -196,14 +196,14 @@ def folder_of(text: str) -> Found:
         there = False
     if not there:
         raise InputError(f"no folder {text}")
-    found = look_at(folder)
+    found = inspect_folder(folder)
     if found is None or found.kind != "model":
         what = "no causal language model" if found is None else "heads, no model to draft for"
         raise InputError(f"{text} holds {what}")
     return found
 
 
-def in_words(size: int) -> str:
+def format_bytes(size: int) -> str:
     """12.3 GB, 25.7 MB"""
     value, unit = float(size), "B"
     for larger in ("kB", "MB", "GB", "TB"):

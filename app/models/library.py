@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.config.settings import PLACES, ModelOptions, Settings
+from app.config.settings import MODEL_ROLES, ModelOptions, Settings
 from app.models.assets import assets
 from app.models.hub import shown_as
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ModelLibrary:
     """What may be chosen by name, and how anything else would be loaded."""
 
     families: Mapping[str, ModelOptions]
@@ -43,10 +43,10 @@ def with_demo(options: ModelOptions) -> ModelOptions:
     """`options` with the demo's models where no target is named."""
     if options.target is not None:
         return options
-    family, named = demo(), {name: getattr(options, name) for name in PLACES}
+    family, named = demo(), {name: getattr(options, name) for name in MODEL_ROLES}
     places = {name: place or getattr(family, name) for name, place in named.items()}
     return replace(options, **places)
 
 
-def library(settings: Settings) -> Library:
-    return Library({"demo": with_demo(settings.bare), **settings.own_families}, settings.bare)
+def library(settings: Settings) -> ModelLibrary:
+    return ModelLibrary({"demo": with_demo(settings.bare), **settings.own_families}, settings.bare)

@@ -41,7 +41,7 @@ Progress = Callable[[str, float | None], None]
 
 
 @dataclass(eq=False)
-class Family:
+class LoadedModels:
     """A target, its tokenizer, and what drafts for it. `missing` says for strategies that can't run
     why not, in one line."""
 
@@ -130,11 +130,11 @@ class Family:
         return abs(float(logits[a] - logits[b]))
 
 
-def load_family(
+def load_models(
     options: ModelOptions,
     progress: Progress = lambda what, part: None,
     strategies: Collection[str] = tuple(STRATEGIES),
-) -> Family:
+) -> LoadedModels:
     """Load the target, and of what `options` names to draft for it that which the strategies use.
     Raises InputError with the line for the user."""
     options = with_demo(options)
@@ -152,7 +152,7 @@ def load_family(
     progress("choosing the number of threads", 0.7)
     threads = choose_threads(target, options.threads)
     ignored, eos = generation_settings(target, tokenizer)
-    family = Family(
+    family = LoadedModels(
         place,
         target,
         tokenizer,
@@ -165,11 +165,11 @@ def load_family(
     )
     for strategy in STRATEGIES:
         if strategy in strategies:
-            load_part(family, strategy, progress)
+            load_drafter(family, strategy, progress)
     return family
 
 
-def load_part(family: Family, strategy: str, progress: Progress) -> None:
+def load_drafter(family: LoadedModels, strategy: str, progress: Progress) -> None:
     """Load what drafts in a strategy, if that is not there yet; where no place was given, `missing`
     says so. Raises InputError with the line for the user."""
     if not needs_loading(family, strategy):
@@ -198,7 +198,7 @@ def load_part(family: Family, strategy: str, progress: Progress) -> None:
         _load_eagle(family, strategy, Path(place).expanduser())
 
 
-def needs_loading(family: Family, strategy: str) -> bool:
+def needs_loading(family: LoadedModels, strategy: str) -> bool:
     """It drafts with something that is neither there nor known to be missing."""
     if strategy in family.missing or strategy in ("ar", "lookup"):
         return False
@@ -211,13 +211,13 @@ def needs_loading(family: Family, strategy: str) -> bool:
     return there.get(strategy) is None
 
 
-def _load_medusa(family: Family, folder: Path) -> None:
+def _load_medusa(family: LoadedModels, folder: Path) -> None:
     target = family.target
     family.medusa = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
     family.choices = family.choices or default_choices(family.medusa, target, family.verify_cost)
 
 
-def _load_eagle(family: Family, strategy: str, folder: Path) -> None:
+def _load_eagle(family: LoadedModels, strategy: str, folder: Path) -> None:
     target = family.target
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config

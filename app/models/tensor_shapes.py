@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-MOST_HEADER = 100_000_000  # bytes; a file that claims more is broken
+MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
 
-def shapes_in(folder: Path) -> dict[str, list[int]]:
+def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
     """Of safetensors if there are any, else of .bin, .pt and .pth files, as far as they can be
     read: trainers pickle other things beside the weights. Safetensors that are broken raise
     whatever their header leads to."""
@@ -33,7 +33,7 @@ def shapes_in(folder: Path) -> dict[str, list[int]]:
 def _safetensors(path: Path) -> dict[str, list[int]]:
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
-        header = json.loads(file.read(length)) if length < MOST_HEADER else {}
+        header = json.loads(file.read(length)) if length < MAX_HEADER_BYTES else {}
     return {name: each["shape"] for name, each in header.items() if "shape" in each}
 
 
@@ -42,7 +42,7 @@ def _pickled(path: Path) -> dict[str, list[int]]:
     bytes apart."""
     with zipfile.ZipFile(path) as archive:
         [member] = (each for each in archive.infolist() if each.filename.endswith("/data.pkl"))
-        if member.file_size > MOST_HEADER:
+        if member.file_size > MAX_HEADER_BYTES:
             return {}
         with archive.open(member) as file:
             tensors = _ShapesUnpickler(file).load()

@@ -79,7 +79,7 @@ def lane_report(
     report |= {
         "lane": lane.spec.name,
         "strategy": lane.spec.strategy,
-        "pins": dict(lane.spec.pins),
+        "pins": dict(lane.spec.overrides),
         "available": True,
         "reason": error or lane.note,
         "text": lane.text,
@@ -113,7 +113,7 @@ def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
     return dict.fromkeys(LANE_FIELDS) | {
         "lane": spec.name,
         "strategy": spec.strategy,
-        "pins": dict(spec.pins),
+        "pins": dict(spec.overrides),
         "available": False,
         "reason": reason,
         "text": "",

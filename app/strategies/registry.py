@@ -53,7 +53,7 @@ def settings_of(strategy: str) -> list[str]:
     return [name for name, strategies in ACTS_ON.items() if strategy in strategies]
 
 
-def free_name(wanted: str, taken: Collection[str]) -> str:
+def unique_name(wanted: str, taken: Collection[str]) -> str:
     """`wanted`, or with the first number behind it that makes it unique: draft, draft#2, ..."""
     name, count = wanted, 1
     while name in taken:
@@ -64,10 +64,10 @@ def free_name(wanted: str, taken: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane as it was asked for. `pins` are settings of its own, by name; the others are the
-    run's. `tree` is the one to begin with, where its models have one of that name."""
+    """One lane as it was asked for. `overrides` are settings of its own, by name; the others are
+    the run's. `tree` is the one to begin with, where its models have one of that name."""
 
     strategy: str
     name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
-    pins: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=dict)
     tree: str = DEFAULT_TREE

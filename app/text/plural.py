@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def counted(number: int, thing: str) -> str:
+def pluralize(number: int, thing: str) -> str:
     """ "1 turn", "2 turns"."""
     return f"{number} {thing}{'s' * (number != 1)}"

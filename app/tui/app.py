@@ -14,24 +14,24 @@ from textual.screen import Screen
 
 from app.config.presets import Presets
 from app.engine.events import (
-    Ended,
+    EngineExited,
     Event,
     LaneInfo,
     Loaded,
     LoadFailed,
-    Proof,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
+    SamplingTest,
     Schedule,
-    Stepped,
 )
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
-from app.models.library import Library
+from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.actions.conversations import Conversations
-from app.tui.actions.lanes import Changing
-from app.tui.actions.run import Running
+from app.tui.actions.lanes import LaneActions
+from app.tui.actions.run import RunActions
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.user_keymap import names, spoken
 from app.tui.palette import commands
@@ -39,12 +39,12 @@ from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.presets import PresetsScreen
-from app.tui.screens.sampling_test import ProofScreen
-from app.tui.slow_terminal import behind
+from app.tui.screens.sampling_test import SamplingTestScreen
+from app.tui.slow_terminal import has_backlog
 from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
-from app.tui.widgets.sliders_panel import Controls
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
@@ -71,7 +71,7 @@ class SpecchatApp(App[None]):
         theme: str = DARK.name,
         keys: Mapping[str, str] | None = None,
         presets: Presets | None = None,
-        library: Library | None = None,
+        library: ModelLibrary | None = None,
     ) -> None:
         super().__init__()
         self.library = library  # of models; None: there is no choice
@@ -88,8 +88,8 @@ class SpecchatApp(App[None]):
         self.theme = self._chosen_theme = theme
         self.set_keymap(keys or {})
         self.main = MainScreen(engine, self.state)
-        self.running = Running(self)
-        self.changing = Changing(self)
+        self.running = RunActions(self)
+        self.changing = LaneActions(self)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
@@ -113,13 +113,13 @@ class SpecchatApp(App[None]):
     async def pump(self) -> None:
         """Takes in what has happened. Token text shows at once, figures four times a second,
         everything else at once; a terminal that is slow to draw gets it in fewer pieces."""
-        if behind(self._driver):
+        if has_backlog(self._driver):
             return
         events = self.engine.drain()
         problem = self._record(events)
         for event in events:
             await self.take(event)
-            if isinstance(event, Loaded | LoadFailed | RunRefused | Ended):
+            if isinstance(event, Loaded | LoadFailed | RunRejected | EngineExited):
                 self.running.after(event)
         if problem:
             self.state.say(problem)
@@ -128,7 +128,7 @@ class SpecchatApp(App[None]):
         self._stale = self._stale or bool(events)
         if due and self.state.let_time_pass(now - self._last_labels):
             self._stale = True
-        if due or any(not isinstance(event, Stepped) for event in events):
+        if due or any(not isinstance(event, RoundFinished) for event in events):
             self._last_labels = now
             if self._stale:
                 self.main.show_state()
@@ -144,11 +144,11 @@ class SpecchatApp(App[None]):
 
     async def take(self, event: Event) -> None:
         """One event, into the state and into the panes."""
-        if self.state.paused and isinstance(event, RunFinished | RunRefused):
+        if self.state.paused and isinstance(event, RunFinished | RunRejected):
             self.engine.pause(False)  # or the next run would begin paused
         self.state.apply(event)
         await self.main.take(event)
-        if isinstance(event, Proof) and isinstance(self.screen, ProofScreen):
+        if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
             self.screen.take(event)
 
     # Running
@@ -223,13 +223,13 @@ class SpecchatApp(App[None]):
     def action_add_lane(self, strategy: str) -> None:
         self.changing.add(strategy)
 
-    @on(Controls.Pinned)
-    def change_pins(self, event: Controls.Pinned) -> None:
-        self.engine.pin(event.lane, event.pins)
+    @on(SlidersPanel.OverridesChanged)
+    def change_overrides(self, event: SlidersPanel.OverridesChanged) -> None:
+        self.engine.pin(event.lane, event.overrides)
         self.main.show_state()
 
-    @on(Controls.Changed)
-    def change_params(self, event: Controls.Changed) -> None:
+    @on(SlidersPanel.Changed)
+    def change_params(self, event: SlidersPanel.Changed) -> None:
         self.state.params = event.params
         self.engine.set_params(event.params)
         self.main.show_state()
@@ -261,7 +261,7 @@ class SpecchatApp(App[None]):
         def take(chosen: tuple[str, dict[str, Any]] | None) -> None:
             if chosen is not None:
                 name, values = chosen
-                self.main.query_one(Controls).choose(values)
+                self.main.query_one(SlidersPanel).choose(values)
                 kept = self.changing.kept(values)
                 self.state.say(f"The settings are those of “{shortened(name, 30)}”{kept}")
 

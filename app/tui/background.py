@@ -11,7 +11,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def aside(act: Callable[[], T]) -> T:
+async def run_in_background(act: Callable[[], T]) -> T:
     """What `act` returns or raises, on a thread of its own. Leaving the app would wait for the
     thread workers of Textual and for asyncio's threads; nobody waits for this one."""
     future: Future[T] = Future()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from textual.driver import Driver
 
 
-def behind(driver: Driver | None) -> bool:
+def has_backlog(driver: Driver | None) -> bool:
     """Whether the terminal has yet to take what was drawn before. Textual has no public word for
     it; a driver without a queue is never behind."""
     writer = getattr(driver, "_writer_thread", None)

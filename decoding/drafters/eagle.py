@@ -16,14 +16,21 @@ from torch import Tensor
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.base import Needs
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import MOST_NODES, Dynamic, Paying, Payoff, Plan, Static
+from decoding.drafters.eagle_tree import (
+    MAX_NODES,
+    CostAwareTree,
+    Dynamic,
+    Plan,
+    Static,
+    TreeCostModel,
+)
 from decoding.drafters.static_tree import Choices, trim
 from decoding.model.attention import causal_mask, folded_attention
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import PREFILL_CHUNK, Target
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, Pool
+from decoding.tree import CandidatePool, Draft, DraftTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ class Eagle:
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of the rows behind the cache's
         self._static = lru_cache(maxsize=16)(partial(Static, device=target.device))
-        self._payoff = None if verify_cost is None else Payoff(verify_cost)
+        self._payoff = None if verify_cost is None else TreeCostModel(verify_cost)
 
     @property
     def cache_bytes(self) -> int:
@@ -132,8 +139,8 @@ class Eagle:
             return self._static(trim(tree.choices, gamma, most))
         width = min(tree.top_k, most)
         if tree.total is None and self._payoff is not None:
-            return Paying(width, self._payoff)
-        return Dynamic(width, (tree.total or MOST_NODES) - 1)
+            return CostAwareTree(width, self._payoff)
+        return Dynamic(width, (tree.total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
         """Run the rows of true features that came since, [1, n, H] -> the last one's [1, 1, H]."""
@@ -184,7 +191,7 @@ class Eagle:
             block = torch.cat([block[rows], itself], dim=1)
             hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
         self._cache.truncate(prefix)
-        pool = Pool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
+        pool = CandidatePool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
         kept = plan.keep(pool)
         drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[kept.guesses]])
         tree = DraftTree(kept.shape, drafted)

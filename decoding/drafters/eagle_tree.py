@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from decoding.drafters.static_tree import Choices, candidates
-from decoding.tree import Pool, Shape
+from decoding.tree import CandidatePool, TreeShape
 
-MOST_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
+MAX_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,7 @@ class Kept:
     node's rank (the root's is 0)."""
 
     guesses: Tensor
-    shape: Shape
+    shape: TreeShape
     ranks: tuple[int, ...]
 
 
@@ -38,7 +38,7 @@ class Plan(Protocol):
         """Which of a level's guesses [n] are run, by what is known of their summed
         log-probabilities `scores` [n]; None: the tree is deep enough."""
 
-    def keep(self, pool: Pool) -> Kept:
+    def keep(self, pool: CandidatePool) -> Kept:
         """The guesses to verify, in the pool's order."""
 
 
@@ -53,22 +53,22 @@ class Dynamic:
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return scores.topk(self.width).indices
 
-    def keep(self, pool: Pool) -> Kept:
+    def keep(self, pool: CandidatePool) -> Kept:
         return prune(pool, self.count)
 
 
-class Paying(Dynamic):
-    """The same, as deep and as large as pays on this machine: see `Payoff`."""
+class CostAwareTree(Dynamic):
+    """The same, as deep and as large as pays on this machine: see `TreeCostModel`."""
 
-    def __init__(self, width: int, payoff: Payoff) -> None:
-        super().__init__(width, MOST_NODES - 1)
+    def __init__(self, width: int, payoff: TreeCostModel) -> None:
+        super().__init__(width, MAX_NODES - 1)
         self._payoff = payoff
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
         return best.indices if self._payoff.deeper(float(best.values[0].exp())) else None
 
-    def keep(self, pool: Pool) -> Kept:
+    def keep(self, pool: CandidatePool) -> Kept:
         likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
         return prune(pool, self._payoff.best_size(likely))
 
@@ -97,11 +97,11 @@ class Static:
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return self._frontiers[level] if len(self._frontiers[level]) else None
 
-    def keep(self, pool: Pool) -> Kept:
+    def keep(self, pool: CandidatePool) -> Kept:
         return self._kept
 
 
-def prune(pool: Pool, count: int) -> Kept:
+def prune(pool: CandidatePool, count: int) -> Kept:
     """The `count` most likely nodes of the pool. Ties go to the earlier one: log p can be exactly
     0, and no child may stay without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
@@ -111,11 +111,11 @@ def prune(pool: Pool, count: int) -> Kept:
     parents = parents.masked_fill(pool.parents[keep] < 0, 0)
     of_guesses, of_nodes = torch.stack([keep, parents]).tolist()
     ranks = (0, *(guess % pool.width for guess in of_guesses))
-    return Kept(keep, Shape((-1, *of_nodes)), ranks)
+    return Kept(keep, TreeShape((-1, *of_nodes)), ranks)
 
 
 @dataclass(slots=True)
-class Payoff:
+class TreeCostModel:
     """How large a tree pays, by what it is expected to yield and what passes cost.
 
     A round with a tree of n nodes gives 1 + the sum of its nodes' probabilities in tokens and takes

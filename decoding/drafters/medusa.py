@@ -15,7 +15,7 @@ from torch.nn import functional
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.cost.measure import seconds
 from decoding.drafters.base import Needs
-from decoding.drafters.static_tree import NAMED, Candidates, Choices, candidates, grow, trim
+from decoding.drafters.static_tree import NAMED, Candidates, Choices, candidates, optimal_tree, trim
 from decoding.model.target import Target
 from decoding.params import SamplingParams
 from decoding.tree import Draft, DraftTree
@@ -142,4 +142,4 @@ def default_choices(
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         asking = seconds(lambda: heads.guesses(state, 10), target.device)
-    return grow(heads.accuracy, asking, verify_cost) or ((0,),)
+    return optimal_tree(heads.accuracy, asking, verify_cost) or ((0,),)

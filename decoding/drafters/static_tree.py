@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from decoding.errors import InputError
-from decoding.tree import Shape
+from decoding.tree import TreeShape
 
 Choices = tuple[tuple[int, ...], ...]
 
@@ -28,7 +28,7 @@ class Candidates:
     """A tree of candidates: `shape` with the root, and for each node behind it the head (0-based)
     and the rank among that head's guesses."""
 
-    shape: Shape
+    shape: TreeShape
     heads: tuple[int, ...]
     ranks: tuple[int, ...]
 
@@ -47,7 +47,7 @@ def candidates(choices: Choices) -> Candidates:
     ordered = sorted(paths, key=lambda path: (len(path), path))
     index: dict[tuple[int, ...], int] = {(): 0} | {path: i for i, path in enumerate(ordered, 1)}
     return Candidates(
-        Shape((-1, *(index[path[:-1]] for path in ordered))),
+        TreeShape((-1, *(index[path[:-1]] for path in ordered))),
         tuple(len(path) - 1 for path in ordered),
         tuple(path[-1] for path in ordered),
     )
@@ -93,7 +93,7 @@ def parse_choices(text: str) -> Choices:
     return choices
 
 
-def grow(
+def optimal_tree(
     accuracy: Sequence[Sequence[float]],
     draft_cost: float,
     verify_cost: Callable[[int], float],

@@ -23,7 +23,7 @@ from decoding.model.architecture import (
     sliding_window,
 )
 from decoding.model.cache import LayerShape, TreeCache
-from decoding.tree import DraftTree, Shape, chain
+from decoding.tree import DraftTree, TreeShape, chain
 
 PREFILL_CHUNK = 512
 
@@ -31,7 +31,7 @@ Mask = Tensor | dict[str, Tensor | None] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pass:
+class ForwardOutput:
     """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
     final norm, and `taps` [n, T * H], the inputs of the layers that were tapped, side by side (None
     where none was). After a prefill `logits` holds the last row alone."""
@@ -123,14 +123,14 @@ class Target:
         ids: Sequence[int],
         cancelled: Callable[[], bool] = lambda: False,
         keep_features: bool = False,
-    ) -> Pass:
+    ) -> ForwardOutput:
         """Append `ids` (one or more) behind the cache's rows, in chunks; commit them.
 
         `features` and `taps` are those of all new rows with `keep_features`, else of the last
         chunk. Raises InterruptedError between two chunks when `cancelled()`; the rows so far stay.
         """
         cache.reserve(cache.length + len(ids))
-        chunks: list[Pass] = []
+        chunks: list[ForwardOutput] = []
         for start in range(0, len(ids), PREFILL_CHUNK):
             if cancelled():
                 raise InterruptedError
@@ -140,22 +140,24 @@ class Target:
             chunks = [*chunks, chunk] if keep_features else [chunk]
         last = chunks[-1]
         if len(chunks) == 1:
-            return Pass(last.logits[-1:], last.features, last.taps)
+            return ForwardOutput(last.logits[-1:], last.features, last.taps)
         taps = [chunk.taps for chunk in chunks if chunk.taps is not None]
-        return Pass(
+        return ForwardOutput(
             last.logits[-1:],
             torch.cat([chunk.features for chunk in chunks]),
             torch.cat(taps) if taps else None,
         )
 
     @torch.inference_mode()
-    def forward(self, cache: TreeCache, tree: DraftTree) -> Pass:
+    def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
         """Run the tree's nodes behind the cache's rows. The rows are written, but only `cache.keep`
         commits them."""
         cache.reserve(cache.length + len(tree))
         return self._run(cache, tree.tokens, tree.shape)
 
-    def _run(self, cache: TreeCache, tokens: Tensor, shape: Shape, **kwargs: int) -> Pass:
+    def _run(
+        self, cache: TreeCache, tokens: Tensor, shape: TreeShape, **kwargs: int
+    ) -> ForwardOutput:
         past = cache.length
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
@@ -171,11 +173,11 @@ class Target:
         ).logits[0]
         assert self._features is not None
         if not self.taps:
-            return Pass(logits, self._features)
+            return ForwardOutput(logits, self._features)
         tapped = [self._tapped[layer].to(self._features.device) for layer in self.taps]
-        return Pass(logits, self._features, torch.cat(tapped, dim=-1))
+        return ForwardOutput(logits, self._features, torch.cat(tapped, dim=-1))
 
-    def _mask(self, past: int, shape: Shape, positions: Tensor) -> Mask:
+    def _mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
         """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
@@ -199,7 +201,7 @@ class Target:
         near = full.masked_fill(far.repeat(self._fold, 1), lowest)
         return {"full_attention": full, "sliding_attention": near} if self._mixed else near
 
-    def _draw_block(self, shape: Shape) -> Tensor:
+    def _draw_block(self, shape: TreeShape) -> Tensor:
         """The tree's own part of the mask, [fold * n, n]."""
         seen = shape.ancestors()
         lowest = torch.finfo(self.dtype).min

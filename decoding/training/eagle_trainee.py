@@ -31,7 +31,7 @@ _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
+class Supervision:
     """What the target says at N places of a batch: those with a token of an answer that is not its
     last. `batch` and `at` [N] are the places in order, `probabilities` [N, draft vocab] of the next
     token, `best` [N] the likeliest of all tokens, `known` [N] whether the draft's vocabulary has
@@ -120,7 +120,7 @@ class Trainee(nn.Module):
         return result
 
     @torch.no_grad()
-    def _lesson(self, final: Tensor, said: Tensor, ids: Tensor) -> Lesson:
+    def _lesson(self, final: Tensor, said: Tensor, ids: Tensor) -> Supervision:
         batch, at = (said[:, :-1] & said[:, 1:]).nonzero(as_tuple=True)
         logits = self._target_logits(final[batch, at]).float()
         best = logits.argmax(-1)
@@ -128,10 +128,10 @@ class Trainee(nn.Module):
         if self._vocabulary is not None:
             known = torch.isin(best, self._vocabulary)
             logits = logits[:, self._vocabulary]
-        return Lesson(batch, at, logits.softmax(-1), best, known, ids[batch, at + 1] == best)
+        return Supervision(batch, at, logits.softmax(-1), best, known, ids[batch, at + 1] == best)
 
 
-def _cross_entropy(logits: Tensor, lesson: Lesson, told: Tensor) -> Tensor:
+def _cross_entropy(logits: Tensor, lesson: Supervision, told: Tensor) -> Tensor:
     """Mean soft cross entropy over the places `told` whose best token is known."""
     weights = lesson.known[told].float()
     weights /= weights.sum().clamp_min(1)

@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, Shape
+from decoding.tree import Draft, TreeShape
 from decoding.verification.noise import Noise
 from decoding.verification.sampling import draw, pick, probabilities
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerifyResult:
     """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
     target's own token after it; `tested`: levels at which the current node had children; `chosen`:
     the target's own token at every node, () for a sampled chain; `draws` [n-1] the numbers that
@@ -34,7 +34,7 @@ class Verdict:
     draws: Tensor | None = field(default=None, compare=False)
 
 
-def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> Verdict:
+def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> VerifyResult:
     """Judge a draft by the target's `logits` [n, V]. One transfer from the device."""
     if draft.q is None or sampling.greedy:
         choices = pick(logits, sampling, noise, draft.tree.shape.depths)
@@ -43,7 +43,7 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
     return _accept_sampled_chain(draft, logits, sampling, noise)
 
 
-def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
+def walk(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> VerifyResult:
     """Exact acceptance of a tree whose nodes were chosen deterministically.
 
     `chosen[i]` is the target's own next token at node i: its argmax, or a draw of its own
@@ -59,12 +59,12 @@ def walk(shape: Shape, tokens: Sequence[int], chosen: Sequence[int]) -> Verdict:
             break
         path.append(carrier)
         node = carrier
-    return Verdict(tuple(tokens), tuple(path), chosen[node], tested, tuple(chosen))
+    return VerifyResult(tuple(tokens), tuple(path), chosen[node], tested, tuple(chosen))
 
 
 def _accept_sampled_chain(
     draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise
-) -> Verdict:
+) -> VerifyResult:
     """x_i ~ q_i stays when u < p_i(x_i) / q_i(x_i); the first that does not is replaced by a draw
     of norm(max(p - q, 0)); behind a chain that stays whole the bonus is drawn from p."""
     assert draft.q is not None and draft.tree.shape.is_chain
@@ -85,7 +85,7 @@ def _accept_sampled_chain(
     bonus = draw(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
     packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
     *tokens, k, own = packed
-    return Verdict(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
+    return VerifyResult(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
 
 
 def accept_typical(
@@ -95,7 +95,7 @@ def accept_typical(
     epsilon: float,
     delta: float,
     noise: Noise,
-) -> Verdict:
+) -> VerifyResult:
     """Keep what the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), p and its
     entropy H after temperature alone, every ancestor included. The longest path wins, ties go to
     the more likely one; the bonus behind it is drawn from the warped p. At temperature 0 it is
@@ -122,7 +122,7 @@ def accept_typical(
     path = shape.path(last)
     tested = len(path) + bool(shape.children[last])
     chosen = tuple(map(int, bonuses))
-    return Verdict(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
+    return VerifyResult(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
 
 
 def plausible(

@@ -18,9 +18,9 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.probes import TOP, believe
+from decoding.probes import TOP, probe_first_token
 from decoding.round import Round
-from decoding.tree import Shape
+from decoding.tree import TreeShape
 from tests.support.families import VOCAB, build, hf_greedy
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
@@ -68,7 +68,7 @@ def test_what_the_target_thought(name: str, sampling: SamplingParams) -> None:
     ids = list(PROMPT)
     for record in watched(drafter_of(name), sampling, gamma=3):
         ids += [] if ids != PROMPT else [record.tokens[0]]
-        shape = Shape(record.parents)
+        shape = TreeShape(record.parents)
         behind = [
             logits("llama", [*ids, *(record.tokens[n] for n in shape.path(node))])
             for node in range(len(shape))
@@ -106,7 +106,7 @@ def test_what_the_typical_rule_went_by() -> None:
     records = watched(drafter_of("trees"), SAMPLED, gamma=3, **rule)
     for record in records:
         ids += [] if ids != PROMPT else [record.tokens[0]]
-        shape = Shape(record.parents)
+        shape = TreeShape(record.parents)
         assert (record.tempered_p[0], record.thresholds[0]) == (1.0, 0.0)
         for node, parent in enumerate(record.parents[1:], 1):
             behind = [*ids, *(record.tokens[each] for each in shape.path(parent))]
@@ -180,6 +180,6 @@ def timeless(record: Round) -> Round:
 
 def test_where_a_token_cannot_be_there_is_no_probability_but_an_entropy() -> None:
     row = torch.tensor([[0.0, -math.inf, 0.0]])
-    belief = believe(row, 2, SamplingParams(temperature=0.5))
+    belief = probe_first_token(row, 2, SamplingParams(temperature=0.5))
     assert belief.entropy == 1.0 and belief.own_p == (0.5, 0.5)
     assert sorted(belief.top) == [(0, 0.5, 0.5), (1, 0.0, 0.0), (2, 0.5, 0.5)]

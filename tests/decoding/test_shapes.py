@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.tree import Shape, chain
+from decoding.tree import TreeShape, chain
 
 
 @st.composite
@@ -25,7 +25,7 @@ def climb(parents: tuple[int, ...], node: int) -> list[int]:
 
 @given(parents_lists())
 def test_paths_depths_ancestors_and_children_agree(parents: tuple[int, ...]) -> None:
-    shape = Shape(parents)
+    shape = TreeShape(parents)
     seen = shape.ancestors()
     assert len(shape) == len(parents)
     for node in range(len(parents)):
@@ -44,13 +44,13 @@ def test_parents_that_do_not_come_before_their_child_are_refused(
     node = data.draw(st.integers(1, len(parents)))
     wrong = data.draw(st.integers(node, node + 5) | st.integers(-5, -1))
     with pytest.raises(ValueError, match=f"node {node}"):
-        Shape((*parents[:node], wrong, *parents[node + 1 :]))
+        TreeShape((*parents[:node], wrong, *parents[node + 1 :]))
 
 
 @pytest.mark.parametrize("parents", [(), (0,), (0, 0), (-2,)], ids=str)
 def test_a_tree_begins_with_its_root(parents: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="root"):
-        Shape(parents)
+        TreeShape(parents)
 
 
 @pytest.mark.parametrize("gamma", [0, 1, 5])

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 from app.engine.events import (
     Event,
-    Figures,
     Finished,
     LaneInfo,
     Loaded,
     Memory,
+    Metrics,
     Prefilled,
+    RoundFinished,
     RunFinished,
     RunStarted,
-    Stepped,
 )
 from app.history.recording import Recording
 from decoding.params import Params, SamplingParams
-from decoding.round import Fate, Pruned, Round, TokenEvent
+from decoding.round import Pruned, Round, TokenEvent, TokenFate
 
 LANES = (
     LaneInfo("ar", "ar", "Autoregressive", True, None, True, 0),
@@ -31,7 +31,7 @@ LANES = (
         True,
         4,
         trees={"default": 2},
-        pins={"gamma": 2},
+        overrides={"gamma": 2},
     ),
     LaneInfo("medusa", "medusa", "Medusa", False, "no heads: give --medusa DIR", False, 3),
 )
@@ -44,18 +44,18 @@ LOADED = Loaded(
 )
 SETTINGS = {"preset": "demo", "temperature": 0.0, "target": None}
 PARAMS = Params(SamplingParams(0.5), gamma=3)
-EMPTY = Figures(0, 0, None, None, None, None, (), 0.0, 0.0, 0.0, 0.0)
+EMPTY = Metrics(0, 0, None, None, None, None, (), 0.0, 0.0, 0.0, 0.0)
 SECONDS = 0.01  # of every round
 
 
-def plain(index: int, root: int, token: int, text: str, at: float) -> Stepped:
+def plain(index: int, root: int, token: int, text: str, at: float) -> RoundFinished:
     """A round of the autoregressive lane."""
     record = Round(index, (root,), (-1,), (), (token,), 0, 0.0, 0.009, 0.0, SECONDS)
-    shown = (TokenEvent(token, text, Fate.PLAIN, index),)
-    return Stepped("ar", record, shown, EMPTY, params=Params(), at=at)
+    shown = (TokenEvent(token, text, TokenFate.PLAIN, index),)
+    return RoundFinished("ar", record, shown, EMPTY, params=Params(), at=at)
 
 
-def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> Stepped:
+def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> RoundFinished:
     """A watched round: one draft accepted, one rejected and corrected."""
     record = Round(
         *(index, (root, 7, 8, 9), (-1, 0, 1, 0), (1,), (7, 5), 2, 0.002, 0.006, 0.001, SECONDS),
@@ -66,15 +66,15 @@ def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> Steppe
         tempered_p=(1.0, 0.3, 0.2, 0.1), thresholds=(0.0, 0.09, 0.05, 0.04),
     )  # fmt: skip
     shown = (
-        TokenEvent(7, " seven", Fate.ACCEPTED, index, 1),
-        TokenEvent(8, " eight", Fate.REJECTED, index, 2),
-        TokenEvent(5, " five", Fate.CORRECTION, index),
+        TokenEvent(7, " seven", TokenFate.ACCEPTED, index, 1),
+        TokenEvent(8, " eight", TokenFate.REJECTED, index, 2),
+        TokenEvent(5, " five", TokenFate.CORRECTION, index),
     )
     pieces = {root: "root", 3: "three", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
-    return Stepped("draft:gamma=2", record, shown, EMPTY, pieces, params, "wide", at=at)
+    return RoundFinished("draft:gamma=2", record, shown, EMPTY, pieces, params, "wide", at=at)
 
 
-def unseen(step: Stepped) -> Stepped:
+def unseen(step: RoundFinished) -> RoundFinished:
     """The round as it would be unwatched; its last node is another token."""
     record = step.round
     tokens = (*record.tokens[:3], 10)
@@ -88,7 +88,7 @@ def unseen(step: Stepped) -> Stepped:
 def turn(number: int, prompt: str, begun: float, run: int) -> list[Event]:
     names = ("ar", "draft:gamma=2")
     leader = None if number == 0 else "draft:gamma=2"
-    first = TokenEvent(4, "Four", Fate.FIRST, -1)
+    first = TokenEvent(4, "Four", TokenFate.FIRST, -1)
     return [
         RunStarted(run, number, prompt, 2, 42, names, (1, 2), "fair", leader, at=begun),
         Prefilled("ar", 0.02, first, 0.02, 0.0, at=begun + 0.02),
@@ -124,6 +124,6 @@ def recording() -> Recording:
 
 def bare(event: Event) -> Event:
     """Without its figures: they follow from the rounds."""
-    if isinstance(event, Stepped):
+    if isinstance(event, RoundFinished):
         return replace(event, figures=EMPTY)
     return replace(event, figures=None) if isinstance(event, Finished) else event

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.config.settings import ModelOptions
-from app.engine.events import Ended, Event, Loading
+from app.engine.events import EngineExited, Event, Loading
 from app.strategies.registry import LaneSpec
 
 
@@ -41,7 +41,7 @@ class EchoEngine:
 
     def run(self, prompt: str) -> None:
         if prompt == "break":
-            self._events.append(Ended("it broke"))
+            self._events.append(EngineExited("it broke"))
             return
         print(prompt)
         print(prompt, file=sys.stderr)

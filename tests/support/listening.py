@@ -11,10 +11,10 @@ from app.engine.events import (
     Finished,
     Loaded,
     Prefilled,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
 )
 from app.engine.session import Session
 from decoding.params import Params
@@ -62,7 +62,7 @@ class Listener:
 
     def rest(self) -> list[Event]:
         """The events until the turn ends or is refused."""
-        self.wait((RunFinished, RunRefused))  # type: ignore[arg-type]
+        self.wait((RunFinished, RunRejected))  # type: ignore[arg-type]
         return self.heard[self._read :]
 
 
@@ -81,7 +81,7 @@ def ids_of(events: Iterable[Event], lane: str) -> list[int]:
     """What a lane said: the prefill's token and all that its rounds emitted."""
     events = list(events)
     first = [e.first.id for e in of(events, Prefilled, lane)]
-    return first + [i for e in of(events, Stepped, lane) for i in e.round.emitted]
+    return first + [i for e in of(events, RoundFinished, lane) for i in e.round.emitted]
 
 
 def reason_of(events: Iterable[Event], lane: str) -> str:

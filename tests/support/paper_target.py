@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from decoding.model.target import Pass
+from decoding.model.target import ForwardOutput
 from decoding.params import SamplingParams
 from decoding.tree import DraftTree
 
@@ -75,12 +75,12 @@ class PaperTarget:
         ids: Sequence[int],
         cancelled: Callable[[], bool] = lambda: False,
         keep_features: bool = False,
-    ) -> Pass:
+    ) -> ForwardOutput:
         cache.write(ids)
         cache.length += len(ids)
-        return Pass(self.logits(cache.committed())[None], torch.zeros(len(ids), 1))
+        return ForwardOutput(self.logits(cache.committed())[None], torch.zeros(len(ids), 1))
 
-    def forward(self, cache: PaperCache, tree: DraftTree) -> Pass:
+    def forward(self, cache: PaperCache, tree: DraftTree) -> ForwardOutput:
         tokens = tree.tokens.tolist()
         before = cache.committed()
         cache.write(tokens)
@@ -88,7 +88,9 @@ class PaperTarget:
             before + tuple(tokens[i] for i in (0, *tree.shape.path(node)))
             for node in range(len(tree))
         ]
-        return Pass(torch.stack([self.logits(path) for path in paths]), torch.zeros(len(tree), 1))
+        return ForwardOutput(
+            torch.stack([self.logits(path) for path in paths]), torch.zeros(len(tree), 1)
+        )
 
     def joint(self, prompt: Ids, count: int, sampling: SamplingParams) -> dict[Ids, float]:
         """Probability of every continuation of `count` tokens."""

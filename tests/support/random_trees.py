@@ -10,17 +10,17 @@ from torch import Tensor
 
 from decoding.drafters.base import Needs
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, Shape, chain
+from decoding.tree import Draft, DraftTree, TreeShape, chain
 
 
-def random_shape(rng: random.Random, nodes: int, depth: int) -> Shape:
+def random_shape(rng: random.Random, nodes: int, depth: int) -> TreeShape:
     """`nodes` nodes below the root (or fewer), no path longer than `depth`."""
     parents, depths = [-1], [0]
     for _ in range(nodes):
         parent = rng.choice([i for i, d in enumerate(depths) if d < depth])
         parents.append(parent)
         depths.append(depths[parent] + 1)
-    return Shape(tuple(parents))
+    return TreeShape(tuple(parents))
 
 
 class RandomTrees:

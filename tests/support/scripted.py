@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from app.engine.events import Event, Figures, LaneInfo, Prefilled, Stepped
+from app.engine.events import Event, LaneInfo, Metrics, Prefilled, RoundFinished
 from decoding.params import Params
-from decoding.round import Fate, Round, TokenEvent
+from decoding.round import Round, TokenEvent, TokenFate
 
 
 class ScriptedEngine:
@@ -41,27 +41,29 @@ def lane(
     available: bool = True,
     reason: str | None = None,
     enabled: bool = True,
-    pins: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
     note: str | None = None,
     trees: Mapping[str, int] | None = None,
 ) -> LaneInfo:
     title = title or name.capitalize()
     strategy = re.split("[:#]", name)[0]
     return LaneInfo(
-        name, strategy, title, available, reason, enabled, gamma, note, trees or {}, pins or {}
+        name, strategy, title, available, reason, enabled, gamma, note, trees or {}, overrides or {}
     )
 
 
-def token(text: str, fate: Fate = Fate.ACCEPTED, index: int = 0, node: int = -1) -> TokenEvent:
+def token(
+    text: str, fate: TokenFate = TokenFate.ACCEPTED, index: int = 0, node: int = -1
+) -> TokenEvent:
     return TokenEvent(0, text, fate, index, node)
 
 
 def prefilled(name: str, text: str, ttft: float = 0.21) -> Prefilled:
-    return Prefilled(name, ttft, token(text, Fate.FIRST, -1))
+    return Prefilled(name, ttft, token(text, TokenFate.FIRST, -1))
 
 
-def figures(passes: int = 17) -> Figures:
-    return Figures(64, passes, 19.8, 1.77, 0.72, 2.9, (8, 6, 3, 1), 0.1, 0.2, 0.0, 0.3)
+def figures(passes: int = 17) -> Metrics:
+    return Metrics(64, passes, 19.8, 1.77, 0.72, 2.9, (8, 6, 3, 1), 0.1, 0.2, 0.0, 0.3)
 
 
 def stepped(
@@ -69,11 +71,11 @@ def stepped(
     accepted: list[str],
     ghosts: list[str],
     last: str,
-    now: Figures | None = None,
+    now: Metrics | None = None,
     *,
     index: int = 0,
     params: Params | None = None,
-) -> Stepped:
+) -> RoundFinished:
     """A round of a chain: what was accepted, what was not, and the target's own token."""
     nodes = len(accepted) + len(ghosts) + 1
     record = Round(
@@ -88,9 +90,13 @@ def stepped(
         accept_seconds=0.0,
         total_seconds=0.0,
     )
-    fates = [Fate.ACCEPTED] * len(accepted) + [Fate.REJECTED] + [Fate.DROPPED] * len(ghosts)
+    fates = (
+        [TokenFate.ACCEPTED] * len(accepted)
+        + [TokenFate.REJECTED]
+        + [TokenFate.DROPPED] * len(ghosts)
+    )
     drafted = zip((*accepted, *ghosts), fates, strict=False)
     tokens = [token(text, fate, index, node) for node, (text, fate) in enumerate(drafted, 1)]
-    end = Fate.CORRECTION if ghosts else Fate.BONUS if accepted else Fate.PLAIN
+    end = TokenFate.CORRECTION if ghosts else TokenFate.BONUS if accepted else TokenFate.PLAIN
     tokens.append(token(last, end, index))
-    return Stepped(name, record, tuple(tokens), now or figures(), {}, params)
+    return RoundFinished(name, record, tuple(tokens), now or figures(), {}, params)

@@ -19,7 +19,7 @@ from app.cli.heads.training_data import (
 )
 from app.config.settings import ModelOptions
 from app.engine.lane import Lane
-from app.models.loaded import load_family
+from app.models.loaded import load_models
 from app.strategies.registry import LaneSpec
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -129,7 +129,7 @@ def measure(
     device: str,
     as_json: bool,
 ) -> None:
-    family = load_family(
+    family = load_models(
         ModelOptions(target=target, eagle=str(heads), device=device), strategies=("eagle",)
     )
     ids = prompts_of(family, prompts)

@@ -14,7 +14,7 @@ from app.cli.heads.training_data import (
     shape_of,
 )
 from app.config.settings import ModelOptions
-from app.models.loaded import load_family
+from app.models.loaded import load_models
 from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
@@ -72,7 +72,7 @@ def measure(
     as_json: bool,
 ) -> None:
     options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
-    family = load_family(options, strategies=("medusa",))
+    family = load_models(options, strategies=("medusa",))
     assert family.medusa is not None
     ids = prompts_of(family, prompts)
     report = evaluate_medusa(

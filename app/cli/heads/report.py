@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.cli.terminal import put
+from app.cli.terminal import print_output
 from decoding.stats import Stats
 
 
@@ -22,10 +22,10 @@ def put_report(
             "acceptance_rate": served.acceptance_rate,
             "accepted_histogram": served.histogram,
         }
-        put(json.dumps(facts))
+        print_output(json.dumps(facts))
         return
     summary = (
         f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} with "
         f"{tree}; {served.passes} passes over {facts['prompts']} prompts"
     )
-    put("\n".join([*lines, summary]))
+    print_output("\n".join([*lines, summary]))

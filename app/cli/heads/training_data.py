@@ -12,7 +12,7 @@ from decoding.errors import InputError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from app.models.loaded import Family
+    from app.models.loaded import LoadedModels
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
 
@@ -33,7 +33,7 @@ def records_of(sources: list[str]) -> list[Record]:
     return records
 
 
-def prompts_of(family: Family, sources: list[str]) -> list[list[int]]:
+def prompts_of(family: LoadedModels, sources: list[str]) -> list[list[int]]:
     """The ids of each record's first open turn, ready for the answer."""
     from decoding.training.distill import conversation
 

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 
-from app.engine.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.history.document import conversation_document
-from app.history.export import free_path, markdown
+from app.history.export import markdown, unique_path
 from app.history.recording import Recording
 from app.text.terminal_text import shortened
-from app.tui.background import aside
+from app.tui.background import run_in_background
 from app.tui.screens.conversations import ConversationsScreen
 from decoding.errors import InputError
 
@@ -88,7 +88,7 @@ class Conversations:
             return
         app.state.opening = True
         try:
-            recording, happened = await aside(partial(self._read, path))
+            recording, happened = await run_in_background(partial(self._read, path))
             recorder.go_on(path)
         except (InputError, OSError) as error:
             app.state.opening = False
@@ -111,7 +111,7 @@ class Conversations:
         app.forget_conversation()
         rounds: Counter[str] = Counter()
         for event in happened:
-            if isinstance(event, Stepped):
+            if isinstance(event, RoundFinished):
                 app.state.apply(event)
                 rounds[event.lane] += 1
                 continue
@@ -152,7 +152,7 @@ class Conversations:
             recording = recorder.store.open(kept)
             text = write(recording)
             while True:
-                file = free_path(recording.title, suffix)
+                file = unique_path(recording.title, suffix)
                 with suppress(FileExistsError), file.open("x", encoding="utf-8") as new:
                     new.write(text)
                     return file
@@ -172,7 +172,7 @@ class Conversations:
 
     def _save_picture(self) -> None:
         async def save() -> Path:
-            path = free_path("specchat", ".svg")
+            path = unique_path("specchat", ".svg")
             path.write_text(picture(self._app), encoding="utf-8")
             return path
 
@@ -188,8 +188,8 @@ class Conversations:
         """In a process of its own: the film is made of another app, and there is room for one."""
         recorder, size = self._app.recorder, self._app.size
         assert recorder is not None
-        recording = await aside(partial(recorder.store.open, kept))
-        path = free_path(recording.title, ".cast")
+        recording = await run_in_background(partial(recorder.store.open, kept))
+        path = unique_path(recording.title, ".cast")
         self._app.notify(f"Recording {path.name} …", markup=False)
         process = await create_subprocess_exec(
             # -P: an app.py in the user's folder is not ours
@@ -224,5 +224,5 @@ def known(recording: Recording, lanes: set[str]) -> Iterator[Event]:
         for event in turn.events():
             if isinstance(event, RunStarted):
                 yield replace(event, lanes=tuple(name for name in event.lanes if name in lanes))
-            elif not isinstance(event, Prefilled | Stepped | Finished) or event.lane in lanes:
+            elif not isinstance(event, Prefilled | RoundFinished | Finished) or event.lane in lanes:
                 yield event

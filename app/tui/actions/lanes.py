@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from app.config.settings import PLACES, ModelOptions
+from app.config.settings import MODEL_ROLES, ModelOptions
 from app.models.library import title_of
 from app.strategies.registry import STRATEGIES, LaneSpec, settings_of
 from app.tui.screens.models import ModelsScreen
@@ -16,10 +16,10 @@ from decoding.params import flat, with_settings
 if TYPE_CHECKING:
     from app.tui.app import SpecchatApp
 
-MOST_LANES = 6  # more have no room to be read
+MAX_LANES = 6  # more have no room to be read
 
 
-class Changing:
+class LaneActions:
     """Asks the engine; the screen changes when the engine says that it is done."""
 
     def __init__(self, app: SpecchatApp) -> None:
@@ -34,8 +34,8 @@ class Changing:
     def duplicate(self) -> None:
         """The lane in focus once more, right behind it."""
         if lane := self._here:
-            strategy, pins = lane.info.strategy, lane.info.pins
-            self._add(LaneSpec(strategy, strategy, pins, lane.tree), lane)
+            strategy, overrides = lane.info.strategy, lane.info.overrides
+            self._add(LaneSpec(strategy, strategy, overrides, lane.tree), lane)
 
     def add(self, strategy: str) -> None:
         """A lane of any strategy, behind all others."""
@@ -45,9 +45,9 @@ class Changing:
         state = self._state
         if state.ended or not state.loaded:
             state.say(state.ended or "Still loading")
-        elif len(state.lanes) >= MOST_LANES:
+        elif len(state.lanes) >= MAX_LANES:
             key = state.keys["lane.remove"]
-            state.say(f"There are {MOST_LANES} lanes, more have no room: {key} removes one")
+            state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
         else:
             self._engine.add_lane(spec, behind.info.name if behind else None)
             later = "; it joins in the next run" if state.running else ""
@@ -80,9 +80,9 @@ class Changing:
             state.say(state.busy)
         else:
             infos = [lane.info for lane in state.lanes.values()]
-            specs = tuple(LaneSpec(info.strategy, info.name, info.pins) for info in infos)
+            specs = tuple(LaneSpec(info.strategy, info.name, info.overrides) for info in infos)
             self._engine.open_models(options, specs)
-            self._app.begin_conversation({name: getattr(options, name) for name in PLACES})
+            self._app.begin_conversation({name: getattr(options, name) for name in MODEL_ROLES})
             state.begin_anew()
             name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)
@@ -94,14 +94,14 @@ class Changing:
         if lane is None or not state.loaded:
             return
         label, key = state.label(lane.info.name), state.keys["lane.pin"]
-        if lane.info.pins:
+        if lane.info.overrides:
             gone = own_words(lane, state.params)
             without = f", without its own {gone}" if gone else ""
             state.say(f"{label} follows the sliders again{without}")
-            self.set_pins(lane, {})
+            self.set_overrides(lane, {})
         else:
             own = flat(lane.own(state.params))
-            self.set_pins(lane, {name: own[name] for name in settings_of(lane.info.strategy)})
+            self.set_overrides(lane, {name: own[name] for name in settings_of(lane.info.strategy)})
             state.say(f"{label} keeps its settings (sliders with *) until {key}")
         self._main.show_state()
 
@@ -112,6 +112,6 @@ class Changing:
         own = own_words(lane, params, values)
         return f"; {self._state.label(lane.info.name)} keeps its own {own}" if lane and own else ""
 
-    def set_pins(self, lane: LaneState, pins: dict[str, Any]) -> None:
-        lane.set_pins(pins)
-        self._engine.pin(lane.info.name, pins)
+    def set_overrides(self, lane: LaneState, overrides: dict[str, Any]) -> None:
+        lane.set_overrides(overrides)
+        self._engine.pin(lane.info.name, overrides)

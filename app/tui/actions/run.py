@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.engine.events import Ended, Loaded, LoadFailed, RunRefused, Schedule
-from app.tui.screens.sampling_test import ProofScreen
-from app.tui.widgets.sliders_panel import Controls
+from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
+from app.tui.screens.sampling_test import SamplingTestScreen
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.params import Acceptance
 
 if TYPE_CHECKING:
     from app.tui.app import SpecchatApp
 
 
-class Running:
+class RunActions:
     def __init__(self, app: SpecchatApp) -> None:
         self._app = app
         self._engine, self._state, self._main = app.engine, app.state, app.main
 
-    def after(self, event: Loaded | LoadFailed | RunRefused | Ended) -> None:
+    def after(self, event: Loaded | LoadFailed | RunRejected | EngineExited) -> None:
         """A prompt that waited runs now; one that cannot be answered goes back, as
         does one that was meant for models that could not be loaded."""
         prompt = self._state.queued
         self._state.queued = None
-        if isinstance(event, RunRefused):
+        if isinstance(event, RunRejected):
             prompt = event.prompt
             if not any(lane.active for lane in self._state.lanes.values()):
                 keys = self._state.keys
@@ -135,7 +135,7 @@ class Running:
         elif not state.turns:
             state.say("Ask something first: it is proven from there on")
         else:
-            self._app.push_screen(ProofScreen(self._engine, name, state.label(name)))
+            self._app.push_screen(SamplingTestScreen(self._engine, name, state.label(name)))
         self._main.show_state()
 
     def change_schedule(self) -> None:
@@ -167,7 +167,7 @@ class Running:
         )
         values = {"acceptance": rule}
         state.say(said + self._app.changing.kept(values))
-        self._main.query_one(Controls).choose(values)
+        self._main.query_one(SlidersPanel).choose(values)
 
     def choose_tree(self, strategy: str, tree: str) -> None:
         """All lanes of a strategy draft another tree from their next round on."""

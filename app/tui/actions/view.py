@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.tui.format.token_facts import facts_of
 from app.tui.tokens.lens import MEASURED, NEXT_LENS
-from app.tui.tokens.token_text import Look, Looks
+from app.tui.tokens.token_text import DisplayOptions, RenderMode
 
 if TYPE_CHECKING:
     from app.tui.screens.lanes import MainScreen
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from app.tui.widgets.token_view import TokenView
     from decoding.round import TokenEvent
 
-NEXT_LOOK: dict[Look, Look] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
+NEXT_LOOK: dict[RenderMode, RenderMode] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 BREATH_SECONDS = 0.015  # for keys, and to paint
 
 
-class Looking:
+class ViewActions:
     def __init__(self, main: MainScreen) -> None:
         self._main, self._state = main, main.state
-        self.looks = Looks()
+        self.looks = DisplayOptions()
         self._catching_up = False  # the next pane has its turn soon
         self._watched: frozenset[str] = frozenset()
 

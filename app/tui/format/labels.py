@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.engine.events import DEFAULT_TREE, LaneInfo, Loading
 from app.strategies.registry import WHAT
-from app.text.plural import counted
+from app.text.plural import pluralize
 from app.tui.format.tree import time_bar
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.tokens.lens import SCALES, STEPS
-from app.tui.tokens.token_text import GLYPHS, Looks
+from app.tui.tokens.token_text import GLYPHS, DisplayOptions
 from app.tui.widgets.split_line import Part
 from decoding.round import Round
 
@@ -50,7 +50,7 @@ def small(value: float) -> str:
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
-    facts = own_settings(state, lane)
+    facts = describe_own_settings(state, lane)
     left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
@@ -74,15 +74,15 @@ def introduction(info: LaneInfo) -> str:
     return "\n".join(filter(None, (WHAT.get(info.strategy), info.note)))
 
 
-def own_settings(state: AppState, lane: LaneState) -> list[str]:
+def describe_own_settings(state: AppState, lane: LaneState) -> list[str]:
     """Its gamma, and a star behind what is the lane's own: γ4, γ2* T0.8*, or * alone."""
-    pins = lane.info.pins
+    overrides = lane.info.overrides
     facts = []
     if (gamma := lane.gamma(state.params)) is not None:
-        facts.append(f"γ{gamma}{'*' * ('gamma' in pins)}")
-    if "temperature" in pins:
-        facts.append(f"T{pins['temperature']:g}*")
-    if pins and not any(fact.endswith("*") for fact in facts):
+        facts.append(f"γ{gamma}{'*' * ('gamma' in overrides)}")
+    if "temperature" in overrides:
+        facts.append(f"T{overrides['temperature']:g}*")
+    if overrides and not any(fact.endswith("*") for fact in facts):
         facts.append("*")
     return facts
 
@@ -130,7 +130,7 @@ def why_off(lane: LaneState, key: str) -> str:
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     facts: list[tuple[str, int]] = []  # with the rank of each
     if loaded := state.loaded:
-        threads = counted(loaded.threads, "thread")
+        threads = pluralize(loaded.threads, "thread")
         facts += [(loaded.target, 1), (f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
     if state.seed is not None:
         facts.append((f"seed {state.seed}", 2))
@@ -195,7 +195,7 @@ def share_bar(share: float, cells: int = 20) -> str:
     return f"{'━' * done}{'─' * (cells - done)} {share:4.0%}"
 
 
-def legend(looks: Looks, state: AppState) -> list[Part]:
+def legend(looks: DisplayOptions, state: AppState) -> list[Part]:
     look = looks.look
     if look == "plain":
         return [Part("plain text", "$quiet", 2)]
@@ -211,7 +211,7 @@ def legend(looks: Looks, state: AppState) -> list[Part]:
     return [*parts, Part("bonus", "bold", 2)]
 
 
-def lens_legend(looks: Looks, state: AppState) -> list[Part]:
+def lens_legend(looks: DisplayOptions, state: AppState) -> list[Part]:
     """The lens and its scale, and what measures tokens that are drawn without."""
     glyphs = looks.look == "glyphs"
     if looks.lens == "round":

@@ -8,7 +8,7 @@ from statistics import mean
 from textual.content import Content
 
 from app.engine.events import Memory
-from app.text.plural import counted
+from app.text.plural import pluralize
 from app.tui.format.labels import pass_name, seconds
 from app.tui.format.tree import time_bar
 from decoding.round import Round
@@ -123,7 +123,7 @@ def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -
     low, high = (f"{value:.{decimals}f}" for value in (min(values), max(values)))
     between = low if low == high else f"{low} to {high}"
     window = min(WINDOW, rounds)
-    each = f"{counted(window, 'round')} a point"
+    each = f"{pluralize(window, 'round')} a point"
     return _heading(f"{name} {between}, {each}")
 
 

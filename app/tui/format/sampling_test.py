@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from app.engine.events import Outcome, Proof
-from app.text.plural import counted
+from app.engine.events import ContinuationCount, SamplingTest
+from app.text.plural import pluralize
 from app.text.terminal_text import one_line, shortened
 
 SURE = 0.01  # p-values below are called a difference
@@ -17,7 +17,7 @@ WIDE = 70
 SHARE_CELLS = 6
 
 
-def intro(proof: Proof) -> str:
+def intro(proof: SamplingTest) -> str:
     """What is done, and where."""
     behind = shortened(proof.behind[-BEHIND_CHARACTERS:], BEHIND_CHARACTERS)
     count = "the next token" if proof.tokens == 1 else f"the next {proof.tokens} tokens"
@@ -28,7 +28,7 @@ def intro(proof: Proof) -> str:
     return text
 
 
-def verdict(proof: Proof) -> tuple[str, str]:
+def verdict(proof: SamplingTest) -> tuple[str, str]:
     """What can be said when all is done, and its style."""
     if proof.greedy:
         return _greedy(proof)
@@ -49,7 +49,7 @@ def verdict(proof: Proof) -> tuple[str, str]:
     return f"The two differ ({p}): this lane does not draw what the target would.", "$error"
 
 
-def _greedy(proof: Proof) -> tuple[str, str]:
+def _greedy(proof: SamplingTest) -> tuple[str, str]:
     if proof.kinds == 1:
         return "At temperature 0 nothing is drawn: both say this, every time.", "$success"
     return (
@@ -63,7 +63,7 @@ def p_text(p: float) -> str:
     return f"{p:.2f}" if p >= SURE else f"{p:.2g}"
 
 
-def table(proof: Proof, width: int) -> list[Content]:
+def table(proof: SamplingTest, width: int) -> list[Content]:
     """The likeliest outcomes: their text, and how often each side came to it. At temperature 0
     there is one of each side, in full."""
     if proof.greedy:
@@ -81,7 +81,7 @@ def table(proof: Proof, width: int) -> list[Content]:
     if rest := proof.kinds - len(shown):
         done = proof.done
         lane, plain = (done - sum(getattr(o, side) for o in shown) for side in ("lane", "plain"))
-        shown.append(Outcome(counted(rest, "other"), lane, plain))
+        shown.append(ContinuationCount(pluralize(rest, "other"), lane, plain))
     most = max((max(each.lane, each.plain) for each in proof.outcomes), default=1)
     for number, each in enumerate(shown):
         quoted = number < len(proof.outcomes)
@@ -96,7 +96,7 @@ def table(proof: Proof, width: int) -> list[Content]:
     return lines
 
 
-def _said(outcome: Outcome) -> Content:
+def _said(outcome: ContinuationCount) -> Content:
     who = "both" if outcome.lane and outcome.plain else "this lane" if outcome.lane else "plain"
     return Content.assemble((f"{who}  ", "$quiet"), f"“{one_line(outcome.text)}”")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from app.engine.events import DEFAULT_TREE
 from app.strategies.registry import EAGLE, MEDUSA
 from app.tui.state.lane_state import LaneState
-from app.tui.state.sliders import KNOBS, Knob
+from app.tui.state.sliders import SLIDERS, SliderSpec
 from decoding.params import Params, flat
 
 NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on
@@ -27,7 +27,7 @@ def changed(lane: LaneState, number: int) -> list[str]:
 def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
     """The settings that act on the lane and are not what they were, in words. Both `Params` are
     the lane's own; a setting that did not act before is compared with its default."""
-    defaults = _texts(lane, Params(), KNOBS) | {"acceptance": "exact"}
+    defaults = _texts(lane, Params(), SLIDERS) | {"acceptance": "exact"}
     old = defaults | _in_force(lane, before)
     return [text for name, text in _in_force(lane, after).items() if text != old[name]]
 
@@ -39,7 +39,7 @@ def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
     static = lane.tree not in (DEFAULT_TREE, "dynamic")
     knobs = [
         knob
-        for knob in KNOBS
+        for knob in SLIDERS
         if lane.info.strategy in knob.strategies
         and knob.name != NOT_MARKED
         and (sampled or not knob.greedy)
@@ -52,6 +52,6 @@ def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
     return texts
 
 
-def _texts(lane: LaneState, own: Params, knobs: Iterable[Knob]) -> dict[str, str]:
+def _texts(lane: LaneState, own: Params, knobs: Iterable[SliderSpec]) -> dict[str, str]:
     values = flat(own) | {"gamma": lane.gamma_in(own)}
     return {knob.name: f"{knob.label} {knob.scale.text(values[knob.name])}" for knob in knobs}

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.engine.events import Prefilled, Stepped
+from app.engine.events import Prefilled, RoundFinished
 from app.strategies.registry import EAGLE
 from app.tui.format.tree import Life, fate, ordinal, probability, token_name
 from app.tui.state.lane_state import LaneState
 from app.tui.tokens.probabilities import Source, entropy, parent, target_p
-from decoding.round import Fate, Likely, Round, TokenEvent
+from decoding.round import Likely, Round, TokenEvent, TokenFate
 
 MEANINGS = {
-    Fate.FIRST: "the first token, from the prefill",
-    Fate.PLAIN: "nothing was drafted in this round",
-    Fate.BONUS: "bonus: it follows a draft that was accepted to its end",
-    Fate.CORRECTION: "correction: it stands where a draft was rejected",
+    TokenFate.FIRST: "the first token, from the prefill",
+    TokenFate.PLAIN: "nothing was drafted in this round",
+    TokenFate.BONUS: "bonus: it follows a draft that was accepted to its end",
+    TokenFate.CORRECTION: "correction: it stands where a draft was rejected",
 }
 
 
@@ -31,7 +31,7 @@ class TokenFacts:
 
     @property
     def record(self) -> Round | None:
-        return self.event.round if isinstance(self.event, Stepped) else None
+        return self.event.round if isinstance(self.event, RoundFinished) else None
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class TokenFacts:
     @cached_property
     def where(self) -> int:
         """The node that it stands behind, or would have."""
-        return parent(self.token, self.event) if isinstance(self.event, Stepped) else 0
+        return parent(self.token, self.event) if isinstance(self.event, RoundFinished) else 0
 
     @cached_property
     def came(self) -> int | None:
@@ -170,7 +170,7 @@ class TokenFacts:
 
 def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
     """None where it is not of the lane's last answer."""
-    if token.fate is Fate.FIRST:
+    if token.fate is TokenFate.FIRST:
         return TokenFacts(lane, token, lane.first) if lane.first else None
     if not 0 <= token.round < len(lane.steps):
         return None

@@ -25,7 +25,7 @@ def scopes() -> dict[str, list[BindingType]]:
     from app.tui.screens.help import HelpScreen
     from app.tui.screens.models import ModelsScreen
     from app.tui.screens.presets import PresetsScreen
-    from app.tui.screens.sampling_test import ProofScreen
+    from app.tui.screens.sampling_test import SamplingTestScreen
     from app.tui.widgets.prompt import Prompt
     from app.tui.widgets.slider import Slider
     from app.tui.widgets.token_view import TokenView
@@ -39,7 +39,7 @@ def scopes() -> dict[str, list[BindingType]]:
         ModelsScreen,
         ConversationsScreen,
         PresetsScreen,
-        ProofScreen,
+        SamplingTestScreen,
     )
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from app.engine.events import Event, RunStarted, Stepped
+from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
 from app.tui.themes import DARK
-from app.tui.widgets.sliders_panel import Controls
+from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.params import Params
 
 BAR_CELLS = 20
@@ -49,7 +49,7 @@ class ReplayApp(SpecchatApp):
             state.schedule = event.schedule
             if event.leader in state.lanes:
                 state.leader = event.leader
-        elif isinstance(event, Stepped):
+        elif isinstance(event, RoundFinished):
             state.lanes[event.lane].tree = event.tree
             if event.params not in (None, state.params):
                 self._show_params(event.params or state.params)
@@ -65,7 +65,7 @@ class ReplayApp(SpecchatApp):
 
     def _show_params(self, params: Params) -> None:
         self.state.params = params
-        self.main.query_one(Controls).take(params)
+        self.main.query_one(SlidersPanel).take(params)
 
     def action_pause(self) -> None:
         self.player.paused = not self.player.paused

@@ -27,7 +27,7 @@ BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # no cursor on an empty sc
 SIZES = (40, 12), (400, 200)
 
 
-class Film(HeadlessDriver):
+class RecordingDriver(HeadlessDriver):
     """A terminal that nobody sees: it writes down what is drawn, and when."""
 
     @property
@@ -79,7 +79,7 @@ async def filmed(
     """What a terminal would have got, and at which second."""
     now = 0.0
     app = ReplayApp(recording, clock=lambda: now, timed=False)
-    app.driver_class = Film
+    app.driver_class = RecordingDriver
     # The film is for any player, whatever the terminal here can do.
     app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
     app.player.speed = speed
@@ -88,7 +88,7 @@ async def filmed(
     async def play(pilot: Pilot[object]) -> None:
         nonlocal now
         driver = app._driver
-        assert isinstance(driver, Film)
+        assert isinstance(driver, RecordingDriver)
         await pilot.pause()  # until all that is on the screen is there
         app.player.open()
         left = LAST_SECONDS

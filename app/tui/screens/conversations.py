@@ -10,15 +10,15 @@ from textual.content import Content
 
 from app.history.recorder import Recorder
 from app.history.store import Entry
-from app.text.plural import counted
+from app.text.plural import pluralize
 from app.text.terminal_text import shortened
-from app.tui.screens.saved_list import KeptList
+from app.tui.screens.saved_list import SavedList
 from decoding.errors import InputError
 
 TITLE_CHARACTERS = 60
 
 
-class ConversationsScreen(KeptList[Entry, Path]):
+class ConversationsScreen(SavedList[Entry, Path]):
     """Gives the file of the chosen conversation back. `leave` ends the current one, if that is
     possible now: only then it can be deleted."""
 
@@ -41,7 +41,7 @@ class ConversationsScreen(KeptList[Entry, Path]):
         return self._recorder.store.entries()
 
     def line(self, entry: Entry) -> Content:
-        turns = counted(entry.turns, "turn")
+        turns = pluralize(entry.turns, "turn")
         when = f"{entry.changed:%Y-%m-%d %H:%M}"
         return Content(f"{when}  {turns:<8}  {shortened(entry.title, TITLE_CHARACTERS)}")
 

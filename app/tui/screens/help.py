@@ -16,7 +16,7 @@ from app.tui.format.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS
 from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.user_keymap import first_key, in_short, live
 from app.tui.state.app_state import AppState
-from app.tui.widgets.definition_list import Term, Terms
+from app.tui.widgets.definition_list import DefinitionList, Term
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
@@ -40,7 +40,9 @@ class HelpScreen(ModalScreen[None]):
             close = first_key(self.app, self.BINDINGS, "dismiss")
             box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
             yield Static("Tokens", classes="heading -first")
-            yield Terms((Content.styled(name, style), text) for name, style, text in LEGEND)
+            yield DefinitionList(
+                (Content.styled(name, style), text) for name, style, text in LEGEND
+            )
             keys = self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             numbers = (
                 self.app.get_key_display(each)
@@ -82,4 +84,4 @@ class HelpScreen(ModalScreen[None]):
 
 def section(heading: str, terms: Iterable[Term]) -> Iterator[Widget]:
     yield Static(heading, classes="heading", markup=False)
-    yield Terms(terms)
+    yield DefinitionList(terms)

@@ -8,15 +8,15 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
-from app.engine.events import Ended, Event, LanesChanged, Loaded, LoadFailed
+from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFailed
 from app.engine.protocol import Engine
 from app.tui.actions.switches import Switching
-from app.tui.actions.view import Looking
+from app.tui.actions.view import ViewActions
 from app.tui.format.labels import legend, status_left, title_bar
 from app.tui.keys.bindings import VIEW_KEYS, allowed, bar
 from app.tui.state.app_state import AppState
 from app.tui.widgets.figures_panel import FiguresPanel
-from app.tui.widgets.gamma_forecast import WhatIf
+from app.tui.widgets.gamma_forecast import GammaForecast
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.lane_grid import GONE, LaneGrid
 from app.tui.widgets.lane_pane import LanePane
@@ -24,12 +24,12 @@ from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
-from app.tui.widgets.sliders_panel import Controls
+from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
-from app.tui.widgets.tree_panel import Inspector
-from app.tui.widgets.vertical_space import Room
+from app.tui.widgets.tree_panel import TreePanel
+from app.tui.widgets.vertical_space import VerticalSpace
 
 NARROW_COLUMNS = 80
 PANEL_AND_LANE_ROWS = 20
@@ -46,21 +46,21 @@ class MainScreen(Screen[None]):
         self.state = state
         self.zoomed = self._crowded = False
         self.open: str | None = None  # the panel that is shown, by its id
-        self.looking = Looking(self)
+        self.looking = ViewActions(self)
         self._switching = Switching(engine, state)
 
     def compose(self) -> ComposeResult:
         tabs = LaneTabs(dom_id="tabs")
         yield SplitLine(dom_id="title")
         yield Static(id="failure", markup=False)
-        with Room(id="room"):
+        with VerticalSpace(id="room"):
             yield tabs
             yield LaneGrid(tabs, dom_id="lanes")
-            yield Inspector(dom_id="tree")
+            yield TreePanel(dom_id="tree")
             yield FiguresPanel(dom_id="figures")
             yield TokenPanel(dom_id="token")
-        yield Controls(self.state.params, dom_id="controls")
-        yield WhatIf(dom_id="whatif")
+        yield SlidersPanel(self.state.params, dom_id="controls")
+        yield GammaForecast(dom_id="whatif")
         yield SplitLine(dom_id="status")
         with Horizontal(id="ask"):
             yield Static("›", id="caret")
@@ -74,7 +74,7 @@ class MainScreen(Screen[None]):
             self.prompt.focus()
         else:  # there is nobody to ask
             self.query_one("#ask").display = False
-            self.query_one(Controls).disabled = True
+            self.query_one(SlidersPanel).disabled = True
             self.focus_pane()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -120,7 +120,7 @@ class MainScreen(Screen[None]):
                     if not typing:  # with tabs the focus of what was removed falls to the prompt
                         self.call_after_refresh(self.focus_pane)
                 self._switching.tell_leader()
-            case LoadFailed(kept=False) | Ended():
+            case LoadFailed(kept=False) | EngineExited():
                 names = ("run.again", "app.models", "app.quit")
                 again, others, leave = (self.state.keys[name] for name in names)
                 self.query_one("#failure", Static).update(
@@ -130,26 +130,26 @@ class MainScreen(Screen[None]):
             case _:
                 self.grid.take(event, self.state)
 
-    @on(Room.Resized)
+    @on(VerticalSpace.Resized)
     def show_state(self) -> None:
         """Everything that is not token text; called a few times a second, never per token."""
         state = self.state
         failed = state.failure is not None
         self.query_one("#failure").display = failed
-        self._crowded = self.query_one(Room).share(state, self.panel, self.panel_alone)
-        self.query_one(Room).display = not failed
+        self._crowded = self.query_one(VerticalSpace).share(state, self.panel, self.panel_alone)
+        self.query_one(VerticalSpace).display = not failed
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
         self.grid.show(state)
         self.looking.catch_up()
         self._show_panels()
         self.query_one(LaneTabs).display = self.tabbed
-        controls = self.query_one(Controls)
+        controls = self.query_one(SlidersPanel)
         controls.show(state, self.pane_here.name_of_lane if self.pane_here else "")
         controls.display = not self.panel_alone
         # not the screen's class: that would have every widget styled anew
         controls.set_class(self.open is not None, "-looking")
-        whatif = self.query_one(WhatIf)
+        whatif = self.query_one(GammaForecast)
         whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
         whatif.display = whatif.known and not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
@@ -268,7 +268,7 @@ class MainScreen(Screen[None]):
             self.call_after_refresh(self.focus_pane)
 
     @on(TokenView.CursorMoved)
-    def look_at(self, event: TokenView.CursorMoved) -> None:
+    def inspect_folder(self, event: TokenView.CursorMoved) -> None:
         self.looking.cursor_moved(event.view, event.token)
 
     @on(TokenView.Hovered)

@@ -20,11 +20,11 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.config.settings import ModelOptions
-from app.models.catalog import Found, cached, complete, folder_of, in_words, parts
+from app.models.catalog import CheckpointInfo, cached, complete, folder_of, format_bytes, parts
 from app.models.hub import shown_as
-from app.models.library import Library
+from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
-from app.tui.background import aside
+from app.tui.background import run_in_background
 from app.tui.keys.user_keymap import first_key
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Folders(Suggester):
     async def _inside(self, folder: str) -> list[str]:
         """A disk that hangs gets one thread a folder, not one a letter."""
         if self._names is None or self._names.done() or folder != self._folder:
-            listing = aside(partial(subfolders, folder))
+            listing = run_in_background(partial(subfolders, folder))
             self._folder, self._names = folder, asyncio.ensure_future(listing)
         return await asyncio.shield(self._names)
 
@@ -72,15 +72,15 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
                 tooltip="Back without a choice"),
     ]  # fmt: skip
 
-    def __init__(self, library: Library, loaded: str) -> None:
+    def __init__(self, library: ModelLibrary, loaded: str) -> None:
         """`loaded`: the place of the target that is there now, "" for none."""
         super().__init__()
         self._library = library
         self._loaded = loaded
-        self._entries: list[Found | str] = [*library.families]  # a name, or what was found
-        self._elsewhere: list[Found] = []  # in the cache
+        self._entries: list[CheckpointInfo | str] = [*library.families]  # a name, or what was found
+        self._elsewhere: list[CheckpointInfo] = []  # in the cache
         self._known: dict[str, ModelOptions] = {}  # by target: with what drafts for it
-        self._chosen: Found | None = None  # waits for that
+        self._chosen: CheckpointInfo | None = None  # waits for that
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="kept"):
@@ -117,7 +117,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         return self.query_one(OptionList)
 
     @property
-    def _here(self) -> Found | str | None:
+    def _here(self) -> CheckpointInfo | str | None:
         place = self._list.highlighted
         return None if place is None else self._entries[place]
 
@@ -126,7 +126,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
         async def work() -> None:
             try:
-                result = await aside(act)
+                result = await run_in_background(act)
             except Exception as error:
                 self._complain(" ".join(str(error).split()) or type(error).__name__)
             else:
@@ -134,7 +134,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
         self.run_worker(work(), group=group, exclusive=True)
 
-    def _take_cached(self, found: list[Found]) -> None:
+    def _take_cached(self, found: list[CheckpointInfo]) -> None:
         self._elsewhere = found
         self._known.clear()
         models = [each for each in found if each.kind == "model"]
@@ -148,7 +148,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         )
         self._list.highlighted = place
 
-    def _is_loaded(self, entry: Found | str) -> bool:
+    def _is_loaded(self, entry: CheckpointInfo | str) -> bool:
         if isinstance(entry, str):
             return self._library.families[entry].target == self._loaded
         return entry.place == self._loaded
@@ -164,7 +164,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._complain("Looking into it …")
         self._beside("folder", lambda: folder_of(text), self._take_found)
 
-    def _take_found(self, found: Found) -> None:
+    def _take_found(self, found: CheckpointInfo) -> None:
         self._complain()
         if found not in self._entries:
             self._entries.insert(0, found)
@@ -192,13 +192,13 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
                 lambda found: self._take_parts(found, there),
             )
 
-    def _take_parts(self, options: ModelOptions, elsewhere: list[Found]) -> None:
+    def _take_parts(self, options: ModelOptions, elsewhere: list[CheckpointInfo]) -> None:
         if elsewhere is not self._elsewhere:
             return  # more is known by now, and was asked for
         self._known[str(options.target)] = options
         if self._chosen and self._chosen.place == options.target:
             self.dismiss(options)
-        elif isinstance(self._here, Found) and self._here.place == options.target:
+        elif isinstance(self._here, CheckpointInfo) and self._here.place == options.target:
             self.query_one(".details", Static).update(part_lines(options))
 
     @on(OptionList.OptionSelected)
@@ -215,13 +215,13 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self.dismiss(None)
 
 
-def described(entry: Found | str, loaded: bool) -> Content:
+def described(entry: CheckpointInfo | str, loaded: bool) -> Content:
     """Content, not str: a name may hold what looks like markup."""
     mark = ("● ", "$accepted") if loaded else "  "
     if isinstance(entry, str):
         return Content.assemble(mark, (entry, "bold"), "  a family by name")
     name = shortened(entry.name, NAME_CHARACTERS)
-    return Content.assemble(mark, (name, "bold"), f"  {in_words(entry.size)}")
+    return Content.assemble(mark, (name, "bold"), f"  {format_bytes(entry.size)}")
 
 
 def part_lines(options: ModelOptions) -> Content:

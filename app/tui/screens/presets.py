@@ -10,15 +10,15 @@ from textual.content import Content
 
 from app.config.presets import BUILT_IN, Presets, settings
 from app.text.terminal_text import shortened
-from app.tui.screens.saved_list import KeptList
-from app.tui.state.sliders import KNOBS
+from app.tui.screens.saved_list import SavedList
+from app.tui.state.sliders import SLIDERS
 from decoding.errors import InputError
 from decoding.params import Params, flat
 
 NAME_CHARACTERS = 20
 
 
-class PresetsScreen(KeptList[str, tuple[str, dict[str, Any]]]):
+class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     """Gives the name of the chosen preset and its settings back. `params` are the present ones."""
 
     HEADING = "Presets"
@@ -91,7 +91,7 @@ def described(values: Mapping[str, Any]) -> str:
     defaults = flat(Params())
     parts = [
         f"{knob.label} {knob.scale.text(values[knob.name])}"
-        for knob in KNOBS
+        for knob in SLIDERS
         if knob.name in values
         and (knob.name == "temperature" or values[knob.name] != defaults[knob.name])
     ]

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from app.engine.events import Proof
+from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
 from app.tui.format.labels import share_bar
 from app.tui.format.sampling_test import intro, table, verdict
@@ -20,7 +20,7 @@ REPETITIONS = 400
 MORE = 4  # times as many
 
 
-class ProofScreen(ModalScreen[None]):
+class SamplingTestScreen(ModalScreen[None]):
     """Asks the engine for it, and shows how far that is. Leaving it ends it."""
 
     BINDINGS = [
@@ -34,7 +34,7 @@ class ProofScreen(ModalScreen[None]):
         super().__init__()
         self._engine, self._lane, self._label = engine, lane, label
         self._asked = REPETITIONS
-        self._proof: Proof | None = None
+        self._proof: SamplingTest | None = None
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="proof") as box:
@@ -50,7 +50,7 @@ class ProofScreen(ModalScreen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._show)
 
-    def take(self, proof: Proof) -> None:
+    def take(self, proof: SamplingTest) -> None:
         """News of the engine; what belongs to an earlier question is left out."""
         if proof.lane == self._lane and (proof.greedy or proof.repetitions == self._asked):
             self._proof = proof

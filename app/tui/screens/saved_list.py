@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.text.terminal_text import shortened
-from app.tui.background import aside
+from app.tui.background import run_in_background
 from app.tui.keys.user_keymap import first_key
 from decoding.errors import InputError
 
@@ -22,7 +22,7 @@ Kept = TypeVar("Kept")
 Result = TypeVar("Result")
 
 
-class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
+class SavedList(ModalScreen[Result | None], Generic[Kept, Result]):
     """Gives what was chosen back, None when it was left. Subclasses say what is kept; their methods
     may raise InputError or OSError, which is shown in a line."""
 
@@ -90,7 +90,7 @@ class KeptList(ModalScreen[Result | None], Generic[Kept, Result]):
         are pressed while files are read act on what is shown then."""
         place = self._list.highlighted or 0
         try:
-            self._entries, problem = await aside(self.entries), ""
+            self._entries, problem = await run_in_background(self.entries), ""
         except OSError as error:
             problem = str(error)
         self.complain(problem or self.problem)

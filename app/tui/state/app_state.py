@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.engine.events import (
-    Ended,
+    EngineExited,
     Event,
     Finished,
     LaneInfo,
@@ -16,11 +16,11 @@ from app.engine.events import (
     Loading,
     Memory,
     Prefilled,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
     Schedule,
-    Stepped,
 )
 from app.tui.state.lane_state import ENDS, LaneState, Phase
 from decoding.params import Params
@@ -152,7 +152,7 @@ class AppState:
 
     def apply(self, event: Event) -> None:
         match event:
-            case Prefilled(lane=name) | Stepped(lane=name) | Finished(lane=name) if (
+            case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (
                 name not in self.lanes
             ):
                 pass  # the last words of a lane that was removed
@@ -184,7 +184,7 @@ class AppState:
                 lane = self._lane_runs(event.lane)
                 lane.first, lane.ttft_seconds = event, event.ttft_seconds
                 lane.texts.update({event.first.id: event.first.text, **event.pieces})
-            case Stepped():
+            case RoundFinished():
                 self._lane_runs(event.lane).add(event)
             case Finished():
                 lane = self.lanes[event.lane]
@@ -196,7 +196,7 @@ class AppState:
                 self.running = self.paused = False
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
-            case RunRefused():
+            case RunRejected():
                 self.running = self.paused = False
                 self.busy_lane = None
                 for lane in self.lanes.values():
@@ -204,7 +204,7 @@ class AppState:
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
                     self.say(event.message, None)
-            case Ended():
+            case EngineExited():
                 self.running = self.paused = False
                 self.busy_lane, self.notice = None, ""
                 self._without_models(event.message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from app.engine.events import DEFAULT_TREE, Figures, Finished, LaneInfo, Prefilled, Stepped
+from app.engine.events import DEFAULT_TREE, Finished, LaneInfo, Metrics, Prefilled, RoundFinished
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent
 
@@ -40,10 +40,10 @@ class LaneState:
     tree: str = DEFAULT_TREE
     phase: Phase = Phase.IDLE
     ttft_seconds: float | None = None
-    figures: Figures | None = None
+    figures: Metrics | None = None
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
-    steps: list[Stepped] = field(default_factory=list)
+    steps: list[RoundFinished] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
     place: int | None = None  # of the round looked at; None: the newest, whichever that is
@@ -59,12 +59,12 @@ class LaneState:
         """The one that has the last word on each token, and whose probabilities are recorded."""
         return "draft model" if self.info.strategy == "drafter" else "target"
 
-    def set_pins(self, pins: Mapping[str, Any]) -> None:
-        self.info = replace(self.info, pins=pins)
+    def set_overrides(self, overrides: Mapping[str, Any]) -> None:
+        self.info = replace(self.info, overrides=overrides)
 
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
-        return with_settings(params, self.info.pins)
+        return with_settings(params, self.info.overrides)
 
     def gamma(self, params: Params) -> str | None:
         """The gamma in force; where it is chosen round by round "a" before the newest round's, in
@@ -108,7 +108,7 @@ class LaneState:
         return any(not step.round.entropies for step in self.steps)
 
     @property
-    def step_here(self) -> Stepped | None:
+    def step_here(self) -> RoundFinished | None:
         """The round looked at."""
         if not self.steps:
             return None
@@ -127,7 +127,7 @@ class LaneState:
         self.first, self.steps, self.texts = None, [], {}
         self.lossy, self.place, self.cursor = False, None, None
 
-    def add(self, event: Stepped) -> None:
+    def add(self, event: RoundFinished) -> None:
         self.figures = event.figures
         self.steps.append(event)
         self.place = None  # something new is to be seen

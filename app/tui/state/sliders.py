@@ -12,20 +12,20 @@ from app.tui.state.lane_state import LaneState
 from app.tui.widgets.slider import Scale, steps
 from decoding.params import Params, flat
 
-LEAST_TOKENS = 16
+MIN_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
 def token_places(context: int) -> tuple[int, ...]:
     """16, 24, 32, 48, 64, ... and at the end all that the model's context holds."""
-    powers = [LEAST_TOKENS << n for n in range((context // LEAST_TOKENS).bit_length())]
+    powers = [MIN_TOKENS << n for n in range((context // MIN_TOKENS).bit_length())]
     places = [place for power in powers for place in (power, power * 3 // 2)]
     return (*(place for place in places if place < context), context)
 
 
 @dataclass(frozen=True, slots=True)
-class Knob:
+class SliderSpec:
     """A slider. `name` is the setting's own (see decoding.params.flat), `greedy` says why it does
     nothing at temperature 0, if that is so."""
 
@@ -43,35 +43,35 @@ class Knob:
 SAMPLED = "it acts at a temperature above 0"
 PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
-KNOBS = (
-    Knob("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
+SLIDERS = (
+    SliderSpec("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
          "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
          "auto: what pays most, round by round"),
-    Knob("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
-    Knob("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+    SliderSpec("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
+    SliderSpec("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
          "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
-    Knob("top_k", "top-k", Scale(TOP_K, {0: "off"}),
+    SliderSpec("top_k", "top-k", Scale(TOP_K, {0: "off"}),
          "Draw from this many of the likeliest tokens", greedy=SAMPLED),
-    Knob("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
+    SliderSpec("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
          "Draw from tokens that have at least this part of the likeliest one's probability",
          greedy=SAMPLED),
-    Knob("max_new_tokens", "tokens", Scale(token_places(4096)),
+    SliderSpec("max_new_tokens", "tokens", Scale(token_places(4096)),
          "The longest answer in tokens; a running one ends there too"),
-    Knob("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
+    SliderSpec("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
          "Nodes that are verified, the root included; auto: what pays"),
-    Knob("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
+    SliderSpec("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
          "Guesses of each node that is tried; 1 is a chain"),
-    Knob("epsilon", "eps", Scale(steps(0.01, 1.0, 0.01), decimals=2),
+    SliderSpec("epsilon", "eps", Scale(steps(0.01, 1.0, 0.01), decimals=2),
          "epsilon: the least probability that a drafted token needs", PLAIN),
-    Knob("delta", "delta", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+    SliderSpec("delta", "delta", Scale(steps(0.05, 1.0, 0.05), decimals=2),
          "delta: where the target is unsure, delta × exp(-entropy) is enough", PLAIN),
 )  # fmt: skip
 
 
-def shown(knob: Knob, state: AppState, here: LaneState | None = None) -> bool:
+def shown(knob: SliderSpec, state: AppState, here: LaneState | None = None) -> bool:
     """EAGLE's have room while its lane leads, those of the typical rule while it is chosen; a
     lane's own while it is in focus (`here`)."""
-    if here and knob.name in here.info.pins:
+    if here and knob.name in here.info.overrides:
         return knob.strategies is not MEDUSA or here.own(state.params).acceptance == "typical"
     if knob.strategies is EAGLE:
         lead = state.lanes.get(state.leader or "")
@@ -86,15 +86,15 @@ def own_words(
     gamma 2, temp 0.80."""
     if lane is None:
         return ""
-    knobs, run = {knob.name: knob for knob in KNOBS}, flat(params)
+    knobs, run = {knob.name: knob for knob in SLIDERS}, flat(params)
     return ", ".join(
         f"{knobs[name].label} {knobs[name].scale.text(value)}" if name in knobs else f"{value}"
-        for name, value in lane.info.pins.items()
+        for name, value in lane.info.overrides.items()
         if name in among and value != run[name]
     )
 
 
-def why_idle(knob: Knob, state: AppState, own: LaneState | None = None) -> str | None:
+def why_idle(knob: SliderSpec, state: AppState, own: LaneState | None = None) -> str | None:
     """Why it acts on nothing at the moment; None when it does. `own`: the only lane that it acts
     on."""
 
@@ -106,7 +106,7 @@ def why_idle(knob: Knob, state: AppState, own: LaneState | None = None) -> str |
         lanes = [own] if own.active else []
     if not lanes:
         return "no lane that is on has a use for it"
-    free = [lane for lane in lanes if own or knob.name not in lane.info.pins]
+    free = [lane for lane in lanes if own or knob.name not in lane.info.overrides]
     if not free:
         return "each lane that could use it has a value of its own"
     if knob.greedy and all(lane.own(state.params).sampling.greedy for lane in free):

@@ -6,47 +6,53 @@ from bisect import bisect_right
 from typing import Literal
 
 from app.tui.tokens.probabilities import Source, entropy, target_p
-from app.tui.tokens.wrapping import Ink
-from decoding.round import Fate, TokenEvent
+from app.tui.tokens.wrapping import TokenStyle
+from decoding.round import TokenEvent, TokenFate
 
-Lens = Literal["fate", "probability", "entropy", "round"]
+ColorBy = Literal["fate", "probability", "entropy", "round"]
 
-NEXT_LENS: dict[Lens, Lens] = {
+NEXT_LENS: dict[ColorBy, ColorBy] = {
     "fate": "probability",
     "probability": "entropy",
     "entropy": "round",
     "round": "fate",
 }
-MEASURED: tuple[Lens, ...] = ("probability", "entropy")  # these want to know probabilities
+MEASURED: tuple[ColorBy, ...] = ("probability", "entropy")  # these want to know probabilities
 
 INKS = {
-    Fate.FIRST: Ink.TEXT,
-    Fate.PLAIN: Ink.TEXT,
-    Fate.ACCEPTED: Ink.ACCEPTED,
-    Fate.REJECTED: Ink.REJECTED,
-    Fate.DROPPED: Ink.DROPPED,
-    Fate.BONUS: Ink.BONUS,
-    Fate.CORRECTION: Ink.BONUS,
+    TokenFate.FIRST: TokenStyle.TEXT,
+    TokenFate.PLAIN: TokenStyle.TEXT,
+    TokenFate.ACCEPTED: TokenStyle.ACCEPTED,
+    TokenFate.REJECTED: TokenStyle.REJECTED,
+    TokenFate.DROPPED: TokenStyle.DROPPED,
+    TokenFate.BONUS: TokenStyle.BONUS,
+    TokenFate.CORRECTION: TokenStyle.BONUS,
 }
-STEPS = (Ink.STEP0, Ink.STEP1, Ink.STEP2, Ink.STEP3, Ink.STEP4)  # from sure to surprised
+STEPS = (
+    TokenStyle.STEP0,
+    TokenStyle.STEP1,
+    TokenStyle.STEP2,
+    TokenStyle.STEP3,
+    TokenStyle.STEP4,
+)  # from sure to surprised
 SURE = (0.05, 0.2, 0.5, 0.9)  # the least probability of each step but the last, from below
 UNSURE = (0.5, 1.0, 2.0, 4.0)  # the least entropy of each step but the first, in bits
-SCALES: dict[Lens, tuple[str, ...]] = {
+SCALES: dict[ColorBy, tuple[str, ...]] = {
     "probability": ("≥.9", "≥.5", "≥.2", "≥.05", "<.05"),
     "entropy": ("<.5", "≥.5", "≥1", "≥2", "≥4 bits"),
 }
 
 
-def ink(lens: Lens, token: TokenEvent, source: Source) -> Ink:
+def ink(lens: ColorBy, token: TokenEvent, source: Source) -> TokenStyle:
     """How a token is drawn. Only tokens of the answer have a measure; ghosts stay ghosts."""
     if lens == "fate":
         return INKS[token.fate]
     if token.fate.ghost:
-        return Ink.DROPPED
+        return TokenStyle.DROPPED
     if lens == "round":
-        return Ink.TINT if token.round % 2 else Ink.TEXT
+        return TokenStyle.TINT if token.round % 2 else TokenStyle.TEXT
     if lens == "probability":
         p = target_p(token, source)
-        return Ink.TEXT if p is None else STEPS[len(SURE) - bisect_right(SURE, p[0])]
+        return TokenStyle.TEXT if p is None else STEPS[len(SURE) - bisect_right(SURE, p[0])]
     bits = entropy(token, source)
-    return Ink.TEXT if bits is None else STEPS[bisect_right(UNSURE, bits)]
+    return TokenStyle.TEXT if bits is None else STEPS[bisect_right(UNSURE, bits)]

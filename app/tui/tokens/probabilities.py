@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.engine.events import Prefilled, Stepped
+from app.engine.events import Prefilled, RoundFinished
 from decoding.round import TokenEvent
 
-Source = Prefilled | Stepped  # what brings tokens
+Source = Prefilled | RoundFinished  # what brings tokens
 
 
-def parent(token: TokenEvent, source: Stepped) -> int:
+def parent(token: TokenEvent, source: RoundFinished) -> int:
     """The node that a round's token stands behind, or would have."""
     record = source.round
     if token.node > 0:

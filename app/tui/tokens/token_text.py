@@ -8,36 +8,36 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
-from app.engine.events import Prefilled, Stepped
+from app.engine.events import Prefilled, RoundFinished
 from app.text.terminal_text import one_line, shortened, visible
-from app.tui.tokens.lens import Lens
+from app.tui.tokens.lens import ColorBy
 from app.tui.tokens.lens import ink as lens_ink
 from app.tui.tokens.probabilities import Source
-from app.tui.tokens.wrapping import Ink, Wrapper
+from app.tui.tokens.wrapping import TokenStyle, Wrapper
 from decoding.round import TokenEvent
 
-Look = Literal["colour", "glyphs", "plain"]
+RenderMode = Literal["colour", "glyphs", "plain"]
 
 GLYPHS = {  # what opens a group, and all that closes it
-    Ink.ACCEPTED: "‹›",
-    Ink.REJECTED: "~~",
-    Ink.DROPPED: "~~",
-    Ink.STEP1: "‹›¹",
-    Ink.STEP2: "‹›²",
-    Ink.STEP3: "‹›³",
-    Ink.STEP4: "‹›⁴",
-    Ink.TINT: "‹›",
+    TokenStyle.ACCEPTED: "‹›",
+    TokenStyle.REJECTED: "~~",
+    TokenStyle.DROPPED: "~~",
+    TokenStyle.STEP1: "‹›¹",
+    TokenStyle.STEP2: "‹›²",
+    TokenStyle.STEP3: "‹›³",
+    TokenStyle.STEP4: "‹›⁴",
+    TokenStyle.TINT: "‹›",
 }
 NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class DisplayOptions:
     """How tokens are shown; `ghosts`: those that were rejected as well."""
 
-    look: Look = "colour"
+    look: RenderMode = "colour"
     ghosts: bool = True
-    lens: Lens = "fate"
+    lens: ColorBy = "fate"
 
 
 class Piece(NamedTuple):
@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     ink is the lens's."""
 
     text: str
-    ink: Ink = Ink.TEXT
+    ink: TokenStyle = TokenStyle.TEXT
     token: TokenEvent | None = None
     source: Source | None = None
 
@@ -59,7 +59,7 @@ class TokenText:
     all that were fed to the wrapper; each piece knows at which places it stands."""
 
     def __init__(self, hint: str) -> None:
-        self.looks = Looks()
+        self.looks = DisplayOptions()
         self.hint = hint
         self.pieces: list[Piece] = []
         self.wrapper = Wrapper(80)
@@ -78,17 +78,17 @@ class TokenText:
         self._turns.append(len(self.pieces))
         head = "\n\n" if self.pieces else ""
         after = f"  (after {follows})" if follows else ""
-        self.pieces.append(Piece(f"{head}› {shortened(prompt, 300)}{after}\n", Ink.PROMPT))
+        self.pieces.append(Piece(f"{head}› {shortened(prompt, 300)}{after}\n", TokenStyle.PROMPT))
 
     def add_first(self, event: Prefilled) -> None:
         self._add_token(event.first, event)
 
-    def add_round(self, event: Stepped, changes: Sequence[str]) -> None:
+    def add_round(self, event: RoundFinished, changes: Sequence[str]) -> None:
         """`changes` of settings that this round was made with: a mark, never broken, nor a part
         of the answer."""
         if changes:
             mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
-            self._add(Piece(f" {mark}", Ink.MARK))
+            self._add(Piece(f" {mark}", TokenStyle.MARK))
         for token in event.tokens:
             self._add_token(token, event)
 
@@ -97,12 +97,12 @@ class TokenText:
             self._add(Piece(token.text, token=token, source=source))
 
     def add_note(self, text: str, error: bool) -> None:
-        mark, ink = ("✗ ", Ink.ERROR) if error else ("· ", Ink.NOTE)
+        mark, ink = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
         self._add(Piece(f"\n{mark}{visible(text)}", ink))
 
     def end_turn(self) -> None:
         """Nothing follows: a group of glyphs that is still open ends here."""
-        self._add(Piece("", Ink.TEXT))
+        self._add(Piece("", TokenStyle.TEXT))
 
     def clear(self) -> None:
         """`rewrap` is due after it."""
@@ -164,7 +164,7 @@ class TokenText:
         for piece in self.pieces:
             self._flow(piece)
         if not self.pieces:
-            self.wrapper.feed(visible(self.hint), Ink.NOTE)
+            self.wrapper.feed(visible(self.hint), TokenStyle.NOTE)
 
     def _add(self, piece: Piece) -> None:
         self.pieces.append(piece)
@@ -172,7 +172,7 @@ class TokenText:
 
     def _hides(self, piece: Piece) -> bool:
         if self.looks.look == "plain":
-            return piece.ghost or piece.ink is Ink.MARK
+            return piece.ghost or piece.ink is TokenStyle.MARK
         return piece.ghost and not self.looks.ghosts
 
     def _flow(self, piece: Piece) -> None:
@@ -183,7 +183,7 @@ class TokenText:
             text = ""
         elif piece.ghost:
             text = one_line(text)
-        elif ink is not Ink.PROMPT:
+        elif ink is not TokenStyle.PROMPT:
             text = visible(text)
         if self.looks.look == "glyphs" and not self._hides(piece):
             start = self._flow_with_glyphs(text, ink)
@@ -192,7 +192,7 @@ class TokenText:
             self.wrapper.feed(text, ink)
         self._spans.append((start, self.wrapper.fed))
 
-    def _flow_with_glyphs(self, text: str, ink: Ink) -> int:
+    def _flow_with_glyphs(self, text: str, ink: TokenStyle) -> int:
         """Glyphs stand around the words of a group, the spaces at its ends stay outside, and spaces
         alone begin none. The place where the words begin."""
         glyphs = GLYPHS.get(ink, "")
@@ -201,12 +201,12 @@ class TokenText:
             glyphs = ""
         if glyphs != self._glyphs:
             if self._glyphs:
-                feed(self._glyphs[1:], Ink.TEXT)
-            feed(self._held, Ink.TEXT)
+                feed(self._glyphs[1:], TokenStyle.TEXT)
+            feed(self._held, TokenStyle.TEXT)
             self._held = ""
             if glyphs:
                 words = text.lstrip()
-                feed(text[: len(text) - len(words)] + glyphs[0], Ink.TEXT)
+                feed(text[: len(text) - len(words)] + glyphs[0], TokenStyle.TEXT)
                 text = words
             self._glyphs = glyphs
         start = self.wrapper.fed + len(self._held)

@@ -17,7 +17,7 @@ from rich.cells import cell_len, get_character_cell_size
 ZERO_WIDTH_JOINER = "\u200d"
 
 
-class Ink(StrEnum):
+class TokenStyle(StrEnum):
     """How a piece of text is drawn; each has a component class of the token view."""
 
     TEXT = "text"
@@ -45,7 +45,7 @@ class Line:
     not in `cells`. `start` is the number of its first character among all that were fed.
     """
 
-    runs: tuple[tuple[str, Ink], ...]
+    runs: tuple[tuple[str, TokenStyle], ...]
     cells: int
     hard: bool
     start: int
@@ -60,7 +60,7 @@ class Cluster:
     """What stands in one place on the screen: a character and the marks that join it."""
 
     text: str
-    ink: Ink
+    ink: TokenStyle
     cells: int  # 0 also for a space that hangs over the edge
 
     @property
@@ -101,7 +101,7 @@ class Wrapper:
             return len(self.closed)
         return bisect_right(self.closed, place, key=attrgetter("start")) - 1
 
-    def feed(self, text: str, ink: Ink) -> None:
+    def feed(self, text: str, ink: TokenStyle) -> None:
         self.fed += len(text)
         for char in text:
             if char == "\n":
@@ -156,9 +156,9 @@ class Wrapper:
         self._break_at = 0
 
 
-def merged(clusters: list[Cluster]) -> tuple[tuple[str, Ink], ...]:
+def merged(clusters: list[Cluster]) -> tuple[tuple[str, TokenStyle], ...]:
     """Neighbours of one ink become one run: fewer segments to draw."""
-    runs: list[tuple[str, Ink]] = []
+    runs: list[tuple[str, TokenStyle]] = []
     start = 0
     for index in range(1, len(clusters) + 1):
         if index == len(clusters) or clusters[index].ink is not clusters[start].ink:

@@ -13,7 +13,7 @@ Term = tuple[Content | str, str]
 NOTHING = Content("")
 
 
-class Terms(Widget):
+class DefinitionList(Widget):
     """A list of any length is one widget, since it is widgets that take their time to appear. Each
     text keeps to its column when it is wrapped."""
 

@@ -23,11 +23,11 @@ MEANING = (
 )
 
 
-class WhatIf(Widget):
+class GammaForecast(Widget):
     """Comes with the first forecast and stays from then on, so that nothing jumps."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = "WhatIf { height: 1; padding: 0 1; color: $quiet; }"
+    DEFAULT_CSS = "GammaForecast { height: 1; padding: 0 1; color: $quiet; }"
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)

@@ -9,7 +9,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from app.engine.events import Event, Finished, Prefilled, RunStarted, Stepped
+from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.tui.format.labels import introduction
 from app.tui.format.setting_changes import changed
 from app.tui.state.app_state import AppState
@@ -112,7 +112,7 @@ class LaneGrid(Container):
     def take(self, event: Event, state: AppState) -> None:
         """Bring what happened in a run, already in the state, into the panes' text."""
         match event:
-            case Prefilled(lane=name) | Stepped(lane=name) | Finished(lane=name) if (
+            case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (
                 name not in state.lanes
             ):
                 pass  # the last words of a lane that was removed
@@ -128,7 +128,7 @@ class LaneGrid(Container):
                         pane.view.add_note("off in this turn")
             case Prefilled():
                 self.pane_of(event.lane).view.add_first(event)
-            case Stepped():
+            case RoundFinished():
                 self.add_rounds(state.lanes[event.lane], 1)
             case Finished(message=str() as message):
                 self.pane_of(event.lane).view.add_note(message, error=event.reason == "error")

@@ -13,12 +13,12 @@ from textual.message import Message
 
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.state.sliders import KNOBS, shown, token_places, why_idle
+from app.tui.state.sliders import SLIDERS, shown, token_places, why_idle
 from app.tui.widgets.slider import Scale, Slider
 from decoding.params import Params, flat, with_settings
 
 
-class Controls(VerticalScroll, can_focus=False):
+class SlidersPanel(VerticalScroll, can_focus=False):
     """As many sliders as there is room for; the others come into view with the focus."""
 
     @dataclass
@@ -26,11 +26,11 @@ class Controls(VerticalScroll, can_focus=False):
         params: Params
 
     @dataclass
-    class Pinned(Message):
+    class OverridesChanged(Message):
         """A slider that stood for a lane's own value was moved: all of its own values."""
 
         lane: str
-        pins: Mapping[str, Any]
+        overrides: Mapping[str, Any]
 
     def __init__(self, params: Params, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
@@ -39,7 +39,7 @@ class Controls(VerticalScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         values, defaults = flat(self.params), flat(Params())
-        for knob in KNOBS:
+        for knob in SLIDERS:
             name = knob.name
             yield Slider(knob.label, knob.scale, values[name], defaults[name], dom_id=name)
 
@@ -58,10 +58,10 @@ class Controls(VerticalScroll, can_focus=False):
         if state.loaded:
             places = token_places(state.loaded.context)
             self.slider("max_new_tokens").set_scale(Scale(places))
-        for knob in KNOBS:
+        for knob in SLIDERS:
             slider = self.slider(knob.name)
             slider.display = shown(knob, state, lane)
-            own = lane is not None and knob.name in lane.info.pins
+            own = lane is not None and knob.name in lane.info.overrides
             slider.set_own(own)
             slider.show(values[knob.name])
             why = why_idle(knob, state, lane if own else None)
@@ -85,9 +85,11 @@ class Controls(VerticalScroll, can_focus=False):
     def change(self, event: Slider.Changed) -> None:
         event.stop()
         moved = {str(event.slider.id): event.value}
-        if self._lane and moved.keys() <= self._lane.info.pins.keys():
-            self._lane.set_pins({**self._lane.info.pins, **moved})
-            self.post_message(self.Pinned(self._lane.info.name, self._lane.info.pins))
+        if self._lane and moved.keys() <= self._lane.info.overrides.keys():
+            self._lane.set_overrides({**self._lane.info.overrides, **moved})
+            self.post_message(
+                self.OverridesChanged(self._lane.info.name, self._lane.info.overrides)
+            )
         else:
             self.params = with_settings(self.params, moved)
             self.post_message(self.Changed(self.params))

@@ -12,12 +12,17 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from app.engine.events import Prefilled, Stepped
-from app.tui.tokens.token_text import Looks, TokenText
-from app.tui.tokens.wrapping import Ink, Line
+from app.engine.events import Prefilled, RoundFinished
+from app.tui.tokens.token_text import DisplayOptions, TokenText
+from app.tui.tokens.wrapping import Line, TokenStyle
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 
-COLOURLESS = (Ink.PROMPT, Ink.NOTE, Ink.ERROR, Ink.MARK)  # keep their own style in every look
+COLOURLESS = (
+    TokenStyle.PROMPT,
+    TokenStyle.NOTE,
+    TokenStyle.ERROR,
+    TokenStyle.MARK,
+)  # keep their own style in every look
 Runs = list[tuple[str, Style]]
 
 
@@ -50,7 +55,7 @@ class TextView(ScrollView, can_focus=True):
         self.body.add_first(event)
         self._refresh_end(before)
 
-    def add_rounds(self, rounds: Iterable[tuple[Stepped, Sequence[str]]]) -> None:
+    def add_rounds(self, rounds: Iterable[tuple[RoundFinished, Sequence[str]]]) -> None:
         """Each with the changes of settings that it was made with, in words."""
         before = len(self.body.wrapper)
         for event, changes in rounds:
@@ -78,10 +83,10 @@ class TextView(ScrollView, can_focus=True):
             self.rewrap()
 
     @property
-    def looks(self) -> Looks:
+    def looks(self) -> DisplayOptions:
         return self.body.looks
 
-    def set_looks(self, looks: Looks) -> None:
+    def set_looks(self, looks: DisplayOptions) -> None:
         self.body.looks = looks
         self._styles.clear()
         self.rewrap()
@@ -182,7 +187,7 @@ class TextView(ScrollView, can_focus=True):
             return highlighted(runs, span, self.selection_style)
         return runs
 
-    def _ink_style(self, ink: Ink) -> Style:
+    def _ink_style(self, ink: TokenStyle) -> Style:
         style = self._styles.get(ink)
         if style is None:
             style = self.style_of(ink)

@@ -10,8 +10,8 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from app.tui.keys.bindings import CURSOR_KEYS
-from app.tui.tokens.token_text import Looks
-from app.tui.tokens.wrapping import Ink, Line
+from app.tui.tokens.token_text import DisplayOptions
+from app.tui.tokens.wrapping import Line, TokenStyle
 from app.tui.widgets.text_view import Runs, TextView, highlighted
 from decoding.round import TokenEvent
 
@@ -21,7 +21,7 @@ class TokenView(TextView):
     end of the text."""
 
     BINDINGS = [*CURSOR_KEYS]
-    COMPONENT_CLASSES = {*(f"token-view--{ink}" for ink in Ink), "token-view--cursor"}
+    COMPONENT_CLASSES = {*(f"token-view--{ink}" for ink in TokenStyle), "token-view--cursor"}
 
     @dataclass
     class CursorMoved(Message):
@@ -50,7 +50,7 @@ class TokenView(TextView):
         self.cursor = None
         super().clear()
 
-    def set_looks(self, looks: Looks) -> None:
+    def set_looks(self, looks: DisplayOptions) -> None:
         super().set_looks(looks)
         if self.cursor is not None and not self.body.seen(self.cursor):
             self.move_cursor(None)

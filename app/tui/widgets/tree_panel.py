@@ -26,7 +26,7 @@ NOTHING_YET = "No round yet: the trees come with the answer."
 TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 
 
-class Inspector(Panel):
+class TreePanel(Panel):
     """Follows the newest round of a lane until the user goes back from it."""
 
     WATCHES = True

@@ -15,7 +15,7 @@ PANEL_SHARE, PANEL_LEAST = 0.45, 8  # of the screen's rows; rows
 TAB_ROWS = 1
 
 
-class Room(Vertical):
+class VerticalSpace(Vertical):
     class Resized(Message):
         """There is more or less to share."""
 

@@ -289,7 +289,7 @@ def test_answers_that_get_lost_are_one_line_and_exit_1(
     family_folders: FamilyFolders,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In this process; the way of `put` through the interpreter's end is the test above."""
+    """In this process; the test above takes the way through the interpreter's end."""
     stdout = lost()
     monkeypatch.setattr(sys, "stdout", stdout)
     models = ("--target", family_folders.target, "--strategies", "ar")

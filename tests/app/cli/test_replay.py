@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.terminal import need_terminal
+from app.cli.terminal import require_terminal
 from app.history.parse_document import read_recording
 from decoding.errors import InputError
 from tests.conftest import Specchat
@@ -59,7 +59,7 @@ def test_a_replay_works_where_there_is_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules.update(torch=None, transformers=None);"
         f"sys.argv = ['specchat', 'replay', {str(DEMO)!r}, '--cast', 'film.cast', '--speed', '16'];"
-        "from app.cli import main; main()"
+        "from app.cli.main import main; main()"
     )
     path = os.pathsep.join(sys.path)
     done = subprocess.run(
@@ -81,4 +81,4 @@ def test_a_terminal_that_cannot_draw_is_named(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(
         InputError, match=r"can't draw a screen \(TERM is dumb\); use: specchat run"
     ):
-        need_terminal("specchat run")
+        require_terminal("specchat run")

@@ -16,7 +16,7 @@ from app.cli.run import Outcome
 from app.config import settings as settings_module
 from app.config.settings import load_settings
 from app.engine.lane import Lane
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.round import Round
@@ -89,16 +89,16 @@ def test_a_conversation_that_outgrows_the_context_breaks_in_its_second_turn(run:
 def test_a_template_that_takes_no_second_turn_costs_nothing_that_was_said(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encode = Family.encode
+    encode = LoadedModels.encode
 
     def one_turn(
-        family: Family, messages: Sequence[dict[str, str]], raw: bool = False
+        family: LoadedModels, messages: Sequence[dict[str, str]], raw: bool = False
     ) -> list[int]:
         if len(messages) > 1:
             raise InputError("the model's chat template can't take this conversation: no")
         return encode(family, messages, raw)
 
-    monkeypatch.setattr(Family, "encode", one_turn)
+    monkeypatch.setattr(LoadedModels, "encode", one_turn)
     outcome = run(Request(turns=("a", "b", "c")), Request(turns=("d",)), strategies="ar,medusa")
     assert outcome.exit_code == 1
     first, second, other = outcome.document["runs"]

@@ -139,7 +139,7 @@ def test_gamma_is_a_number_or_auto(config: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_strategies_may_repeat_with_settings_of_their_own() -> None:
     pinned = parse_strategies("eagle1:top-p=0.9:eagle_top_k=2,medusa:acceptance=typical:delta=0.1")
-    assert [lane.pins for lane in pinned] == [
+    assert [lane.overrides for lane in pinned] == [
         {"top_p": 0.9, "eagle_top_k": 2},
         {"acceptance": "typical", "delta": 0.1},
     ]

@@ -9,10 +9,10 @@ import pytest
 
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
-from app.engine.events import Event, Stepped
-from app.engine.mailbox import Wishes
+from app.engine.events import Event, RoundFinished
+from app.engine.mailbox import Mailbox
 from app.engine.session import Session
-from app.models.loaded import Family, load_family
+from app.models.loaded import LoadedModels, load_models
 from decoding.params import Params
 from tests.support.listening import DEADLINE, Listener, Open
 
@@ -25,8 +25,8 @@ def options(family_folders: Any) -> ModelOptions:
 
 
 @pytest.fixture(scope="session")
-def family(options: ModelOptions) -> Family:
-    return load_family(options)
+def family(options: ModelOptions) -> LoadedModels:
+    return load_models(options)
 
 
 @pytest.fixture
@@ -61,13 +61,13 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
 @pytest.fixture
 def lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     """No round is made before the last one was heard: a run waits for who wants to interrupt it."""
-    emit = Wishes.emit
+    emit = Mailbox.emit
 
-    def and_wait(self: Wishes, event: Event) -> None:
+    def and_wait(self: Mailbox, event: Event) -> None:
         emit(self, event)
         until = time.monotonic() + DEADLINE
-        while isinstance(event, Stepped) and self._events and not self.closed:
+        while isinstance(event, RoundFinished) and self._events and not self.closed:
             assert time.monotonic() < until, "nobody listens"
             time.sleep(0.0002)
 
-    monkeypatch.setattr(Wishes, "emit", and_wait)
+    monkeypatch.setattr(Mailbox, "emit", and_wait)

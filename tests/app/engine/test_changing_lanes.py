@@ -13,7 +13,15 @@ import pytest
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
 from app.engine import lanes as lanes_module
-from app.engine.events import Ended, LanesChanged, Loaded, LoadFailed, Loading, RunFinished, Stepped
+from app.engine.events import (
+    EngineExited,
+    LanesChanged,
+    Loaded,
+    LoadFailed,
+    Loading,
+    RoundFinished,
+    RunFinished,
+)
 from app.engine.lane import Lane
 from app.strategies.registry import LaneSpec
 from tests.support.listening import LONG, Listener, Open, ids_of, lanes_of, of, reason_of
@@ -28,7 +36,7 @@ def racing(open_session: Open) -> Listener:
     listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped, such=lambda e: e.lane == "lookup")
+    listener.wait(RoundFinished, such=lambda e: e.lane == "lookup")
     return listener
 
 
@@ -39,12 +47,12 @@ def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Op
         listener.session.add_lane(LaneSpec("draft", "draft", {"gamma": 1}), "draft")
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 5)
     assert names_of(changed) == ["ar", "draft", "draft#3", "draft#2", "lookup"]
-    assert changed.lanes[2].pins == {"gamma": 1}
+    assert changed.lanes[2].overrides == {"gamma": 1}
     turn = listener.turn("the fox")
     assert lanes_of(turn) == ("ar", "draft", "draft#3", "draft#2", "lookup")
     assert ids_of(turn, "draft#2") == ids_of(turn, "ar")
-    assert all(e.round.drafted <= 1 for e in of(turn, Stepped, "draft#2"))
-    assert any(e.round.drafted > 1 for e in of(turn, Stepped, "draft"))
+    assert all(e.round.drafted <= 1 for e in of(turn, RoundFinished, "draft#2"))
+    assert any(e.round.drafted > 1 for e in of(turn, RoundFinished, "draft"))
 
 
 def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Open) -> None:
@@ -117,7 +125,7 @@ def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
     listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
     assert listener.wait(LanesChanged, 2).lanes[1].enabled
     turn = listener.turn("the fox")
-    assert {event.tree for event in of(turn, Stepped, "lookup")} == {"default"}
+    assert {event.tree for event in of(turn, RoundFinished, "lookup")} == {"default"}
 
 
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
@@ -141,21 +149,21 @@ def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, locks
     listener = open_session("draft", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.pin("draft", {"gamma": 1})
     changed = listener.wait(LanesChanged)
-    assert names_of(changed) == ["draft"] and changed.lanes[0].pins == {"gamma": 1}
+    assert names_of(changed) == ["draft"] and changed.lanes[0].overrides == {"gamma": 1}
     turn = listener.rest()
     after = turn[turn.index(changed) :]
-    assert {e.params.gamma for e in of(after, Stepped) if e.params} == {1}
-    assert all(e.round.drafted <= 1 for e in of(after, Stepped))
+    assert {e.params.gamma for e in of(after, RoundFinished) if e.params} == {1}
+    assert all(e.round.drafted <= 1 for e in of(after, RoundFinished))
 
 
 def test_lanes_change_during_a_pause(open_session: Open, lockstep: None) -> None:
     listener = open_session("ar,lookup", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.pause(True)
     listener.session.remove_lane("lookup")
     assert names_of(listener.wait(LanesChanged)) == ["ar"]
@@ -167,7 +175,7 @@ def test_lanes_change_during_a_pause(open_session: Open, lockstep: None) -> None
 def families(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
     """All models that sessions load."""
     seen: list[weakref.ref[Any]] = []
-    load = lanes_module.load_family
+    load = lanes_module.load_models
 
     def noting(*arguments: Any) -> Any:
         family = load(*arguments)
@@ -210,7 +218,7 @@ def test_the_first_are_freed_before_the_others_are_loaded(
     listener.loaded()
     listener.turn("the fox")
     alive: list[bool] = []
-    load = lanes_module.load_family
+    load = lanes_module.load_models
 
     def looking(*arguments: Any) -> Any:
         alive.extend(ref() is not None for ref in families)
@@ -231,7 +239,7 @@ def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.Mo
     listener.loaded()
     listener.session.open_models(ModelOptions("/x"), (LaneSpec("ar", "ar"),))
     why = "decoding broke: RuntimeError: CUDA error: device-side assert triggered"
-    assert listener.wait(Ended).message == why
+    assert listener.wait(EngineExited).message == why
 
 
 def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Open) -> None:
@@ -245,7 +253,9 @@ def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Op
     assert failed.kept and "no folder /no/such/folder" in failed.message
     loaded = listener.wait(Loaded)
     assert loaded.back
-    assert names_of(loaded) == ["ar", "draft", "draft#2"] and loaded.lanes[2].pins == {"gamma": 2}
+    assert names_of(loaded) == ["ar", "draft", "draft#2"] and loaded.lanes[2].overrides == {
+        "gamma": 2
+    }
     assert lanes_of(listener.turn("the fox")) == ("ar", "draft", "draft#2")
 
 

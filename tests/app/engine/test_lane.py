@@ -11,17 +11,17 @@ import pytest
 from app.config.overrides import parse_strategies
 from app.engine.comparison import first_divergence
 from app.engine.lane import Lane, answer_seed
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 from app.strategies.registry import LaneSpec
 from decoding.params import Params, SamplingParams
-from decoding.round import Fate, Round, TokenEvent
+from decoding.round import Round, TokenEvent, TokenFate
 from decoding.tokenizing.stopping import Stop
 
-GHOSTS = (Fate.REJECTED, Fate.DROPPED)
+GHOSTS = (TokenFate.REJECTED, TokenFate.DROPPED)
 PROMPT = "the quick brown fox and the quick"
 
 
-def lane_of(family: Family, strategy: str) -> Lane:
+def lane_of(family: LoadedModels, strategy: str) -> Lane:
     return Lane(parse_strategies(strategy)[0], family)
 
 
@@ -39,12 +39,12 @@ def play(
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize("strategy", ["ar", "draft", "drafter", "lookup", "draft:gamma=1"])
-def test_every_token_has_its_fate(family: Family, strategy: str, temperature: float) -> None:
+def test_every_token_has_its_fate(family: LoadedModels, strategy: str, temperature: float) -> None:
     params = Params(SamplingParams(temperature), gamma=4, max_new_tokens=40)
     first, rounds = play(lane_of(family, strategy), params)
-    assert first.fate is Fate.FIRST and first.node == -1
+    assert first.fate is TokenFate.FIRST and first.node == -1
     for record, events in rounds:
-        accepted = [e for e in events if e.fate is Fate.ACCEPTED]
+        accepted = [e for e in events if e.fate is TokenFate.ACCEPTED]
         ghosts = [e for e in events if e.fate in GHOSTS]
         (own,) = [e for e in events if e not in accepted and e not in ghosts]
         # the order of the screen: what was accepted, where the path died, the target's own token
@@ -52,17 +52,17 @@ def test_every_token_has_its_fate(family: Family, strategy: str, temperature: fl
         assert [e.id for e in (*accepted, own)] == list(record.emitted)
         assert [e.node for e in accepted] == list(record.accepted)
         assert all(record.tokens[e.node] == e.id for e in (*accepted, *ghosts))
-        assert [e.fate for e in ghosts[:1]] == [Fate.REJECTED][: len(ghosts)]
-        assert all(e.fate is Fate.DROPPED for e in ghosts[1:])
+        assert [e.fate for e in ghosts[:1]] == [TokenFate.REJECTED][: len(ghosts)]
+        assert all(e.fate is TokenFate.DROPPED for e in ghosts[1:])
         assert len(accepted) + len(ghosts) == record.drafted  # these drafters propose chains
         if not record.drafted:
-            assert own.fate is Fate.PLAIN
+            assert own.fate is TokenFate.PLAIN
         else:
-            assert own.fate is (Fate.CORRECTION if ghosts else Fate.BONUS)
+            assert own.fate is (TokenFate.CORRECTION if ghosts else TokenFate.BONUS)
         assert {e.round for e in events} == {record.index}
     if strategy == "draft":
         fates = {e.fate for _, events in rounds for e in events}
-        assert {Fate.ACCEPTED, Fate.REJECTED, Fate.CORRECTION} <= fates
+        assert {TokenFate.ACCEPTED, TokenFate.REJECTED, TokenFate.CORRECTION} <= fates
 
 
 def pieces(first: TokenEvent, rounds: list[tuple[Round, tuple[TokenEvent, ...]]]) -> str:
@@ -72,7 +72,7 @@ def pieces(first: TokenEvent, rounds: list[tuple[Round, tuple[TokenEvent, ...]]]
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("strategy", ["ar", "draft", "lookup"])
-def test_pieces_add_up_to_the_lanes_text(family: Family, strategy: str, seed: int) -> None:
+def test_pieces_add_up_to_the_lanes_text(family: LoadedModels, strategy: str, seed: int) -> None:
     """Even if the last character was never completed: at a high temperature many are not."""
     lane = lane_of(family, strategy)
     first, rounds = play(lane, Params(SamplingParams(1.5), gamma=4, max_new_tokens=1 + seed), seed)
@@ -83,7 +83,7 @@ def test_pieces_add_up_to_the_lanes_text(family: Family, strategy: str, seed: in
 
 @pytest.mark.parametrize("length", [1, 2, 5])
 @pytest.mark.parametrize("strategy", ["ar", "draft"])
-def test_pieces_leave_a_stop_text_out(family: Family, strategy: str, length: int) -> None:
+def test_pieces_leave_a_stop_text_out(family: LoadedModels, strategy: str, length: int) -> None:
     params = Params(gamma=4, max_new_tokens=20)
     lane = lane_of(family, strategy)
     play(lane, params)
@@ -100,7 +100,7 @@ def test_pieces_leave_a_stop_text_out(family: Family, strategy: str, length: int
         assert wanted.startswith(shown) and len(shown) < length
 
 
-def test_a_tree_shows_the_first_path_behind_what_was_accepted(family: Family) -> None:
+def test_a_tree_shows_the_first_path_behind_what_was_accepted(family: LoadedModels) -> None:
     lane = lane_of(family, "ar")
     play(lane, Params(max_new_tokens=1))
     record = Round(
@@ -116,23 +116,23 @@ def test_a_tree_shows_the_first_path_behind_what_was_accepted(family: Family) ->
         total_seconds=0.0,
     )
 
-    def fates(record: Round) -> list[tuple[int, Fate, int]]:
+    def fates(record: Round) -> list[tuple[int, TokenFate, int]]:
         return [(e.id, e.fate, e.node) for e in lane.events(record)]
 
     assert fates(record) == [
-        (21, Fate.ACCEPTED, 2),
-        (30, Fate.REJECTED, 3),
-        (40, Fate.DROPPED, 6),
-        (50, Fate.CORRECTION, -1),
+        (21, TokenFate.ACCEPTED, 2),
+        (30, TokenFate.REJECTED, 3),
+        (40, TokenFate.DROPPED, 6),
+        (50, TokenFate.CORRECTION, -1),
     ]
     whole = dataclasses.replace(record, accepted=(2, 3, 6), emitted=(21, 30, 40, 50), tested=3)
-    assert [fate for _, fate, _ in fates(whole)] == [Fate.ACCEPTED] * 3 + [Fate.BONUS]
+    assert [fate for _, fate, _ in fates(whole)] == [TokenFate.ACCEPTED] * 3 + [TokenFate.BONUS]
     # cut by the end of the generation: nothing was rejected, there is no token of the target's own
     cut = dataclasses.replace(record, accepted=(2,), emitted=(21,), tested=1)
-    assert fates(cut) == [(21, Fate.ACCEPTED, 2)]
+    assert fates(cut) == [(21, TokenFate.ACCEPTED, 2)]
 
 
-def test_figures_belong_to_the_current_answer(family: Family) -> None:
+def test_figures_belong_to_the_current_answer(family: LoadedModels) -> None:
     lane = lane_of(family, "draft")
     for _ in range(2):
         _, rounds = play(lane, Params(gamma=4, max_new_tokens=20))
@@ -142,14 +142,14 @@ def test_figures_belong_to_the_current_answer(family: Family) -> None:
         assert lane.ttft_seconds > 0
 
 
-def test_the_draft_alone_makes_no_pass_of_the_target(family: Family) -> None:
+def test_the_draft_alone_makes_no_pass_of_the_target(family: LoadedModels) -> None:
     lane = lane_of(family, "drafter")
     play(lane, Params(max_new_tokens=5))
     assert lane.target_passes == 0 and lane.stats.passes == 4
 
 
 @pytest.mark.parametrize("strategy", ["draft", "drafter"])
-def test_without_a_draft_model_the_lane_says_why(family: Family, strategy: str) -> None:
+def test_without_a_draft_model_the_lane_says_why(family: LoadedModels, strategy: str) -> None:
     alone = dataclasses.replace(
         family,
         draft=None,
@@ -162,9 +162,9 @@ def test_without_a_draft_model_the_lane_says_why(family: Family, strategy: str) 
     assert info.reason == "no draft model: give one"
 
 
-def test_a_pinned_gamma_is_the_lanes_own(family: Family) -> None:
+def test_a_pinned_gamma_is_the_lanes_own(family: LoadedModels) -> None:
     lane = lane_of(family, "draft:gamma=2")
-    assert lane.info(True).pins == {"gamma": 2}
+    assert lane.info(True).overrides == {"gamma": 2}
     _, rounds = play(lane, Params(gamma=5, max_new_tokens=12))
     assert max(record.drafted for record, _ in rounds) == 2
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 
 from app.engine.memory import weights
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.drafters.medusa import MedusaHeads
 from tests.support.eagle_drafts import config_for, head_for, weights_for
@@ -15,7 +15,7 @@ from tests.support.eagle_drafts import config_for, head_for, weights_for
 HEADS, BYTES = 3, 4  # float32
 
 
-def test_every_drafter_counts_with_what_is_its_own(family: Family) -> None:
+def test_every_drafter_counts_with_what_is_its_own(family: LoadedModels) -> None:
     target, size = family.target, family.target.hidden
     zeros = torch.zeros(HEADS, 1, size, size)
     medusa = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), target)

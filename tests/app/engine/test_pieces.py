@@ -5,21 +5,23 @@ from __future__ import annotations
 import pytest
 
 from app.config.overrides import parse_strategies
-from app.engine.events import Event, Prefilled, Stepped
+from app.engine.events import Event, Prefilled, RoundFinished
 from app.engine.lane import Lane
 from app.engine.turn import TurnRunner
-from app.models.loaded import Family
+from app.models.loaded import LoadedModels
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
 from tests.support.listening import of
 
 
-def steps(family: Family, strategies: str, watched: str, temperature: float) -> list[Stepped]:
-    return of(events(family, strategies, watched, temperature), Stepped)
+def steps(
+    family: LoadedModels, strategies: str, watched: str, temperature: float
+) -> list[RoundFinished]:
+    return of(events(family, strategies, watched, temperature), RoundFinished)
 
 
-def events(family: Family, strategies: str, watched: str, temperature: float) -> list[Event]:
+def events(family: LoadedModels, strategies: str, watched: str, temperature: float) -> list[Event]:
     lanes = [Lane(spec, family) for spec in parse_strategies(strategies)]
     for lane in lanes:
         lane.watch(lane.spec.name == watched)
@@ -34,7 +36,9 @@ def events(family: Family, strategies: str, watched: str, temperature: float) ->
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_watched_rounds_have_the_text_of_every_token(family: Family, temperature: float) -> None:
+def test_watched_rounds_have_the_text_of_every_token(
+    family: LoadedModels, temperature: float
+) -> None:
     for event in steps(family, "ar,draft,lookup", "draft", temperature):
         record = event.round
         if event.lane == "draft":
@@ -48,7 +52,7 @@ def test_watched_rounds_have_the_text_of_every_token(family: Family, temperature
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_watched_first_token_too(family: Family, temperature: float) -> None:
+def test_a_watched_first_token_too(family: LoadedModels, temperature: float) -> None:
     watched, other = (
         event
         for event in events(family, "draft,lookup", "draft", temperature)
@@ -63,14 +67,14 @@ def test_a_watched_first_token_too(family: Family, temperature: float) -> None:
         assert watched.belief.own_p[1] == 1.0 and watched.belief.top[0][0] == watched.first.id
 
 
-def test_a_special_token_goes_by_its_name(family: Family) -> None:
+def test_a_special_token_goes_by_its_name(family: LoadedModels) -> None:
     behind = Detokenizer(family.decode)
     behind.push(family.encode([{"role": "user", "content": "fox"}])[-1])
     assert family.picture(1, behind) == "</s>"
     assert family.picture(family.target.vocab_size + 1, behind) == ""  # a padded one
 
 
-def test_looking_changes_nothing(family: Family) -> None:
+def test_looking_changes_nothing(family: LoadedModels) -> None:
     seen = steps(family, "ar,draft", "draft", 1.0)
     unseen = steps(family, "ar,draft", "", 1.0)
     assert [event.tokens for event in seen] == [event.tokens for event in unseen]

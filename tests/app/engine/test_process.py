@@ -19,15 +19,15 @@ import pytest
 
 from app.config.settings import ModelOptions
 from app.engine.events import (
-    Ended,
+    EngineExited,
     Event,
     Finished,
     Loaded,
     Loading,
     PastTurn,
+    RoundFinished,
     RunFinished,
-    RunRefused,
-    Stepped,
+    RunRejected,
 )
 from app.engine.process import SessionProcess
 from app.strategies.registry import LaneSpec
@@ -60,8 +60,8 @@ def said(events: list[Event]) -> list[str]:
     return [event.what for event in events if isinstance(event, Loading)]
 
 
-def steps(events: list[Event]) -> list[Stepped]:
-    return [event for event in events if isinstance(event, Stepped)]
+def steps(events: list[Event]) -> list[RoundFinished]:
+    return [event for event in events if isinstance(event, RoundFinished)]
 
 
 def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
@@ -117,16 +117,16 @@ def test_it_is_another_process_and_prints_nothing_here(
 )
 def test_its_death_is_told_once(engine: SessionProcess, how: str, says: str) -> None:
     getattr(engine, how)()
-    assert wait_for(engine, bool) == [Ended(says)]
+    assert wait_for(engine, bool) == [EngineExited(says)]
     assert engine.drain() == []
 
 
 def test_a_prompt_that_nobody_heard_comes_back(engine: SessionProcess) -> None:
     engine.stop()
     engine.run("hello")
-    assert wait_for(engine, bool) == [RunRefused("hello", KILLED), Ended(KILLED)]
+    assert wait_for(engine, bool) == [RunRejected("hello", KILLED), EngineExited(KILLED)]
     engine.run("once more")
-    assert engine.drain() == [RunRefused("once more", KILLED)]
+    assert engine.drain() == [RunRejected("once more", KILLED)]
 
 
 def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> None:
@@ -136,7 +136,7 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
     engine.set_enabled("lookup", False)
     engine.resume((PastTurn("a", 4, {"ar": "b"}),), 7)
     engine.stop()
-    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     engine.watch(frozenset({"ar"}))
     engine.open()
     assert said(wait_for(engine, lambda seen: len(seen) >= 5)) == [
@@ -147,7 +147,7 @@ def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> N
         "for t, ['ar', 'lookup'], from run 5 on",
     ]
     engine.stop()
-    assert wait_for(engine, bool) == [Ended(KILLED)]
+    assert wait_for(engine, bool) == [EngineExited(KILLED)]
     assert engine.drain() == []
 
 
@@ -165,8 +165,8 @@ def test_nothing_of_those_that_ended_stays(engine: SessionProcess) -> None:
 def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
     engine.open()
     engine.run("break")
-    events = wait_for(engine, lambda seen: Ended("it broke") in seen)
-    assert events[-2:] == [RunRefused("break", "it broke"), Ended("it broke")]
+    events = wait_for(engine, lambda seen: EngineExited("it broke") in seen)
+    assert events[-2:] == [RunRejected("break", "it broke"), EngineExited("it broke")]
     assert engine._process
     engine._process.join(PATIENCE_SECONDS)
     assert not engine._process.is_alive() and engine.drain() == []
@@ -182,7 +182,7 @@ def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> No
     engine.open()
     engine.resume((PastTurn("a", 0, {"ar": "x" * 1_000_000}),), 7)
     engine.stop()
-    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     begin.unlink()
     at_last = threading.Timer(PATIENCE_SECONDS / 2, begin.touch)
     at_last.start()
@@ -198,7 +198,7 @@ def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
     engine.open()
     engine.resume((PastTurn("a", 0, {}),), 7)
     engine.stop()
-    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     engine.open_models(ModelOptions("x"), SPECS[:1])
     assert said(wait_for(engine, bool)) == ["for x, ['ar'], from run 1 on"]
 
@@ -210,7 +210,7 @@ def test_another_one_begins_where_stderr_is_no_file(
     """As on the screen, and though the resource tracker has died as well."""
     engine.open()
     engine.stop()
-    wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     tracker = resource_tracker._resource_tracker._pid  # type: ignore[attr-defined]
     os.kill(tracker, signal.SIGKILL)
     os.waitid(os.P_PID, tracker, os.WEXITED | os.WNOWAIT)
@@ -234,7 +234,7 @@ def test_one_that_cannot_be_started_is_told_as_such(
         patch.setattr(*what, fails)
         engine.open()
     why = "the decoding process can't be started: Cannot allocate memory"
-    assert engine.drain() == [Ended(why)] and engine.drain() == []
+    assert engine.drain() == [EngineExited(why)] and engine.drain() == []
     engine.open()
     assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
@@ -246,17 +246,17 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
     engine.open()
     engine.pin("lookup", {"gamma": 2})
     engine.run("the fox")
-    begun = wait_for(engine, lambda seen: sum(isinstance(e, Stepped) for e in seen) >= 3)
+    begun = wait_for(engine, lambda seen: sum(isinstance(e, RoundFinished) for e in seen) >= 3)
     assert engine._process and engine._process.pid
     os.kill(engine._process.pid, signal.SIGKILL)
-    end = wait_for(engine, lambda seen: Ended(KILLED) in seen)
+    end = wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     done = steps([*begun, *end])
     last = done[-1]
-    assert [event for event in end if not isinstance(event, Stepped)] == [
+    assert [event for event in end if not isinstance(event, RoundFinished)] == [
         Finished("ar", "error", KILLED, at=last.at),
         Finished("lookup", "error", KILLED, at=last.at),
         RunFinished(0, True, at=last.at),
-        Ended(KILLED),
+        EngineExited(KILLED),
     ]
     engine.open()
     engine.again()
@@ -265,7 +265,7 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
         step.round.emitted for step in done
     ]
     [loaded] = [event for event in again if isinstance(event, Loaded)]
-    assert [info.pins for info in loaded.lanes] == [{}, {"gamma": 2}]
+    assert [info.overrides for info in loaded.lanes] == [{}, {"gamma": 2}]
     engine.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import Event, Finished, PastTurn, Prefilled, RunStarted, Stepped
+from app.engine.events import Event, Finished, PastTurn, Prefilled, RoundFinished, RunStarted
 from app.history.document import conversation_document
 from app.history.parse_document import read_document
 from app.history.recorder import Recorder
@@ -44,7 +44,7 @@ def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Re
     for found in (recording, read_document(document, Path("export"))):
         for told, turn in zip((first, second), found.turns, strict=True):
             same(told, turn, times=found is recording)
-    own = {step.lane: step.params for step in of(second, Stepped)}
+    own = {step.lane: step.params for step in of(second, RoundFinished)}
     pinned = own.pop("draft:gamma=1")
     assert pinned == replace(SAMPLED, gamma=1) and set(own.values()) == {SAMPLED}
 
@@ -52,7 +52,7 @@ def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Re
 def same(told: list[Event], turn: Turn, times: bool) -> None:
     """All that was said, in the same order. Of pieces more may be known afterwards."""
 
-    has_pieces = (Prefilled, Stepped, Finished)
+    has_pieces = (Prefilled, RoundFinished, Finished)
 
     def bare(event: Event) -> Event:
         return replace(event, pieces={}) if isinstance(event, has_pieces) else event
@@ -68,7 +68,7 @@ def test_the_text_of_every_token_in_a_tree_is_known(open_session: Open) -> None:
     listener = open_session("ar,draft")
     listener.loaded()
     events = listener.turn("the quick brown fox")
-    ids = {token for step in of(events, Stepped, "draft") for token in step.round.tokens}
+    ids = {token for step in of(events, RoundFinished, "draft") for token in step.round.tokens}
     (pieces,) = (event.pieces for event in of(events, Finished, "draft") if event.pieces)
     assert ids <= set(pieces)
 
@@ -105,7 +105,7 @@ def answers(events: list[Event]) -> dict[str, str]:
     for event in events:
         if isinstance(event, Prefilled):
             found[event.lane] = event.first.text
-        elif isinstance(event, Stepped):
+        elif isinstance(event, RoundFinished):
             shown = [t.text for t in event.tokens if t.fate not in ("rejected", "dropped")]
             found[event.lane] += "".join(shown)
     return found

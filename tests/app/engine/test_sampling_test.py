@@ -13,12 +13,12 @@ import torch
 from scipy.stats import chi2_contingency
 
 from app.config.overrides import parse_strategies
-from app.engine.events import LanesChanged, PastTurn, Proof, RunFinished, Stepped
+from app.engine.events import LanesChanged, PastTurn, RoundFinished, RunFinished, SamplingTest
 from app.engine.lane import Lane
-from app.engine.mailbox import Claim
-from app.engine.sampling_test import GREEDY_TOKENS, TOKENS, Place, prove, same_source
-from app.engine.worker import Work
-from app.models.loaded import Family
+from app.engine.mailbox import SamplingTestRequest
+from app.engine.sampling_test import GREEDY_TOKENS, TOKENS, Place, compare_with_target, same_source
+from app.engine.worker import Worker
+from app.models.loaded import LoadedModels
 from app.strategies.registry import LaneSpec
 from decoding import decoder as loop
 from decoding.checkpoints.medusa import MedusaWeights
@@ -28,7 +28,7 @@ from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.tree import Draft
-from decoding.verification.acceptance import Verdict, accept
+from decoding.verification.acceptance import VerifyResult, accept
 from decoding.verification.noise import Noise
 from tests.support.listening import Open, ids_of, of
 
@@ -38,27 +38,31 @@ PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
 
 
 def proofs(
-    family: Family, strategies: str, params: Params = COLD, count: int = 250, **place: Any
-) -> list[Proof]:
+    family: LoadedModels, strategies: str, params: Params = COLD, count: int = 250, **place: Any
+) -> list[SamplingTest]:
     (spec,) = parse_strategies(strategies)
     own = {"ids": family.encode(PROMPT), "stop": Stop(family.eos), "seed": 5, **place}
-    return list(prove(Lane(spec, family), Place(params=params, **own), count, lambda: False))
+    return list(
+        compare_with_target(Lane(spec, family), Place(params=params, **own), count, lambda: False)
+    )
 
 
-def always(draft: Draft, logits: torch.Tensor, sampling: SamplingParams, noise: Noise) -> Verdict:
+def always(
+    draft: Draft, logits: torch.Tensor, sampling: SamplingParams, noise: Noise
+) -> VerifyResult:
     """Everything that is drafted stays."""
     if len(draft.tree) == 1:
         return accept(draft, logits, sampling, noise)
     tokens = draft.tree.tokens.tolist()
     path = tuple(range(1, len(tokens)))
-    return Verdict(tuple(tokens), path, int(logits[-1].argmax()), len(path))
+    return VerifyResult(tuple(tokens), path, int(logits[-1].argmax()), len(path))
 
 
 @pytest.mark.parametrize(
     "strategies",
     ["ar", "draft", "draft:gamma=1", "lookup", "draft:temperature=0.7:max_new_tokens=1"],
 )
-def test_an_exact_lane_passes(family: Family, strategies: str) -> None:
+def test_an_exact_lane_passes(family: LoadedModels, strategies: str) -> None:
     (*_, last) = proofs(family, strategies)
     assert (last.done, last.repetitions, last.tokens) == (250, 250, TOKENS)
     assert last.p_value is not None and last.p_value > 0.01
@@ -68,19 +72,23 @@ def test_an_exact_lane_passes(family: Family, strategies: str) -> None:
     assert last.behind.endswith("quick")
 
 
-def test_both_sides_draw_by_themselves(family: Family) -> None:
+def test_both_sides_draw_by_themselves(family: LoadedModels) -> None:
     """At one seed they would say the same, whatever they had to prove."""
     (*_, last) = proofs(family, "lookup", count=20)
     assert any(outcome.lane != outcome.plain for outcome in last.outcomes)
 
 
-def test_a_broken_acceptance_is_found_out(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_acceptance_is_found_out(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(loop, "accept", always)
     (*_, last) = proofs(family, "lookup", ids=EVERYTHING)
     assert last.p_value is not None and last.p_value < 1e-12
 
 
-def test_at_temperature_0_once_is_enough(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_temperature_0_once_is_enough(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (only,) = proofs(family, "draft", Params(gamma=3))
     assert (only.done, only.repetitions, only.tokens) == (1, 1, GREEDY_TOKENS)
     assert only.greedy and only.p_value is None
@@ -90,7 +98,7 @@ def test_at_temperature_0_once_is_enough(family: Family, monkeypatch: pytest.Mon
     assert sorted((each.lane, each.plain) for each in other.outcomes) == [(0, 1), (1, 0)]
 
 
-def test_the_lossy_rule_is_named_and_seen(family: Family) -> None:
+def test_the_lossy_rule_is_named_and_seen(family: LoadedModels) -> None:
     """Heads that guess what the target has just said, and a rule that takes nearly anything."""
     zeros = torch.zeros(3, 1, 32, 32)
     heads = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), family.target)
@@ -106,7 +114,7 @@ def test_the_lossy_rule_is_named_and_seen(family: Family) -> None:
 
 
 def test_it_drafts_by_the_tree_that_the_lane_has(
-    family: Family, monkeypatch: pytest.MonkeyPatch
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trees: set[tuple[str, str]] = set()
     start = Lane.start
@@ -120,7 +128,7 @@ def test_it_drafts_by_the_tree_that_the_lane_has(
     assert ("lookup", "wide") in trees and ("lookup", "default") not in trees
 
 
-def test_what_proves_nothing_is_refused(family: Family) -> None:
+def test_what_proves_nothing_is_refused(family: LoadedModels) -> None:
     with pytest.raises(InputError, match="another model"):
         proofs(family, "drafter")
     with pytest.raises(InputError, match="context is full"):
@@ -129,7 +137,7 @@ def test_what_proves_nothing_is_refused(family: Family) -> None:
     assert last.tokens == 1 and last.done == 20
 
 
-def test_answers_that_end_early_are_outcomes_as_well(family: Family) -> None:
+def test_answers_that_end_early_are_outcomes_as_well(family: LoadedModels) -> None:
     some = frozenset(range(0, 280, 7))
     (*_, last) = proofs(family, "draft", stop=Stop(some))
     assert last.p_value is not None and last.p_value > 0.01
@@ -192,10 +200,10 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
         listener.session.pause(True)
         listener.session.run("the quick brown fox")
         listener.session.step()
-        listener.wait(Stepped)
+        listener.wait(RoundFinished)
         if look:
             listener.session.prove("draft", 30)
-            last = listener.wait(Proof, such=lambda e: e.done == 30)
+            last = listener.wait(SamplingTest, such=lambda e: e.done == 30)
             assert last.behind
             assert not of(listener.heard, RunFinished)
         listener.session.pause(False)
@@ -210,12 +218,12 @@ def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
     turns = [PastTurn("the quick", 0, {"ar": " brown fox"}), PastTurn("over the", 1, {"ar": " a"})]
     listener.session.resume(turns, 7)
     listener.session.prove("draft", 10)
-    first = listener.wait(Proof, such=lambda e: e.done == 10)
+    first = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert first.behind.endswith("over the")
     listener.turn()
     listener.forget()
     listener.session.prove("draft", 10)
-    again = listener.wait(Proof, such=lambda e: e.done == 10)
+    again = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert (again.behind, again.outcomes) == (first.behind, first.outcomes)
 
 
@@ -225,10 +233,10 @@ def test_a_lane_that_waits_for_the_runs_end_does_not_end_it(open_session: Open) 
     listener.session.pause(True)
     listener.session.run("the quick brown fox")
     listener.session.step()
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.add_lane(LaneSpec("draft", "draft"), None)  # must be loaded
     listener.session.prove("ar", 5)
-    listener.wait(Proof, such=lambda e: e.done == 5)
+    listener.wait(SamplingTest, such=lambda e: e.done == 5)
     assert not of(listener.heard, LanesChanged)
     listener.session.pause(False)
     listener.wait(LanesChanged)
@@ -238,18 +246,18 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
     listener.session.prove("draft", 10)
-    assert "nothing was asked" in (listener.wait(Proof).note or "")
+    assert "nothing was asked" in (listener.wait(SamplingTest).note or "")
     listener.turn("the quick brown fox")
     listener.session.prove("nobody", 10)
-    assert "no lane" in (listener.wait(Proof).note or "")
+    assert "no lane" in (listener.wait(SamplingTest).note or "")
     listener.forget()
     listener.session.prove("draft", 10)
-    last = listener.wait(Proof, such=lambda e: e.done == 10)
+    last = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert last.behind.endswith("fox")
     listener.session.new_conversation()
     listener.forget()
     listener.session.prove("draft", 10)
-    assert "nothing was asked" in (listener.wait(Proof).note or "")
+    assert "nothing was asked" in (listener.wait(SamplingTest).note or "")
 
 
 def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> None:
@@ -257,11 +265,11 @@ def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> No
     listener = open_session("ar,draft", params=params, schedule="race")
     listener.loaded()
     listener.session.run("the quick brown fox")
-    listener.wait(Stepped, 8, such=lambda e: e.lane == "draft")
+    listener.wait(RoundFinished, 8, such=lambda e: e.lane == "draft")
     listener.session.stop()
     listener.rest()
     listener.session.prove("draft", 2)
-    assert not listener.wait(Proof).behind.endswith("fox")
+    assert not listener.wait(SamplingTest).behind.endswith("fox")
 
 
 @pytest.mark.parametrize("how", ["stop_proving", "stop", "run", "close"])
@@ -270,7 +278,7 @@ def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how
     listener.loaded()
     listener.turn("the quick brown fox")
     listener.session.prove("draft", 10**9)
-    listener.wait(Proof)
+    listener.wait(SamplingTest)
     getattr(listener.session, how)(*(["and on"] if how == "run" else []))
     if how == "close":
         return  # the fixture waits for the thread
@@ -279,7 +287,7 @@ def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how
     listener.wait(RunFinished, 2)
     listener.forget()
     listener.session.prove("draft", 5)
-    assert listener.wait(Proof).repetitions == 5
+    assert listener.wait(SamplingTest).repetitions == 5
 
 
 @pytest.mark.parametrize("how", ["run", "again"])
@@ -287,22 +295,22 @@ def test_one_that_has_not_begun_is_dropped(
     open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     begun: list[int] = []
-    prove = Work._prove
+    prove = Worker._prove
 
-    def noting(self: Work, claim: Claim, *arguments: Any, **more: Any) -> None:
+    def noting(self: Worker, claim: SamplingTestRequest, *arguments: Any, **more: Any) -> None:
         begun.append(claim.repetitions)
         prove(self, claim, *arguments, **more)
 
-    monkeypatch.setattr(Work, "_prove", noting)
+    monkeypatch.setattr(Worker, "_prove", noting)
     listener = open_session("draft")
     listener.loaded()
     listener.session.run("the quick brown fox")
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.prove("draft", 7)  # waits for the run's end
     getattr(listener.session, how)(*(["and on"] if how == "run" else []))
     listener.wait(RunFinished, 2)
     listener.session.prove("draft", 5)
-    listener.wait(Proof)
+    listener.wait(SamplingTest)
     assert begun == [5]
 
 
@@ -313,7 +321,7 @@ def test_going_on_ends_it_and_leaving_it_does_not_stop_the_run(open_session: Ope
     listener.session.run("the quick brown fox")
     for leave in ("stop_proving", "step"):
         listener.session.prove("draft", 10**9)
-        listener.wait(Proof)
+        listener.wait(SamplingTest)
         getattr(listener.session, leave)()
         listener.forget()
     listener.session.pause(False)

@@ -16,14 +16,14 @@ from app.engine.events import (
     Loading,
     PastTurn,
     Prefilled,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
 )
 from app.engine.lane import Lane
-from app.engine.worker import Work
-from app.models.loaded import Family
+from app.engine.worker import Worker
+from app.models.loaded import LoadedModels
 from decoding.cost.measure import SIZES
 from decoding.params import Params, SamplingParams
 from tests.support.listening import DEADLINE, LONG, Listener, Open, ids_of, lanes_of, of, reason_of
@@ -35,20 +35,20 @@ LANES = ("ar", "draft", "lookup")
 def conversations(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
     """What every turn gave to the model, as (role, content)."""
     seen: list[list[tuple[str, str]]] = []
-    encode = Family.encode
+    encode = LoadedModels.encode
 
-    def noting(self: Family, messages: Any, raw: bool = False) -> list[int]:
+    def noting(self: LoadedModels, messages: Any, raw: bool = False) -> list[int]:
         seen.append([(m["role"], m["content"]) for m in messages])
         return encode(self, messages, raw)
 
-    monkeypatch.setattr(Family, "encode", noting)
+    monkeypatch.setattr(LoadedModels, "encode", noting)
     return seen
 
 
 def text_of(events: list[Any], lane: str) -> str:
     """Of an answer without unfinished characters."""
     pieces = [e.first.text for e in of(events, Prefilled, lane)]
-    for event in of(events, Stepped, lane):
+    for event in of(events, RoundFinished, lane):
         pieces += [t.text for t in event.tokens if t.fate not in ("rejected", "dropped")]
     return "".join(pieces)
 
@@ -71,7 +71,7 @@ def test_loading_then_one_turn_in_order(open_session: Open) -> None:
     for lane in LANES:
         kinds = [type(e) for e in events if getattr(e, "lane", None) == lane]
         assert kinds[0] is Prefilled and kinds[-1] is Finished
-        assert set(kinds[1:-1]) == {Stepped}
+        assert set(kinds[1:-1]) == {RoundFinished}
         assert ids_of(events, lane) == ids_of(events, "ar")
 
 
@@ -92,7 +92,7 @@ def test_what_passes_cost_and_what_is_in_memory(open_session: Open) -> None:
 
 
 def test_what_would_take_long_to_measure_is_not(
-    family: Family, monkeypatch: pytest.MonkeyPatch
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, quick = replace(family), replace(family)
     monkeypatch.setattr("app.models.loaded.QUICK_PASS", 0.0)
@@ -235,7 +235,7 @@ def test_a_lane_that_never_began_has_no_answer_in_this_turn(
     listener.forget()
     listener.session.run("the dog")
     listener.session.step()
-    stepped = listener.wait(Stepped)
+    stepped = listener.wait(RoundFinished)
     assert stepped.lane == "ar"
     listener.session.stop()
     said = listener.rest()
@@ -256,10 +256,10 @@ def test_a_step_is_exactly_one_round(open_session: Open) -> None:
     listener.session.run("the fox")
     for count in range(1, 4):
         listener.session.step()
-        listener.wait(Stepped, count)
+        listener.wait(RoundFinished, count)
     time.sleep(0.1)  # nothing more may come
     listener.forget()
-    assert len(of(listener.heard, Stepped)) == 3
+    assert len(of(listener.heard, RoundFinished)) == 3
     listener.session.pause(False)
     assert reason_of(listener.rest(), "lookup") == "length"
 
@@ -273,7 +273,7 @@ def test_steps_from_before_the_pause_do_not_count(open_session: Open) -> None:
     listener.wait(RunStarted)
     time.sleep(0.1)
     listener.forget()
-    assert not of(listener.heard, Stepped)
+    assert not of(listener.heard, RoundFinished)
 
 
 @pytest.mark.usefixtures("lockstep")
@@ -284,10 +284,10 @@ def test_stop_ends_the_turn_and_keeps_what_was_said(
     listener = open_session(params=LONG, schedule=schedule)
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped, 4)
+    listener.wait(RoundFinished, 4)
     listener.session.stop()
     events = listener.rest()
-    assert len(of(events, Stepped)) <= 5  # one may have been under way
+    assert len(of(events, RoundFinished)) <= 5  # one may have been under way
     assert of(events, RunFinished)[0].stopped
     assert {reason_of(events, lane) for lane in LANES} == {"stopped"}
     listener.session.set_params(Params(max_new_tokens=4))
@@ -300,7 +300,7 @@ def test_stop_and_at_once_another_prompt(open_session: Open) -> None:
     listener = open_session("ar", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped, 2)
+    listener.wait(RoundFinished, 2)
     listener.session.stop()
     listener.session.run("the dog")
     assert listener.wait(RunFinished).stopped
@@ -312,7 +312,7 @@ def test_a_new_conversation_and_at_once_a_prompt(open_session: Open) -> None:
     listener = open_session("ar", params=LONG)
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped, 2)
+    listener.wait(RoundFinished, 2)
     listener.session.new_conversation()
     listener.session.run("the dog")
     assert listener.wait(RunFinished).stopped
@@ -325,7 +325,7 @@ def test_stop_ends_a_pause(open_session: Open) -> None:
     listener.session.pause(True)
     listener.session.run("the fox")
     listener.session.step()
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.stop()
     assert of(listener.rest(), RunFinished)[0].stopped
 
@@ -338,7 +338,7 @@ def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: Op
     listener = open_session()
     listener.loaded()
     listener.session.run("the fox")
-    listener.wait(Stepped, 2)
+    listener.wait(RoundFinished, 2)
     listener.session.set_enabled("ar", False)
     events = listener.rest()
     assert [reason_of(events, lane) for lane in LANES] == ["stopped", "length", "length"]
@@ -355,17 +355,17 @@ def test_settings_act_at_the_next_round(open_session: Open) -> None:
     for count, gamma in enumerate([1, 5, 0, 3], 1):
         listener.session.set_params(Params(gamma=gamma, max_new_tokens=40))
         listener.session.step()
-        assert listener.wait(Stepped, count).round.drafted == gamma
+        assert listener.wait(RoundFinished, count).round.drafted == gamma
 
 
 def test_race_lets_the_lanes_alternate(open_session: Open) -> None:
     listener = open_session(schedule="race", params=Params(gamma=2, max_new_tokens=30))
     listener.loaded()
     events = listener.turn("the fox")
-    order = [e.lane for e in events if isinstance(e, Stepped)]
+    order = [e.lane for e in events if isinstance(e, RoundFinished)]
     assert set(order[:3]) == set(LANES)
     listener.session.set_schedule("fair")
-    order = [e.lane for e in listener.turn("the dog") if isinstance(e, Stepped)]
+    order = [e.lane for e in listener.turn("the dog") if isinstance(e, RoundFinished)]
     assert order == sorted(order, key=LANES.index)
 
 
@@ -379,9 +379,9 @@ def test_a_prompt_that_is_too_long_changes_nothing(
     listener.loaded()
     listener.turn("the fox")
     events = listener.turn("fox " * 200)
-    assert [type(e) for e in events] == [RunRefused]
-    assert of(events, RunRefused)[0].prompt == "fox " * 200
-    assert "the model's context holds 128" in of(events, RunRefused)[0].message
+    assert [type(e) for e in events] == [RunRejected]
+    assert of(events, RunRejected)[0].prompt == "fox " * 200
+    assert "the model's context holds 128" in of(events, RunRejected)[0].message
     assert of(listener.turn("the dog"), RunStarted)[0].turn == 1
     assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]
 
@@ -391,7 +391,7 @@ def test_with_every_lane_off_there_is_nothing_to_run(open_session: Open) -> None
     listener.loaded()
     listener.session.set_enabled("ar", False)
     (refused,) = listener.turn("the fox")
-    assert isinstance(refused, RunRefused) and "no lane" in refused.message
+    assert isinstance(refused, RunRejected) and "no lane" in refused.message
 
 
 def test_a_broken_lane_is_an_error_and_the_next_turn_works(
@@ -426,13 +426,13 @@ def decode_threads() -> int:
 def test_close_never_waits_and_the_thread_ends(
     open_session: Open, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, closed = Work.go, threading.Event()
+    go, closed = Worker.go, threading.Event()
 
-    def linger(self: Work) -> None:
+    def linger(self: Worker) -> None:
         go(self)
         closed.wait(DEADLINE)
 
-    monkeypatch.setattr(Work, "go", linger)
+    monkeypatch.setattr(Worker, "go", linger)
     before = decode_threads()
     listener = open_session(params=LONG)
     if moment != "loading":
@@ -455,7 +455,7 @@ def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Open)
     listener = open_session()  # still loading: the thread can't have taken the prompt
     listener.session.run("the fox")
     listener.session.stop()
-    assert listener.wait(RunRefused).prompt == "the fox"
+    assert listener.wait(RunRejected).prompt == "the fox"
     listener.loaded()
     assert reason_of(listener.turn("the dog"), "ar") == "length"
 
@@ -466,10 +466,10 @@ def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Open)
     listener.session.pause(True)
     listener.session.run("the fox")
     listener.session.step()
-    listener.wait(Stepped)
+    listener.wait(RoundFinished)
     listener.session.set_enabled("ar", False)
     assert listener.wait(Finished, such=lambda e: e.lane == "ar").reason == "stopped"
-    assert len(of(listener.heard, Stepped)) == 1  # and it is still a pause
+    assert len(of(listener.heard, RoundFinished)) == 1  # and it is still a pause
     listener.session.pause(False)
     assert reason_of(listener.rest(), "lookup") == "length"
 
@@ -478,7 +478,7 @@ def test_the_speedup_waits_for_this_turns_baseline(open_session: Open) -> None:
     listener = open_session("lookup,ar")
     listener.loaded()
     listener.turn("the fox")
-    second = of(listener.turn("the dog"), Stepped, "lookup")
+    second = of(listener.turn("the dog"), RoundFinished, "lookup")
     assert second and all(event.figures.speedup is None for event in second)
 
 

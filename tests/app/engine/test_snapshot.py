@@ -15,12 +15,12 @@ from app.engine.events import (
     Loaded,
     LoadFailed,
     PastTurn,
-    Proof,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
+    SamplingTest,
 )
-from app.engine.snapshot import Standing
+from app.engine.snapshot import SessionSnapshot
 from app.strategies.registry import LaneSpec
 from tests.support.listening import Open
 
@@ -38,7 +38,7 @@ def loaded(place: str, *names: str, back: bool = False) -> Loaded:
 
 def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
     listener = open_session("ar,draft,lookup")
-    standing = Standing(MINE, ())
+    standing = SessionSnapshot(MINE, ())
     listener.loaded()
     standing.heard(listener.turn("the quick brown fox"))
     standing.heard(listener.turn("and then"))
@@ -58,7 +58,7 @@ def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
 
 
 def test_lanes_are_as_they_were_changed_last() -> None:
-    standing = Standing(MINE, SPECS)
+    standing = SessionSnapshot(MINE, SPECS)
     standing.told("set_tree", "medusa", "wide")
     standing.told("pin", "ar", {"temperature": 0.5})
     assert standing.specs == (
@@ -66,7 +66,7 @@ def test_lanes_are_as_they_were_changed_last() -> None:
         LaneSpec("medusa", "medusa", {}, "wide"),
     )
     standing.told("set_enabled", "medusa", False)
-    standing.heard([LanesChanged((info("draft", pins={"gamma": 2}), info("lookup")))])
+    standing.heard([LanesChanged((info("draft", overrides={"gamma": 2}), info("lookup")))])
     assert standing.specs == (
         LaneSpec("draft", "draft", {"gamma": 2}),
         LaneSpec("lookup", "lookup"),
@@ -77,7 +77,7 @@ def test_lanes_are_as_they_were_changed_last() -> None:
 
 
 def test_models_that_came_back_are_those_to_load() -> None:
-    standing = Standing(MINE, SPECS)
+    standing = SessionSnapshot(MINE, SPECS)
     standing.heard([loaded("mine", "ar")])
     standing.told("resume", [PastTurn("a", 0, {})], 7)
     standing.told("open_models", OTHER, SPECS)
@@ -92,7 +92,7 @@ def test_models_that_came_back_are_those_to_load() -> None:
 
 
 def test_models_are_wished_for_while_others_are_loaded() -> None:
-    standing = Standing(ModelOptions(), SPECS)  # the demo
+    standing = SessionSnapshot(ModelOptions(), SPECS)  # the demo
     standing.told("open_models", OTHER, SPECS)
     standing.heard([loaded("/demo", "ar")])
     assert standing.options == OTHER
@@ -112,7 +112,7 @@ def test_models_are_wished_for_while_others_are_loaded() -> None:
 def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
     other: ModelOptions, place: str
 ) -> None:
-    standing = Standing(ModelOptions(), SPECS)
+    standing = SessionSnapshot(ModelOptions(), SPECS)
     standing.heard([loaded("/demo", "ar")])
     mine = replace(MINE, medusa="merged")
     standing.told("open_models", mine, SPECS)
@@ -123,9 +123,9 @@ def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
 
 
 def test_what_is_still_to_be_said_is_said_once() -> None:
-    standing = Standing(MINE, SPECS)
+    standing = SessionSnapshot(MINE, SPECS)
     standing.told("run", "Hi")
-    assert list(standing.last_words("x")) == [RunRefused("Hi", "x")]
+    assert list(standing.last_words("x")) == [RunRejected("Hi", "x")]
     run = RunStarted(3, 0, "Hi", 2, 7, ("ar", "medusa", "lookup"), at=1.0)
     standing.heard([run, Finished("medusa", "stop", at=2.0)])
     standing.told("prove", "ar", 400)
@@ -134,7 +134,7 @@ def test_what_is_still_to_be_said_is_said_once() -> None:
         Finished("ar", "error", "x"),
         Finished("lookup", "error", "x"),
         RunFinished(3, True),
-        Proof("ar", repetitions=400, note="x"),
+        SamplingTest("ar", repetitions=400, note="x"),
     ]
     assert [event.at for event in last[:3]] == [2.0, 2.0, 2.0]
     standing.heard(last)

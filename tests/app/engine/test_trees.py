@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from app.config.settings import ModelOptions
-from app.engine.events import Event, LanesChanged, Stepped
+from app.engine.events import Event, LanesChanged, RoundFinished
 from app.strategies.registry import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 from tests.conftest import FamilyFolders
@@ -33,7 +33,7 @@ def with_heads(
 
 def sizes(events: list[Event]) -> set[int]:
     """Drafted nodes of the rounds that had room for the whole tree."""
-    rounds = [event.round for event in of(events, Stepped, "medusa")]
+    rounds = [event.round for event in of(events, RoundFinished, "medusa")]
     return {record.drafted for record in rounds[:3]}
 
 
@@ -65,8 +65,8 @@ def test_a_new_lane_begins_with_the_tree_that_is_asked_for(
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 3)
     assert [lane.tree for lane in changed.lanes] == ["default", "default", "small"]
     turn = listener.turn("the quick brown fox")
-    assert {e.tree for e in of(turn, Stepped, "medusa#2")} == {"small"}
-    assert {e.tree for e in of(turn, Stepped, "medusa")} == {"default"}
+    assert {e.tree for e in of(turn, RoundFinished, "medusa#2")} == {"small"}
+    assert {e.tree for e in of(turn, RoundFinished, "medusa")} == {"default"}
 
 
 def test_lanes_keep_their_trees_when_their_models_come_back(
@@ -80,4 +80,4 @@ def test_lanes_keep_their_trees_when_their_models_come_back(
     listener.session.open_models(with_heads, SPECS)
     assert [lane.tree for lane in listener.loaded().lanes] == ["default", "small"]
     turn = listener.turn("the quick brown fox")
-    assert {e.tree for e in of(turn, Stepped, "medusa")} == {"small"}
+    assert {e.tree for e in of(turn, RoundFinished, "medusa")} == {"small"}

@@ -12,15 +12,15 @@ import torch
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
 from app.engine.comparison import rule
-from app.engine.events import Event, Finished, Prefilled, Schedule, Stepped
+from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
 from app.engine.turn import TurnRunner
-from app.models.loaded import Family, load_family
+from app.models.loaded import LoadedModels, load_models
 from app.strategies.registry import LaneSpec
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.tree import Draft
-from decoding.verification.acceptance import Verdict
+from decoding.verification.acceptance import VerifyResult
 from tests.support.listening import ids_of, of, reason_of
 
 PARAMS = Params(gamma=3, max_new_tokens=12)
@@ -28,14 +28,14 @@ SAMPLED = Params(SamplingParams(1.0), gamma=3, max_new_tokens=12)
 PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
 
 
-def lanes_for(family: Family, strategies: str) -> list[Lane]:
+def lanes_for(family: LoadedModels, strategies: str) -> list[Lane]:
     return [Lane(spec, family) for spec in parse_strategies(strategies)]
 
 
 class Turn:
     """Plays a turn without a thread."""
 
-    def __init__(self, family: Family, lanes: list[Lane], seed: int = 3, **own: Any) -> None:
+    def __init__(self, family: LoadedModels, lanes: list[Lane], seed: int = 3, **own: Any) -> None:
         self.lanes, self.events = lanes, list[Event]()
         self.enabled = {lane.spec.name: True for lane in lanes}
         own = {"cancelled": lambda: False, **own}
@@ -49,20 +49,20 @@ class Turn:
         return self.events
 
 
-def test_fair_plays_one_lane_after_the_other(family: Family) -> None:
+def test_fair_plays_one_lane_after_the_other(family: LoadedModels) -> None:
     events = Turn(family, lanes_for(family, "ar,draft,lookup")).play()
-    order = [e.lane for e in events if isinstance(e, Stepped)]
+    order = [e.lane for e in events if isinstance(e, RoundFinished)]
     assert order == sorted(order, key=["ar", "draft", "lookup"].index)
     for lane in ("ar", "draft", "lookup"):
         kinds = [type(e) for e in events if getattr(e, "lane", None) == lane]
         assert kinds[0] is Prefilled
-        assert set(kinds[1:-1]) == {Stepped}
+        assert set(kinds[1:-1]) == {RoundFinished}
         assert kinds[-1] is Finished
         assert reason_of(events, lane) == "length"
         assert len(ids_of(events, lane)) == 12
 
 
-def test_race_gives_every_lane_the_same_time(family: Family) -> None:
+def test_race_gives_every_lane_the_same_time(family: LoadedModels) -> None:
     """No lane is ever ahead by more than one round."""
     turn = Turn(family, lanes_for(family, "ar,draft,lookup"))
     longest = 0.0
@@ -76,7 +76,7 @@ def test_race_gives_every_lane_the_same_time(family: Family) -> None:
     assert all(lane.rounds for lane in turn.lanes)
 
 
-def test_the_prompt_is_prefilled_once_for_the_target(family: Family) -> None:
+def test_the_prompt_is_prefilled_once_for_the_target(family: LoadedModels) -> None:
     lanes = lanes_for(family, "ar,draft,drafter,lookup")
     Turn(family, lanes).play()
     ar, draft, drafter, lookup = lanes
@@ -85,7 +85,7 @@ def test_the_prompt_is_prefilled_once_for_the_target(family: Family) -> None:
     assert draft.ttft_seconds >= ar.prompt.seconds  # as if it had been its own
 
 
-def test_exact_lanes_say_what_the_autoregressive_one_says(family: Family) -> None:
+def test_exact_lanes_say_what_the_autoregressive_one_says(family: LoadedModels) -> None:
     events = Turn(family, lanes_for(family, "draft,ar,lookup,drafter")).play()
     assert ids_of(events, "draft") == ids_of(events, "ar") == ids_of(events, "lookup")
     # draft ended before there was anything to compare it with, so it is reported once more
@@ -96,19 +96,19 @@ def test_exact_lanes_say_what_the_autoregressive_one_says(family: Family) -> Non
 
 
 @pytest.mark.parametrize("order", ["ar,draft", "draft,ar"])
-def test_a_divergence_is_told_with_the_gap_of_the_logits(family: Family, order: str) -> None:
+def test_a_divergence_is_told_with_the_gap_of_the_logits(family: LoadedModels, order: str) -> None:
     lanes = {lane.spec.name: lane for lane in lanes_for(family, order)}
     decoder = lanes["draft"]._decoder
-    judge, rounds = decoder._judge, []
+    judge, rounds = decoder._verify, []
 
-    def second_best(draft: Draft, logits: torch.Tensor, params: Params) -> Verdict:
+    def second_best(draft: Draft, logits: torch.Tensor, params: Params) -> VerifyResult:
         """In the third round the likeliest token behind the root is overlooked."""
         rounds.append(draft)
         if len(rounds) == 3:
             logits[0, logits[0].argmax()] = -torch.inf
         return judge(draft, logits, params)
 
-    decoder._judge = second_best  # type: ignore[method-assign]
+    decoder._verify = second_best  # type: ignore[method-assign]
     events = Turn(family, list(lanes.values())).play()
     told = of(events, Finished, "draft")[-1]
     assert told.matches_ar is False and told.first_divergence is not None
@@ -119,7 +119,7 @@ def test_a_divergence_is_told_with_the_gap_of_the_logits(family: Family, order: 
     assert {e.divergence_gap for e in of(events, Finished, "ar")} == {None}
 
 
-def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: Family) -> None:
+def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: LoadedModels) -> None:
     """And only then are they compared."""
     lanes = "draft,ar,lookup,lookup:gamma=2,lookup:temperature=0.5"
     events = Turn(family, lanes_for(family, lanes)).play(SAMPLED)
@@ -128,27 +128,27 @@ def test_sampled_lanes_say_the_same_where_no_draft_is_drawn(family: Family) -> N
     assert ids_of(events, "ar") != ids_of(events, "draft")
 
 
-def test_draws_that_differ_have_no_gap_that_would_look_like_a_tie(family: Family) -> None:
+def test_draws_that_differ_have_no_gap_that_would_look_like_a_tie(family: LoadedModels) -> None:
     ar, lookup = lanes_for(family, "ar,lookup")
-    judge = lookup._decoder._judge
+    judge = lookup._decoder._verify
 
-    def wrong(draft: Draft, logits: torch.Tensor, params: Params) -> Verdict:
+    def wrong(draft: Draft, logits: torch.Tensor, params: Params) -> VerifyResult:
         return judge(draft, -logits, params)
 
-    lookup._decoder._judge = wrong  # type: ignore[method-assign]
+    lookup._decoder._verify = wrong  # type: ignore[method-assign]
     (told,) = of(Turn(family, [ar, lookup]).play(SAMPLED), Finished, "lookup")
     assert told.matches_ar is False and told.first_divergence is not None
     assert told.divergence_gap is None
 
 
 def test_half_precision_compares_no_draws(options: ModelOptions) -> None:
-    half = load_family(replace(options, dtype="bfloat16"))
+    half = load_models(replace(options, dtype="bfloat16"))
     events = Turn(half, lanes_for(half, "ar,lookup")).play(SAMPLED)
     assert {(e.reason, e.matches_ar) for e in of(events, Finished)} == {("length", None)}
 
 
 def test_lanes_that_are_done_at_once_are_compared_by_the_rule_of_that_token(
-    family: Family,
+    family: LoadedModels,
 ) -> None:
     lanes = "ar,lookup,lookup:temperature=1"
     events = Turn(family, lanes_for(family, lanes)).play(replace(PARAMS, max_new_tokens=1))
@@ -159,7 +159,7 @@ def test_lanes_that_are_done_at_once_are_compared_by_the_rule_of_that_token(
 @pytest.mark.parametrize("schedule", ["fair", "race"])
 @pytest.mark.parametrize("temperature, same", [(1.0, None), (0.0, True)])
 def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
-    family: Family, temperature: float, same: bool | None, schedule: Schedule
+    family: LoadedModels, temperature: float, same: bool | None, schedule: Schedule
 ) -> None:
     """At temperature 0 nothing changed. In a race it changes in both, though not at one place."""
     before, after = (
@@ -174,7 +174,7 @@ def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
     assert of(turn.play(after), Finished, "lookup")[-1].matches_ar is same
 
 
-def test_the_lossy_rule_has_a_say_of_its_own(family: Family) -> None:
+def test_the_lossy_rule_has_a_say_of_its_own(family: LoadedModels) -> None:
     (ar,) = lanes_for(family, "ar")
     spec = LaneSpec("medusa", "medusa")
     medusa: Any = SimpleNamespace(spec=spec, family=family)
@@ -183,7 +183,7 @@ def test_the_lossy_rule_has_a_say_of_its_own(family: Family) -> None:
     assert rule(medusa, typical) is None
 
 
-def test_speedup_is_over_the_autoregressive_lane(family: Family) -> None:
+def test_speedup_is_over_the_autoregressive_lane(family: LoadedModels) -> None:
     events = Turn(family, lanes_for(family, "ar,draft")).play()
     ar, draft = (of(events, Finished, name)[-1].figures for name in ("ar", "draft"))
     assert ar is not None and draft is not None
@@ -197,7 +197,7 @@ def test_speedup_is_over_the_autoregressive_lane(family: Family) -> None:
 @pytest.mark.parametrize("strategies", ["draft", "draft,ar,lookup", "lookup,draft:gamma=2,draft"])
 @pytest.mark.parametrize("schedule", ["fair", "race"])
 def test_a_lanes_draws_depend_on_nothing_but_its_seed(
-    family: Family, strategies: str, schedule: Schedule
+    family: LoadedModels, strategies: str, schedule: Schedule
 ) -> None:
     wanted = ids_of(Turn(family, lanes_for(family, "ar,draft")).play(SAMPLED), "draft")
     got = ids_of(Turn(family, lanes_for(family, strategies)).play(SAMPLED, schedule), "draft")
@@ -208,7 +208,7 @@ def test_a_lanes_draws_depend_on_nothing_but_its_seed(
 
 @pytest.mark.parametrize("broken", ["start", "step"])
 def test_a_lane_that_breaks_ends_alone(
-    family: Family, broken: str, monkeypatch: pytest.MonkeyPatch
+    family: LoadedModels, broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lanes = lanes_for(family, "ar,draft,lookup")
 
@@ -225,7 +225,7 @@ def test_a_lane_that_breaks_ends_alone(
 
 
 def test_when_the_first_lane_breaks_the_next_one_prefills(
-    family: Family, monkeypatch: pytest.MonkeyPatch
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lanes = lanes_for(family, "ar,draft")
     monkeypatch.setattr(lanes[0]._decoder.target, "prefill", _failing_once(family))
@@ -236,7 +236,7 @@ def test_when_the_first_lane_breaks_the_next_one_prefills(
     assert reason_of(Turn(family, lanes).play(), "ar") == "length"
 
 
-def _failing_once(family: Family) -> Any:
+def _failing_once(family: LoadedModels) -> Any:
     prefill, calls = family.target.prefill, []
 
     def flaky(*args: Any, **kwargs: Any) -> Any:
@@ -248,7 +248,7 @@ def _failing_once(family: Family) -> Any:
     return flaky
 
 
-def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: Family) -> None:
+def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
     for _ in range(3):
         due = turn.runner.due("fair", turn.enabled.__getitem__)
@@ -262,7 +262,7 @@ def test_a_lane_that_is_switched_off_stops_and_keeps_what_it_said(family: Family
     assert of(events, Finished, "draft")[-1].matches_ar is None
 
 
-def test_cancelling_ends_a_prefill(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelling_ends_a_prefill(family: LoadedModels, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 2)
     answers = iter([False, True])
     turn = Turn(family, lanes_for(family, "ar"), cancelled=lambda: next(answers))
@@ -271,7 +271,7 @@ def test_cancelling_ends_a_prefill(family: Family, monkeypatch: pytest.MonkeyPat
     assert reason_of(events, "ar") == "stopped"
 
 
-def test_end_stops_what_still_runs(family: Family) -> None:
+def test_end_stops_what_still_runs(family: LoadedModels) -> None:
     turn = Turn(family, lanes_for(family, "ar,draft"))
     due = turn.runner.due("fair", turn.enabled.__getitem__)
     assert due is not None
@@ -281,13 +281,13 @@ def test_end_stops_what_still_runs(family: Family) -> None:
     assert turn.runner.end() is False
 
 
-def test_a_first_token_that_ends_the_answer_needs_no_round(family: Family) -> None:
+def test_a_first_token_that_ends_the_answer_needs_no_round(family: LoadedModels) -> None:
     events = Turn(family, lanes_for(family, "ar,draft")).play(Params(max_new_tokens=1))
     assert [type(e) for e in events] == [Prefilled, Finished] * 2
     assert of(events, Finished, "draft")[-1].matches_ar is True
 
 
-def test_a_lane_that_samples_by_its_own_temperature_is_not_compared(family: Family) -> None:
+def test_a_lane_that_samples_by_its_own_temperature_is_not_compared(family: LoadedModels) -> None:
     warm = "lookup:temperature=0.8"
     events = Turn(family, lanes_for(family, f"ar,lookup,{warm}")).play()
     ends = {e.lane: e.matches_ar for e in events if isinstance(e, Finished)}

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from app.config.settings import load_settings
-from app.engine.events import Event, Loaded, LoadFailed, RunFinished, RunRefused
+from app.engine.events import Event, Loaded, LoadFailed, RunFinished, RunRejected
 from app.engine.session import Session
 from app.history.document import conversation_document
 from app.history.recorder import Recorder
@@ -38,7 +38,7 @@ def record(prompts: list[str], strategies: str, tokens: int) -> dict[str, object
                 events = session.drain()
                 recorder.take(events)
                 for event in events:
-                    if isinstance(event, LoadFailed | RunRefused):
+                    if isinstance(event, LoadFailed | RunRejected):
                         raise SystemExit(event.message)
                     if isinstance(event, kinds):
                         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.history.export import free_path, markdown
+from app.history.export import markdown, unique_path
 from app.tui.replay.asciicast import parse_size, write_cast
 from decoding.errors import InputError
 from tests.support.conversation import recording
@@ -46,10 +46,10 @@ def test_lanes_that_said_the_same_share_an_answer() -> None:
     ],
 )  # fmt: skip
 def test_files_are_named_after_the_conversation(tmp_path: Path, title: str, name: str) -> None:
-    path = free_path(title, ".md", tmp_path)
+    path = unique_path(title, ".md", tmp_path)
     assert path == tmp_path / name
     path.touch()
-    assert free_path(title, ".md", tmp_path).stem == path.stem + "-2"
+    assert unique_path(title, ".md", tmp_path).stem == path.stem + "-2"
 
 
 def test_an_asciicast(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from app.engine.events import (
     LanesChanged,
     LoadFailed,
     Loading,
+    RoundFinished,
     RunFinished,
-    RunRefused,
+    RunRejected,
     RunStarted,
-    Stepped,
 )
 from app.history.document import conversation_document
 from app.history.parse_document import read_document
@@ -54,7 +54,7 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
     ar, draft, medusa = LANES
     third = replace(ar, name="ar#2")
     recorder.take(
-        [LOADED, *first[:3], LanesChanged((ar, replace(draft, pins={"gamma": 3}), third))]
+        [LOADED, *first[:3], LanesChanged((ar, replace(draft, overrides={"gamma": 3}), third))]
     )
     recorder.take([*first[3:], *second])
     assert recorder.path
@@ -63,8 +63,8 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
     exported = read_document(json.loads(json.dumps(conversation_document(found))), Path("x"))
     for recording in (found, exported):
         assert [lane.name for lane in recording.lanes] == ["ar", "draft:gamma=2", "ar#2"]
-        pins = [each.lanes["draft:gamma=2"].info.pins for each in recording.turns]
-        assert pins == [{"gamma": 2}, {"gamma": 3}]
+        overrides = [each.lanes["draft:gamma=2"].info.overrides for each in recording.turns]
+        assert overrides == [{"gamma": 2}, {"gamma": 3}]
         assert recording.turns[1].answers == found.turns[1].answers
 
 
@@ -83,12 +83,12 @@ def test_other_models_are_in_the_heading_of_what_follows(
 
 def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:
     recorder.take([Loading("target", 0.5), LOADED])
-    recorder.take([RunRefused("too long", "no")])
+    recorder.take([RunRejected("too long", "no")])
     assert recorder.path is None and not store.folder.exists()
     recorder.take(turn(0, "One", 1.0, 0))
     first = recorder.path
     recorder.begin()
-    recorder.take([RunRefused("too long", "no")])
+    recorder.take([RunRejected("too long", "no")])
     assert recorder.path is None
     recorder.take(turn(0, "Two", 9.0, 0))
     assert first and recorder.path and first != recorder.path
@@ -126,7 +126,7 @@ def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder,
 def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
     recorder.take(turn(0, "Count!", 1.0, 0))
     begun, first = turn(1, "And on?", 2.0, 1)[:2]
-    recorder.take([begun, first, RunRefused("And on?", "out of memory")])
+    recorder.take([begun, first, RunRejected("And on?", "out of memory")])
     assert recorder.path and len(store.open(recorder.path).turns) == 1
     for at in (3.0, 4.0):  # the engine has counted the broken one; this is asked twice
         recorder.take(turn(2, "Further", at, 2))
@@ -181,7 +181,7 @@ def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
     """A drain of four busy lanes brings about thirty rounds; 15 drains a second."""
     import time
 
-    steps = [event for event in events() if isinstance(event, Stepped)] * 5
+    steps = [event for event in events() if isinstance(event, RoundFinished)] * 5
     recorder.take(turn(0, "Count!", 1.0, 0)[:6])
     times = []
     for _ in range(20):

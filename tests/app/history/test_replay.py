@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import Event, Finished, Loaded, Prefilled, RunFinished, RunStarted, Stepped
+from app.engine.events import (
+    Event,
+    Finished,
+    Loaded,
+    Prefilled,
+    RoundFinished,
+    RunFinished,
+    RunStarted,
+)
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from tests.support.conversation import LOADED, recording
@@ -39,11 +47,11 @@ def kinds(events: list[Event]) -> list[type]:
 def test_it_plays_in_the_time_that_it_took(play: Play) -> None:
     assert play.after(0.0) == [LOADED, recording().turns[0].started]
     assert kinds(play.after(0.025)) == [Prefilled]
-    assert kinds(play.after(0.01)) == [Stepped]
+    assert kinds(play.after(0.01)) == [RoundFinished]
     assert kinds(play.after(0.01)) == []
-    assert kinds(play.after(0.006)) == [Stepped, Finished]
+    assert kinds(play.after(0.006)) == [RoundFinished, Finished]
     rest = play.after(0.05)
-    assert kinds(rest) == [Prefilled, Stepped, Stepped, Finished, RunFinished]
+    assert kinds(rest) == [Prefilled, RoundFinished, RoundFinished, Finished, RunFinished]
     assert kinds(play.after(0.9)) == []  # nobody waits for a day between two turns
     assert kinds(play.after(0.1)) == [RunStarted]
     assert not play.engine.over
@@ -53,7 +61,7 @@ def test_it_plays_in_the_time_that_it_took(play: Play) -> None:
 
 
 def test_rounds_carry_the_figures_of_their_moment(play: Play) -> None:
-    steps = [event for event in play.after(10.0) if isinstance(event, Stepped)]
+    steps = [event for event in play.after(10.0) if isinstance(event, RoundFinished)]
     assert [step.figures.tokens for step in steps] == [2, 3, 3, 5] * 2
 
 
@@ -66,7 +74,7 @@ def test_a_long_pause_is_cut_short() -> None:
     assert engine.seconds < 5.0
 
 
-def _fields(event: Stepped) -> dict[str, object]:
+def _fields(event: RoundFinished) -> dict[str, object]:
     return {name: getattr(event, name) for name in event.__dataclass_fields__}
 
 
@@ -75,13 +83,13 @@ def test_pause_and_single_rounds(play: Play) -> None:
     play.engine.pause(True)
     assert play.after(9.0) == []
     play.engine.step()
-    assert kinds(play.after(0.0)) == [Prefilled, Stepped]
+    assert kinds(play.after(0.0)) == [Prefilled, RoundFinished]
     play.engine.step()
     play.engine.step()
-    assert kinds(play.after(9.0)) == [Stepped, Finished, Prefilled, Stepped]
+    assert kinds(play.after(9.0)) == [RoundFinished, Finished, Prefilled, RoundFinished]
     play.engine.pause(False)
     assert kinds(play.after(0.019)) == []  # it goes on from there
-    assert kinds(play.after(0.002)) == [Stepped, Finished, RunFinished]
+    assert kinds(play.after(0.002)) == [RoundFinished, Finished, RunFinished]
 
 
 def test_speed(play: Play) -> None:
@@ -119,7 +127,7 @@ def test_lanes_of_all_turns_are_announced() -> None:
 
 def test_nothing_of_a_replay_needs_torch() -> None:
     code = (
-        "import sys, app.tui.replay, app.tui.cast, app.history.reading;"
+        "import sys, app.tui.replay.app, app.tui.replay.asciicast, app.history.parse_document;"
         "print([name for name in ('torch', 'transformers') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)

@@ -14,8 +14,16 @@ from safetensors.torch import load_file
 
 from app.config.settings import ModelOptions
 from app.models.assets import assets
-from app.models.catalog import cached, complete, folder_of, in_words, look_at, near, parts
-from app.models.tensor_shapes import shapes_in
+from app.models.catalog import (
+    cached,
+    complete,
+    folder_of,
+    format_bytes,
+    inspect_folder,
+    near,
+    parts,
+)
+from app.models.tensor_shapes import read_tensor_shapes
 from decoding.errors import InputError
 from tests.conftest import Specchat
 from tests.support.eagle_folders import H, V, made
@@ -48,28 +56,28 @@ def keep(hub: Path, name: str, source: Path) -> Path:
      ("eagle1", "eagle1")],
 )  # fmt: skip
 def test_what_a_folder_holds(folder: str, kind: str) -> None:
-    found = look_at(DEMO / folder)
+    found = inspect_folder(DEMO / folder)
     assert found and (found.kind, found.hidden) == (kind, 256)
 
 
 def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None:
-    assert look_at(tmp_path) is None
+    assert inspect_folder(tmp_path) is None
     (tmp_path / "config.json").write_text("[]")
-    assert look_at(tmp_path) is None
+    assert inspect_folder(tmp_path) is None
     (tmp_path / "config.json").write_text('{"architectures": ["BertModel"]}')
-    assert look_at(tmp_path) is None
+    assert inspect_folder(tmp_path) is None
     for odd in ({"text_config": "x"}, {"hidden_size": "wide"}, {"num_hidden_layers": [1]}):
         config = {"architectures": ["LlamaForCausalLM"], **odd}
         (tmp_path / "config.json").write_text(json.dumps(config))
-        assert look_at(tmp_path) is None
+        assert inspect_folder(tmp_path) is None
     for odd_text in (
         "[" * 100_000,
         '{"model_type": "llama", "medusa_num_heads": 1, "n_layer": 1e999}',
     ):
         (tmp_path / "config.json").write_text(odd_text)
-        assert look_at(tmp_path) is None
+        assert inspect_folder(tmp_path) is None
     (tmp_path / "model.safetensors").write_bytes(b"\xff" * 9)
-    assert look_at(tmp_path) is None
+    assert inspect_folder(tmp_path) is None
     for text, what in (
         ("/no/such", "no folder"),
         ("~nobody/x", "no folder"),
@@ -108,7 +116,7 @@ def test_a_pickled_eagle_draft_is_known_by_its_tensors(
     draft.config |= {"architectures": ["LlamaForCausalLM"], "hidden_size": 99, "vocab_size": V}
     place = draft.store(tmp_path / "draft")
     torch.save({"lr": torch.nn.Linear}, place / "training_args.bin")  # any class, never made
-    found = look_at(place)
+    found = inspect_folder(place)
     assert found and (found.kind, found.hidden) == (kind, H)
     options = complete(ModelOptions(str(tmp_path / "target")))
     assert getattr(options, kind) == str(place) and options.draft is None
@@ -127,7 +135,9 @@ def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Pa
         tensors = load_file(next((DEMO / name).glob("*.safetensors")))
         parameters = {key: torch.nn.Parameter(each) for key, each in tensors.items()}
         torch.save(parameters, folder / ("medusa_lm_head.pt" if name == "medusa" else "x.bin"))
-        assert shapes_in(folder) == {key: list(each.shape) for key, each in tensors.items()}
+        assert read_tensor_shapes(folder) == {
+            key: list(each.shape) for key, each in tensors.items()
+        }
     assert complete(ModelOptions(str(tmp_path / "target"))).medusa == str(tmp_path / "medusa")
 
 
@@ -137,7 +147,7 @@ def test_looking_at_a_pickle_calls_nothing(tmp_path: Path) -> None:
             return os.mkdir, (str(tmp_path / "sprung"),)
 
     torch.save({"fc.weight": Trap(), "a": torch.zeros(2, 3)}, tmp_path / "model.bin")
-    assert shapes_in(tmp_path) == {"a": [2, 3]}
+    assert read_tensor_shapes(tmp_path) == {"a": [2, 3]}
     assert not (tmp_path / "sprung").exists()
 
 
@@ -166,7 +176,7 @@ def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None
 def test_a_draft_is_at_most_half_as_large(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
-    found = look_at(tmp_path / "target")
+    found = inspect_folder(tmp_path / "target")
     assert found and complete(ModelOptions(found.place)).draft
     (tmp_path / "draft" / "padding").write_bytes(bytes(found.size // 2))
     assert complete(ModelOptions(found.place)).draft is None
@@ -236,4 +246,4 @@ def test_a_wrong_family_is_one_line(
     [(7, "7 B"), (25_700_000, "25.7 MB"), (260e9, "260 GB"), (999_999, "1.0 MB")],
 )
 def test_sizes(size: float, words: str) -> None:
-    assert in_words(int(size)) == words
+    assert format_bytes(int(size)) == words

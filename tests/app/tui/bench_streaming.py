@@ -23,10 +23,10 @@ import threading
 import time
 from pathlib import Path
 
-from app.engine.events import Loaded, Prefilled, RunStarted, Stepped
+from app.engine.events import Loaded, Prefilled, RoundFinished, RunStarted
 from app.tui.app import SpecchatApp
 from decoding.params import Params
-from decoding.round import Fate
+from decoding.round import TokenFate
 from tests.support.scripted import ScriptedEngine, figures, lane, stepped, token
 
 LANES = tuple(lane(name, gamma=4) for name in ("ar", "draft", "lookup", "drafter"))
@@ -47,12 +47,12 @@ class Producer(ScriptedEngine):
         self.emit(Loaded("bench", "cpu", "float32", 1, 4096, LANES, ()))
         self.emit(RunStarted(0, 0, "Go", 1, 0, names))
         for name in names:
-            self.emit(Prefilled(name, 0.1, token("The", Fate.FIRST)))
+            self.emit(Prefilled(name, 0.1, token("The", TokenFate.FIRST)))
             for _ in range(self._before // 4):
                 self.emit(self._round(name))
         threading.Thread(target=self._stream, args=(names,), daemon=True).start()
 
-    def _round(self, name: str) -> Stepped:
+    def _round(self, name: str) -> RoundFinished:
         self._count += 1
         words = [" " + WORDS[(self._count + i) % len(WORDS)] for i in range(5)]
         return stepped(name, words[:3], [words[3]], words[4], figures(self._count))

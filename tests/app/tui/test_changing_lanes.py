@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from app.engine.events import Finished, LanesChanged, RunFinished
 from app.strategies.registry import LaneSpec
-from app.tui.widgets.sliders_panel import Controls
+from app.tui.widgets.sliders_panel import SlidersPanel
 from tests.support.scripted import lane, prefilled, stepped
 from tests.support.stage import LANES, Play
 
-SECOND = lane("draft#2", title="Draft model", gamma=4, pins={"gamma": 2})
+SECOND = lane("draft#2", title="Draft model", gamma=4, overrides={"gamma": 2})
 MORE = (LANES[0], LANES[1], SECOND, *LANES[2:])
 
 
@@ -84,16 +84,16 @@ async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
     async with play() as stage:
         await stage.to_lane(2)
         await stage.press("f")
-        [(name, pins)] = stage.engine.asked("pin")
-        assert name == "draft" and pins["gamma"] is None and pins["temperature"] == 0.0
-        assert "epsilon" not in pins and "eagle_top_k" not in pins
+        [(name, overrides)] = stage.engine.asked("pin")
+        assert name == "draft" and overrides["gamma"] is None and overrides["temperature"] == 0.0
+        assert "epsilon" not in overrides and "eagle_top_k" not in overrides
         await stage.press("t", "right")
-        assert stage.engine.asked("pin")[-1] == ("draft", {**pins, "temperature": 0.05})
+        assert stage.engine.asked("pin")[-1] == ("draft", {**overrides, "temperature": 0.05})
         assert not stage.engine.asked("set_params")
         assert "temp  *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
         # in another lane's pane the same slider is everybody's
         await stage.press("escape", "tab", "tab", "t")
-        controls = stage.app.main.query_one(Controls)
+        controls = stage.app.main.query_one(SlidersPanel)
         own = stage.app.main.grid.pane(2)
         assert own
         if stage.app.main.pane_here is own:
@@ -104,7 +104,7 @@ async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
         assert controls.slider("temperature").value == 0.0 and "temp  *" not in stage.text
         await stage.press("t", "right", "right")
         assert stage.engine.asked("set_params")[-1][0].sampling.temperature == 0.1
-        assert stage.app.state.lanes["draft"].info.pins["temperature"] == 0.05
+        assert stage.app.state.lanes["draft"].info.overrides["temperature"] == 0.05
 
 
 async def test_f_again_gives_the_lane_back_to_the_sliders(play: Play) -> None:
@@ -141,7 +141,7 @@ async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
 
 async def test_what_a_lane_in_focus_keeps_or_gives_up_is_said(play: Play) -> None:
     own = {"gamma": 2, "temperature": 0.5, "acceptance": "exact", "max_new_tokens": 64}
-    medusa = lane("medusa", title="Medusa", gamma=3, pins=own)
+    medusa = lane("medusa", title="Medusa", gamma=3, overrides=own)
     async with play((120, 30)) as stage:
         await stage.load((LANES[0], medusa))
         await stage.to_lane(2)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import Finished, Loaded, Stepped
+from app.engine.events import Finished, Loaded, RoundFinished
 from app.tui.state.app_state import AppState
-from app.tui.widgets.gamma_forecast import WhatIf, curve, foreseen, line
+from app.tui.widgets.gamma_forecast import GammaForecast, curve, foreseen, line
 from decoding.cost.forecast import ENOUGH, Forecast
 from decoding.params import Params
 from tests.support.scripted import figures, lane, prefilled, stepped
@@ -20,7 +20,7 @@ DEAR = Machine((0.5,), level=0.9)
 COSTS = ((1, 1.0), (64, 1.0 + 63 * PAYING.node))
 
 
-def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[Stepped]:
+def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[RoundFinished]:
     machine, made = machine.anew(), stepped(name, ["a"], [], "b", figures())
     return [replace(made, round=machine.round(gamma)) for _ in range(count)]
 
@@ -119,7 +119,7 @@ async def test_it_says_plainly_that_drafting_does_not_pay(play: Play) -> None:
 
 
 async def test_gamma_now_is_the_setting_and_with_auto_the_usual_one(play: Play) -> None:
-    lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}), lane("lookup", gamma=6))
+    lanes = (lane("draft", gamma=4, overrides={"gamma": "auto"}), lane("lookup", gamma=6))
     async with play(lanes=lanes, load=False, params=Params(gamma=2)) as stage:
         await stage.load(lanes)
         await stage.press("escape")
@@ -148,7 +148,7 @@ async def test_nothing_is_computed_again_while_nothing_happens(play: Play) -> No
         await stage.press("escape", "tab")
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 30))
-        whatif = stage.app.main.query_one(WhatIf)
+        whatif = stage.app.main.query_one(GammaForecast)
         before = whatif._forecast
         await stage.press("x", "x")
         assert whatif._forecast is before is not None

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.containers import VerticalScroll
 from textual.content import Content
 
-from app.tui.widgets.definition_list import Terms
+from app.tui.widgets.definition_list import DefinitionList
 from tests.support.stage import Play, Stage
 
 MANY = 40
@@ -17,7 +17,7 @@ def columns(stage: Stage) -> list[tuple[str, str]]:
     """The rows on the screen, cut where the second column begins."""
     box = stage.app.screen.query_one("#help", VerticalScroll).content_region
     rows = stage.text.splitlines()[box.y : box.bottom]
-    cut = box.x + Terms.COLUMN
+    cut = box.x + DefinitionList.COLUMN
     return [(row[box.x : cut].strip(), row[cut : box.right].strip()) for row in rows]
 
 
@@ -77,8 +77,8 @@ async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> N
 
 
 async def test_long_words_are_wrapped_as_well() -> None:
-    terms = Terms([("one two three four", "a"), (Content("x"), "b " * 30)])
+    terms = DefinitionList([("one two three four", "a"), (Content("x"), "b " * 30)])
     lines = [line.plain for line in terms._lines(20)]
     assert lines[:2] == ["one two      a", "three four   "]
-    assert all(line[: Terms.COLUMN].strip() in ("x", "") for line in lines[2:])
+    assert all(line[: DefinitionList.COLUMN].strip() in ("x", "") for line in lines[2:])
     assert len(lines) > 8 and max(map(len, lines)) <= 20

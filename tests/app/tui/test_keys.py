@@ -11,8 +11,8 @@ from textual.dom import DOMNode
 
 from app.config.presets import Presets
 from app.config.settings import ModelOptions
-from app.engine.events import Proof, RunRefused
-from app.models.library import Library
+from app.engine.events import RunRejected, SamplingTest
+from app.models.library import ModelLibrary
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.user_keymap import check, in_short, scopes, spoken
 from app.tui.screens import models
@@ -130,7 +130,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
     options = {
         "keys": keys,
         "presets": Presets(tmp_path / "presets.json"),
-        "library": Library({"mine": ModelOptions("/models/mine")}, ModelOptions()),
+        "library": ModelLibrary({"mine": ModelOptions("/models/mine")}, ModelOptions()),
     }
     async with play((100, 250), **options) as stage:
         app, main = stage.app, stage.app.main
@@ -149,13 +149,13 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
         await stage.tell(prefilled("draft", "The"))
         await stage.finish()
         await look(app.action_prove)
-        done = Proof("ar", tokens=3, done=400, repetitions=400)
+        done = SamplingTest("ar", tokens=3, done=400, repetitions=400)
         await stage.tell(done)
         assert f"{keys['proof.more']} 4 times" in await look()
         await look(app.pop_screen)
         for number in (1, 2, 3):
             main.action_lane(number)
-        await stage.tell(RunRefused("Hi", "no lane"))
+        await stage.tell(RunRejected("Hi", "no lane"))
         assert f"No lane is on: {keys['run.stop']}, then {keys['view.toggle_here']}" in await look()
         for name in ("tree", "token", "figures"):
             await look(lambda name=name: main.action_panel(name))

@@ -7,16 +7,16 @@ from dataclasses import replace
 import pytest
 from textual.color import Color
 
-from app.engine.events import Finished, Stepped
+from app.engine.events import Finished, RoundFinished
 from app.tui.themes import DARK, LIGHT
 from app.tui.tokens import lens
-from app.tui.tokens.wrapping import Ink
-from decoding.round import Belief, Fate, TokenEvent
+from app.tui.tokens.wrapping import TokenStyle
+from decoding.round import TokenEvent, TokenFate, TokenProbs
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play, Stage
 
 
-def measured(event: Stepped, p: list[float], own: float, bits: list[float]) -> Stepped:
+def measured(event: RoundFinished, p: list[float], own: float, bits: list[float]) -> RoundFinished:
     record = replace(
         event.round, p=(1.0, *p), model_p=(1.0, *p), own_p=(own, own), entropies=tuple(bits)
     )
@@ -27,7 +27,7 @@ ROUNDS = (
     measured(stepped("draft", [" sky"], [" so"], " is", index=0), [0.95, 0.01], 0.6, [0.1, 1.5, 9]),
     measured(stepped("draft", [" very"], [], " blue", index=1), [0.3], 0.01, [2.5, 7.0]),
 )
-FIRST = replace(prefilled("draft", "The"), belief=Belief(0.7, (), (0.07, 0.07)))
+FIRST = replace(prefilled("draft", "The"), belief=TokenProbs(0.7, (), (0.07, 0.07)))
 
 
 async def told(stage: Stage) -> None:
@@ -64,10 +64,10 @@ def test_the_steps_are_told_apart_by_lightness(theme: object) -> None:
 
 
 def test_every_value_has_its_step() -> None:
-    token = TokenEvent(0, "a", Fate.FIRST, -1)
+    token = TokenEvent(0, "a", TokenFate.FIRST, -1)
 
-    def drawn(name: lens.Lens, p: float, bits: float) -> Ink:
-        source = replace(FIRST, belief=Belief(bits, (), (p, 0.0)))
+    def drawn(name: lens.ColorBy, p: float, bits: float) -> TokenStyle:
+        source = replace(FIRST, belief=TokenProbs(bits, (), (p, 0.0)))
         return lens.ink(name, token, source)
 
     values = (1.0, 0.9, 0.89, 0.5, 0.49, 0.2, 0.19, 0.05, 0.04, 0.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Sparkline
 
-from app.engine.events import Finished, LanesChanged, Loaded, Memory, RunFinished, Stepped
+from app.engine.events import Finished, LanesChanged, Loaded, Memory, RoundFinished, RunFinished
 from app.tui.format.metrics import (
     accepted_lines,
     bar,
@@ -40,7 +40,7 @@ def drafted(accepted: int, gamma: int = 3, seconds: float = 0.02) -> Round:
     )
 
 
-def step(record: Round, name: str = "draft") -> Stepped:
+def step(record: Round, name: str = "draft") -> RoundFinished:
     return replace(stepped(name, ["a"] * len(record.accepted), [], "b", figures()), round=record)
 
 

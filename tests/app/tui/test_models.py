@@ -11,10 +11,10 @@ import pytest
 from textual.widgets import Input
 
 from app.config.settings import ModelOptions
-from app.engine.events import Ended, Loaded, LoadFailed, Loading, RunFinished
+from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets
-from app.models.catalog import Found
-from app.models.library import Library, demo, title_of
+from app.models.catalog import CheckpointInfo
+from app.models.library import ModelLibrary, demo, title_of
 from app.strategies.registry import LaneSpec
 from app.tui.screens import models
 from app.tui.screens.models import ModelsScreen
@@ -22,8 +22,10 @@ from tests.support.scripted import lane, prefilled
 from tests.support.stage import LANES, PATIENCE, Play
 
 MINE = ModelOptions("/models/mine", draft="/models/small", dtype="bfloat16")
-LIBRARY = Library({"demo": ModelOptions("/demo"), "mine": MINE}, ModelOptions(dtype="bfloat16"))
-SPECS = tuple(LaneSpec(each.strategy, each.name, each.pins) for each in LANES)
+LIBRARY = ModelLibrary(
+    {"demo": ModelOptions("/demo"), "mine": MINE}, ModelOptions(dtype="bfloat16")
+)
+SPECS = tuple(LaneSpec(each.strategy, each.name, each.overrides) for each in LANES)
 
 
 @pytest.fixture(autouse=True)
@@ -74,11 +76,11 @@ async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play)
 async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
-        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False), Ended("killed"))
+        await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False), EngineExited("killed"))
         await stage.press("f6", "down", "enter")
         assert stage.engine.asked("open_models") == [(MINE, SPECS)]
         assert "… loading" in stage.text and "ended" not in stage.text
-        await stage.tell(Ended("killed"))
+        await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text
 
 
@@ -149,12 +151,12 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
 ) -> None:
     disk, gave_up = threading.Event(), list[bool]()
 
-    def slow(text: str) -> Found:
+    def slow(text: str) -> CheckpointInfo:
         if text == "slow":
             gave_up.append(not disk.wait(PATIENCE))
         if text == "odd":
             raise OSError("the disk says\nno")
-        return Found(f"/{text}", text, "model", 26_000_000, 8)
+        return CheckpointInfo(f"/{text}", text, "model", 26_000_000, 8)
 
     monkeypatch.setattr(models, "folder_of", slow)
     async with play(library=LIBRARY) as stage:
@@ -186,9 +188,9 @@ async def test_the_cache_is_read_beside_the_screen(
 ) -> None:
     disk = threading.Event()
 
-    def slow() -> list[Found]:
+    def slow() -> list[CheckpointInfo]:
         disk.wait(PATIENCE)
-        return [Found("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
+        return [CheckpointInfo("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
 
     monkeypatch.setattr(models, "cached", slow)
     async with play(library=LIBRARY) as stage:
@@ -205,15 +207,15 @@ async def test_enter_waits_for_what_the_cache_has_as_well(
 ) -> None:
     target = tmp_path / "target"
     shutil.copytree(assets() / "demo" / "target", target)
-    disk, other = threading.Event(), Found("/hub/x", "acme/x", "eagle", 26_000_000, 8)
+    disk, other = threading.Event(), CheckpointInfo("/hub/x", "acme/x", "eagle", 26_000_000, 8)
     known = {False: threading.Event(), True: threading.Event()}  # with the cache or without
     looking: dict[bool, threading.Thread] = {}
 
-    def scanned() -> list[Found]:
+    def scanned() -> list[CheckpointInfo]:
         disk.wait(PATIENCE)
         return [other]
 
-    def completed(options: ModelOptions, elsewhere: list[Found]) -> ModelOptions:
+    def completed(options: ModelOptions, elsewhere: list[CheckpointInfo]) -> ModelOptions:
         looking[bool(elsewhere)] = threading.current_thread()
         known[bool(elsewhere)].wait(PATIENCE)
         return replace(options, eagle=elsewhere[0].place if elsewhere else None)

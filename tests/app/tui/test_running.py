@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.engine.events import Ended, Finished, LoadFailed, Loading, RunFinished, RunRefused
+from app.engine.events import EngineExited, Finished, LoadFailed, Loading, RunFinished, RunRejected
 from decoding.params import Params
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
@@ -183,7 +183,7 @@ async def test_a_refused_prompt_comes_back(play: Play) -> None:
     async with play() as stage:
         await stage.type("Too long")
         await stage.press("enter")
-        await stage.tell(RunRefused("Too long", "the prompt has 4096 tokens, 2048 are the limit"))
+        await stage.tell(RunRejected("Too long", "the prompt has 4096 tokens, 2048 are the limit"))
         assert stage.app.main.prompt.text == "Too long" and stage.app.main.prompt.has_focus
         assert "the prompt has 4096 tokens, 2048 are the limit" in stage.text
         await stage.press("enter")
@@ -193,7 +193,7 @@ async def test_a_refused_prompt_comes_back(play: Play) -> None:
 async def die(stage: Stage, *names: str) -> None:
     """What an engine says when it ends in the middle of a turn."""
     cut = (Finished(name, "error", "killed") for name in names)
-    await stage.tell(*cut, RunFinished(0, True), Ended("killed"))
+    await stage.tell(*cut, RunFinished(0, True), EngineExited("killed"))
 
 
 async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(play: Play) -> None:
@@ -228,7 +228,9 @@ async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> 
         await stage.press("enter")
         assert len(stage.engine.asked("open")) == 2 and not stage.engine.asked("run")
         assert "Runs when loading is done" in stage.text
-        await stage.tell(Ended("killed again"))  # once more, while it loads: nothing by itself
+        await stage.tell(
+            EngineExited("killed again")
+        )  # once more, while it loads: nothing by itself
         assert "killed again: F5" in stage.text and stage.app.main.prompt.text == "Go on"
         assert len(stage.engine.asked("open")) == 2 and stage.lines(1)[0] == "› Hi"
         await stage.press("enter")
@@ -242,7 +244,7 @@ async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> 
 
 async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
     async with play() as stage:
-        await stage.tell(Ended("killed"))
+        await stage.tell(EngineExited("killed"))
         assert "killed: F5" in stage.text
         await stage.press("enter")
         assert len(stage.engine.asked("open")) == 2
@@ -250,7 +252,7 @@ async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
         assert "○ ready" in stage.text and not stage.engine.asked("run")
         await stage.begin("Hi")
         await stage.finish()
-        await stage.tell(Ended("killed"))
+        await stage.tell(EngineExited("killed"))
         await stage.press("ctrl+n")
         assert stage.engine.asked("new_conversation") and "Hi" not in stage.lines(1)[0]
         await stage.press("f5")
@@ -296,7 +298,7 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
         assert len(stage.engine.asked("open")) == 2 and "Nothing could" not in stage.text
-        await stage.tell(Ended("killed"))
+        await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text and "killed" in stage.text
         assert stage.app.main.prompt.text == "Early"
         await stage.press("f1")

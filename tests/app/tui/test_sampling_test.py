@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
-from app.engine.events import Finished, Outcome, Proof, RunFinished
+from app.engine.events import ContinuationCount, Finished, RunFinished, SamplingTest
 from app.tui.format.sampling_test import intro, table, verdict
 from tests.support.scripted import prefilled
 from tests.support.stage import Play, Stage
 
-DONE = Proof(
+DONE = SamplingTest(
     "draft",
     tokens=3,
     done=400,
     repetitions=400,
-    outcomes=(Outcome(" Paris, a", 200, 190), Outcome("\n[red]the[/] ", 100, 120)),
+    outcomes=(
+        ContinuationCount(" Paris, a", 200, 190),
+        ContinuationCount("\n[red]the[/] ", 100, 120),
+    ),
     kinds=9,
     p_value=0.43,
     behind="The capital of France is",
@@ -78,7 +81,7 @@ async def test_why_not(play: Play) -> None:
         assert not stage.engine.asked("prove") and "needs a pause" in stage.text
         await stage.press("space", "e")
         assert len(stage.engine.asked("prove")) == 1
-        await stage.tell(Proof("draft", repetitions=400, note="another model"))
+        await stage.tell(SamplingTest("draft", repetitions=400, note="another model"))
         assert "Nothing to prove: another model" in stage.text
 
 
@@ -113,16 +116,16 @@ def test_a_lossy_lane_is_told_before_anything_is_drawn() -> None:
 
 def test_at_temperature_0_answers_stand_in_full() -> None:
     said = "It is " * 20
-    (both,) = table(replace(DONE, greedy=True, outcomes=(Outcome(said, 1, 1),)), 51)
+    (both,) = table(replace(DONE, greedy=True, outcomes=(ContinuationCount(said, 1, 1),)), 51)
     assert both.plain == f"both  “{said}”"
-    two = (Outcome("a", 1, 0), Outcome("b", 0, 1))
+    two = (ContinuationCount("a", 1, 0), ContinuationCount("b", 0, 1))
     lines = table(replace(DONE, greedy=True, outcomes=two), 51)
     assert [line.plain for line in lines] == ["this lane  “a”", "plain  “b”"]
 
 
 @pytest.mark.parametrize("width", [44, 51, 90])
 def test_rows_fit(width: int) -> None:
-    wide = replace(DONE, outcomes=(Outcome("日本語" * 20, 399, 1), *DONE.outcomes))
+    wide = replace(DONE, outcomes=(ContinuationCount("日本語" * 20, 399, 1), *DONE.outcomes))
     lines: list[Content] = table(wide, width)
     assert {line.cell_length for line in lines[1:]} == {width}
     assert lines[0].cell_length <= width and "…" in lines[1].plain

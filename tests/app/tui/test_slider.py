@@ -8,7 +8,7 @@ import pytest
 from textual import events
 
 from app.engine.events import Finished
-from app.tui.state.sliders import KNOBS, token_places
+from app.tui.state.sliders import SLIDERS, token_places
 from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider, steps
 from decoding.params import Params, SamplingParams, flat
 from tests.support.scripted import lane, stepped
@@ -62,7 +62,7 @@ def test_the_longest_answer_is_as_long_as_the_context(context: int) -> None:
 def test_every_setting_that_has_a_slider_is_one() -> None:
     defaults = flat(Params())
     assert all(knob.scale.value(knob.scale.position(defaults[knob.name])) == defaults[knob.name]
-               for knob in KNOBS)  # fmt: skip
+               for knob in SLIDERS)  # fmt: skip
 
 
 def last_params(stage: Stage) -> Params:
@@ -90,7 +90,7 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
 
 
 async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(play: Play) -> None:
-    lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
+    lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, overrides={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         assert "γ4" in stage.text and "γ2" in stage.text
@@ -99,7 +99,7 @@ async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(
 
 
 async def test_a_gamma_that_is_chosen_round_by_round_shows_the_newest_one(play: Play) -> None:
-    lanes = (lane("draft", gamma=4, pins={"gamma": "auto"}),)
+    lanes = (lane("draft", gamma=4, overrides={"gamma": "auto"}),)
     async with play(lanes=lanes, load=False, params=Params(gamma="auto")) as stage:
         await stage.load(lanes)
         assert "γauto" in stage.text
@@ -143,7 +143,7 @@ async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
 
 
 async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: Play) -> None:
-    lanes = (lane("ar"), lane("draft:gamma=2", gamma=4, pins={"gamma": 2}))
+    lanes = (lane("ar"), lane("draft:gamma=2", gamma=4, overrides={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         gamma = stage.app.main.query_one("#gamma", Slider)

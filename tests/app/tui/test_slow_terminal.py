@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from textual.drivers._writer_thread import WriterThread
 
-from app.tui.slow_terminal import behind
+from app.tui.slow_terminal import has_backlog
 from tests.support.scripted import prefilled
 from tests.support.stage import Play
 
@@ -30,7 +30,7 @@ def test_textuals_own_queue_is_found() -> None:
     with open(os.devnull, "w") as nowhere:
         thread = WriterThread(nowhere)  # not started: it takes nothing
         driver = SimpleNamespace(_writer_thread=thread)
-        assert not behind(driver)  # type: ignore[arg-type]
+        assert not has_backlog(driver)  # type: ignore[arg-type]
         thread.write("a frame")
-        assert behind(driver)  # type: ignore[arg-type]
-    assert not behind(None)
+        assert has_backlog(driver)  # type: ignore[arg-type]
+    assert not has_backlog(None)

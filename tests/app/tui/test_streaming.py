@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.engine.events import Figures, Finished, RunFinished
-from app.tui.tokens.wrapping import Ink
+from app.engine.events import Finished, Metrics, RunFinished
+from app.tui.tokens.wrapping import TokenStyle
 from tests.support.scripted import figures, prefilled, stepped
 from tests.support.stage import Play, Stage
 
@@ -19,7 +19,7 @@ async def draft_a_sentence(stage: Stage) -> None:
     )
 
 
-def inks(stage: Stage, number: int) -> list[tuple[str, Ink]]:
+def inks(stage: Stage, number: int) -> list[tuple[str, TokenStyle]]:
     wrapper = stage.view(number).body.wrapper
     return [run for index in range(len(wrapper)) for run in wrapper[index].runs]
 
@@ -28,14 +28,14 @@ async def test_each_fate_has_its_ink(play: Play) -> None:
     async with play() as stage:
         await draft_a_sentence(stage)
         assert inks(stage, 2) == [
-            ("› Hello", Ink.PROMPT),
-            ("The", Ink.TEXT),
-            (" capital of", Ink.ACCEPTED),
-            (" the", Ink.REJECTED),
-            (" sea", Ink.DROPPED),
-            (" France", Ink.BONUS),
-            (" is Paris", Ink.ACCEPTED),
-            (".", Ink.BONUS),
+            ("› Hello", TokenStyle.PROMPT),
+            ("The", TokenStyle.TEXT),
+            (" capital of", TokenStyle.ACCEPTED),
+            (" the", TokenStyle.REJECTED),
+            (" sea", TokenStyle.DROPPED),
+            (" France", TokenStyle.BONUS),
+            (" is Paris", TokenStyle.ACCEPTED),
+            (".", TokenStyle.BONUS),
         ]
 
 
@@ -43,7 +43,7 @@ async def test_a_lane_that_drafts_nothing_is_plain(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "The"), stepped("ar", [], [], " sky"))
-        assert inks(stage, 1)[1:] == [("The sky", Ink.TEXT)]
+        assert inks(stage, 1)[1:] == [("The sky", TokenStyle.TEXT)]
 
 
 async def test_colours_of_the_inks(play: Play) -> None:
@@ -199,7 +199,7 @@ async def test_a_divergence_is_told(play: Play, gap: float | None, shown: str) -
 
 
 async def test_figures_that_are_not_defined_are_left_out(play: Play) -> None:
-    nothing = Figures(1, 0, None, None, None, None, (), 0, 0, 0, 0)
+    nothing = Metrics(1, 0, None, None, None, None, (), 0, 0, 0, 0)
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [], [], "", nothing))

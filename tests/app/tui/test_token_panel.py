@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import Prefilled, Stepped
+from app.engine.events import Prefilled, RoundFinished
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.state.lane_state import LaneState
 from decoding.params import Params, with_settings
-from decoding.round import Belief, Fate, Round, TokenEvent
+from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
 from tests.support.scripted import figures, lane, prefilled, stepped
 from tests.support.stage import Play, Stage
@@ -32,17 +32,17 @@ SEEN = replace(
 )
 GUESSED = replace(SEEN, q=(), draws=(), chosen=(2, 4, 7, 7), ranks=(0, 0, 2, 1))
 TOKENS = (
-    TokenEvent(2, " Paris", Fate.ACCEPTED, 0, 1),
-    TokenEvent(4, ",", Fate.ACCEPTED, 0, 2),
-    TokenEvent(6, " a", Fate.REJECTED, 0, 3),
-    TokenEvent(7, " and", Fate.CORRECTION, 0),
+    TokenEvent(2, " Paris", TokenFate.ACCEPTED, 0, 1),
+    TokenEvent(4, ",", TokenFate.ACCEPTED, 0, 2),
+    TokenEvent(6, " a", TokenFate.REJECTED, 0, 3),
+    TokenEvent(7, " and", TokenFate.CORRECTION, 0),
 )
-FIRST = Prefilled("draft", 0.1, TokenEvent(8, "It", Fate.FIRST, -1))
+FIRST = Prefilled("draft", 0.1, TokenEvent(8, "It", TokenFate.FIRST, -1))
 
 
-def step(record: Round, **settings: float) -> Stepped:
+def step(record: Round, **settings: float) -> RoundFinished:
     params = with_settings(Params(), settings)
-    return Stepped("draft", record, TOKENS, figures(), TEXTS, params)
+    return RoundFinished("draft", record, TOKENS, figures(), TEXTS, params)
 
 
 def about(record: Round, place: int, strategy: str = "draft", **settings: float) -> TokenFacts:
@@ -119,7 +119,9 @@ def test_the_token_is_among_the_likeliest_shown() -> None:
 def test_the_first_token() -> None:
     state = LaneState(lane("draft", gamma=4), True)
     assert facts_here(state) is None
-    state.first = replace(FIRST, belief=Belief(0.75, ((8, 0.9, 1.0), (9, 0.1, 0.0)), (0.9, 1.0)))
+    state.first = replace(
+        FIRST, belief=TokenProbs(0.75, ((8, 0.9, 1.0), (9, 0.1, 0.0)), (0.9, 1.0))
+    )
     facts = facts_here(state)
     assert facts and facts.fate == "the first token, from the prefill"
     assert (facts.entropy, facts.p, facts.came) == (0.75, (0.9, 1.0), 8)

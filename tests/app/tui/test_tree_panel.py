@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import Stepped
+from app.engine.events import RoundFinished
 from app.tui.format.tree import Life, ordinal, probability, time_bar, tree_lines
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round
@@ -15,8 +15,8 @@ from tests.support.scripted import figures, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
 
 
-def step(name: str, record: Round) -> Stepped:
-    return Stepped(name, record, (), figures(), TEXTS)
+def step(name: str, record: Round) -> RoundFinished:
+    return RoundFinished(name, record, (), figures(), TEXTS)
 
 
 async def drafted(stage: Stage, *rounds: Round) -> None:
@@ -247,7 +247,7 @@ async def test_token_texts_are_never_obeyed(play: Play) -> None:
     async with play() as stage:
         await drafted(stage)
         texts = {**TEXTS, 2: "\x1b[2J\n", 3: "[red]"}
-        await stage.tell(Stepped("draft", TREE, (), figures(), texts))
+        await stage.tell(RoundFinished("draft", TREE, (), figures(), texts))
         assert "✓ ␛[2J↵" in stage.text and "✗ [red]" in stage.text
 
 

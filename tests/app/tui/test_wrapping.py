@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from app.tui.tokens.wrapping import Ink, Line, Wrapper
+from app.tui.tokens.wrapping import Line, TokenStyle, Wrapper
 
 CHARS = st.sampled_from("ab -\nü日本。😀👩🇫🇷❤1 \u0301\u200d\ufe0f\u20e3\U0001f3fd\u200b")
 TEXTS = st.text(CHARS, max_size=60)
-PIECES = st.lists(st.tuples(TEXTS, st.sampled_from(Ink)), max_size=12)
+PIECES = st.lists(st.tuples(TEXTS, st.sampled_from(TokenStyle)), max_size=12)
 WIDTHS = st.integers(2, 30)
 
 
-def wrapped(width: int, pieces: list[tuple[str, Ink]]) -> list[Line]:
+def wrapped(width: int, pieces: list[tuple[str, TokenStyle]]) -> list[Line]:
     wrapper = Wrapper(width)
     for text, ink in pieces:
         wrapper.feed(text, ink)
@@ -22,12 +22,12 @@ def wrapped(width: int, pieces: list[tuple[str, Ink]]) -> list[Line]:
 
 
 def texts(width: int, text: str) -> list[str]:
-    return [line.text for line in wrapped(width, [(text, Ink.TEXT)])]
+    return [line.text for line in wrapped(width, [(text, TokenStyle.TEXT)])]
 
 
 @given(PIECES, WIDTHS)
 @settings(max_examples=200, deadline=None)
-def test_lines_joined_give_the_text_back(pieces: list[tuple[str, Ink]], width: int) -> None:
+def test_lines_joined_give_the_text_back(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     lines = wrapped(width, pieces)
     joined = "".join(line.text + "\n" * line.hard for line in lines)
     assert joined == "".join(text for text, _ in pieces)
@@ -35,7 +35,7 @@ def test_lines_joined_give_the_text_back(pieces: list[tuple[str, Ink]], width: i
 
 @given(PIECES, WIDTHS)
 @settings(max_examples=100, deadline=None)
-def test_every_line_knows_where_it_begins(pieces: list[tuple[str, Ink]], width: int) -> None:
+def test_every_line_knows_where_it_begins(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     wrapper = Wrapper(width)
     for piece in pieces:
         wrapper.feed(*piece)
@@ -51,21 +51,21 @@ def test_every_line_knows_where_it_begins(pieces: list[tuple[str, Ink]], width: 
 
 @given(PIECES, WIDTHS)
 @settings(max_examples=200, deadline=None)
-def test_no_line_is_wider_than_the_width(pieces: list[tuple[str, Ink]], width: int) -> None:
+def test_no_line_is_wider_than_the_width(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     for line in wrapped(width, pieces):
         assert cell_len(line.text.rstrip(" ")) <= line.cells <= width
 
 
 @given(PIECES, WIDTHS)
 @settings(max_examples=200, deadline=None)
-def test_a_stream_wraps_like_the_whole(pieces: list[tuple[str, Ink]], width: int) -> None:
+def test_a_stream_wraps_like_the_whole(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     single = [(char, ink) for text, ink in pieces for char in text]
     assert wrapped(width, single) == wrapped(width, pieces)
 
 
 @given(PIECES, WIDTHS)
 @settings(max_examples=100, deadline=None)
-def test_neighbouring_runs_differ_in_ink(pieces: list[tuple[str, Ink]], width: int) -> None:
+def test_neighbouring_runs_differ_in_ink(pieces: list[tuple[str, TokenStyle]], width: int) -> None:
     for line in wrapped(width, pieces):
         inks = [ink for _, ink in line.runs]
         assert all(a is not b for a, b in zip(inks, inks[1:], strict=False))
@@ -74,7 +74,7 @@ def test_neighbouring_runs_differ_in_ink(pieces: list[tuple[str, Ink]], width: i
 def test_a_word_moves_to_the_next_line_as_it_grows() -> None:
     wrapper = Wrapper(10)
     for piece in ("the cap", "it", "al", " is"):
-        wrapper.feed(piece, Ink.TEXT)
+        wrapper.feed(piece, TokenStyle.TEXT)
     assert [wrapper[0].text, wrapper[1].text] == ["the ", "capital is"]
 
 
@@ -94,7 +94,7 @@ def test_a_family_stays_one_cluster_when_its_members_come_one_by_one() -> None:
     family = "👩\u200d👩\u200d👧"
     wrapper = Wrapper(4)
     for char in "abc" + family:
-        wrapper.feed(char, Ink.TEXT)
+        wrapper.feed(char, TokenStyle.TEXT)
     assert [wrapper[0].text, wrapper[1].text] == ["abc", family]
     assert wrapper[1].cells == 2
 

@@ -131,10 +131,10 @@ def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.Monk
     worked_out = []
     speeds = AutoGamma.speeds
 
-    def counted(auto: AutoGamma) -> list[float]:
+    def pluralize(auto: AutoGamma) -> list[float]:
         worked_out.append(1)
         return speeds(auto)
 
-    monkeypatch.setattr(AutoGamma, "speeds", counted)
+    monkeypatch.setattr(AutoGamma, "speeds", pluralize)
     play(AutoGamma(4), MACHINES["the demo's"].anew(), OPENING + 10 * PLAN)
     assert len(worked_out) == 10

@@ -18,13 +18,13 @@ from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import Payoff
+from decoding.drafters.eagle_tree import TreeCostModel
 from decoding.drafters.static_tree import NAMED
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Draft, Shape
+from decoding.tree import Draft, TreeShape
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
 from tests.decoding.test_lossless import PROMPT as SHORT
 from tests.support.chi_square import assert_drawn_from
@@ -293,12 +293,12 @@ def test_ties_never_part_a_child_from_its_parent() -> None:
 
 
 def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
-    flat = Payoff(lambda n: 1.0)
-    steep = Payoff(lambda n: float(n))
+    flat = TreeCostModel(lambda n: 1.0)
+    steep = TreeCostModel(lambda n: float(n))
     likely = [0.9, 0.7, 0.5, 0.2, 0.05]
     assert flat.best_size(likely) == len(likely)
     assert steep.best_size(likely) == 1
-    middle = Payoff(lambda n: 1.0 + 0.15 * (n - 1))
+    middle = TreeCostModel(lambda n: 1.0 + 0.15 * (n - 1))
     sizes = [middle.best_size(likely)]
     for _ in range(200):  # nothing is ever accepted
         middle.best_size(likely)
@@ -308,7 +308,7 @@ def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
 
 
 def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
-    payoff = Payoff(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
+    payoff = TreeCostModel(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
     payoff.best_size([0.9, 0.8, 0.7])
     assert payoff.deeper(0.9) and not payoff.deeper(0.02)
 
@@ -382,7 +382,7 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
     record = decoder.step(Params(gamma=3))
     ids = [*PROMPT, decoder.generated[0]]
     plain = Plain(drafter.head, ids, features_of(target, PROMPT, drafter.head))
-    shape = Shape(record.parents)
+    shape = TreeShape(record.parents)
 
     def expected(node: int, token: int, rank: int) -> float:
         """The probability of a path that goes on behind a node, from the papers."""

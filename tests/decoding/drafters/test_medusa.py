@@ -14,7 +14,7 @@ from decoding.drafters.medusa import Medusa, MedusaHeads
 from decoding.drafters.static_tree import NAMED, Choices, parse_choices
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.tree import Draft, DraftTree, Shape
+from decoding.tree import Draft, DraftTree, TreeShape
 from decoding.verification.acceptance import accept_typical
 from tests.support.families import build, hf_greedy
 from tests.support.seeded import seeded
@@ -123,7 +123,7 @@ def test_watched_rounds_tell_what_the_heads_thought(token_map: Tensor | None) ->
     with torch.inference_mode():
         states = build("llama")(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
         p = heads.logits(states[-1][0, -1:])[:, 0].softmax(-1)
-    depths = Shape(record.parents).depths
+    depths = TreeShape(record.parents).depths
     assert record.q[0] == 1.0 and len(set(depths)) > 2
     for node in range(1, len(depths)):
         own = float(p[depths[node] - 1, ids.index(record.tokens[node])])
@@ -146,7 +146,7 @@ def _typical(
 
 def test_typical_keeps_the_longest_plausible_path_then_the_more_likely() -> None:
     # root -> 1 (token 0), 2 (token 1); 1 -> 3 (token 2); 2 -> 4 (token 0), 5 (token 2)
-    tree = Draft(DraftTree(Shape((-1, 0, 0, 1, 2, 2)), torch.tensor([0, 0, 1, 2, 0, 2])))
+    tree = Draft(DraftTree(TreeShape((-1, 0, 0, 1, 2, 2)), torch.tensor([0, 0, 1, 2, 0, 2])))
     p = torch.tensor([0.5, 0.3, 0.2])
     rows = p.log().repeat(6, 1)
     # 0.5 * 0.2 < 0.3 * 0.5
@@ -158,13 +158,13 @@ def test_typical_keeps_the_longest_plausible_path_then_the_more_likely() -> None
 
 
 def test_typical_at_temperature_0_is_greedy() -> None:
-    tree = Draft(DraftTree(Shape((-1, 0, 0)), torch.tensor([0, 1, 0])))
+    tree = Draft(DraftTree(TreeShape((-1, 0, 0)), torch.tensor([0, 1, 0])))
     rows = torch.tensor([0.5, 0.3, 0.2]).log().repeat(3, 1)
     assert _typical(rows, tree, 0, temperature=0.0) == ((2,), 0)
 
 
 def test_the_typical_bonus_is_drawn_from_the_last_accepted_node() -> None:
-    tree = Draft(DraftTree(Shape((-1, 0)), torch.tensor([0, 0])))
+    tree = Draft(DraftTree(TreeShape((-1, 0)), torch.tensor([0, 0])))
     rows = torch.tensor([[0.9, 0.05, 0.05], [0.1, 0.2, 0.7]]).log()
     draws = Counter(_typical(rows, tree, seed)[1] for seed in range(2000))
     assert draws[2] / 2000 == pytest.approx(0.7, abs=0.04)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.drafters.static_tree import NAMED, candidates, grow, parse_choices, trim
+from decoding.drafters.static_tree import NAMED, candidates, optimal_tree, parse_choices, trim
 from decoding.errors import InputError
 
 PATHS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple), min_size=1)
@@ -57,12 +57,12 @@ def test_growing_finds_the_best_tree_of_its_model() -> None:
         for keep in product((False, True), repeat=len(every))
     )
     whole = [t for t in trees if t and all(len(p) == 1 or p[:1] in t for p in t)]
-    grown = frozenset(grow(accuracy, 0.1, verify))
+    grown = frozenset(optimal_tree(accuracy, 0.1, verify))
     assert speed(grown) == pytest.approx(max(map(speed, whole)))
 
 
 def test_no_tree_is_grown_where_none_pays() -> None:
-    assert grow(((0.1, 0.05),), 0.1, lambda n: float(n)) == ()
+    assert optimal_tree(((0.1, 0.05),), 0.1, lambda n: float(n)) == ()
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from decoding.tree import DraftTree, Shape
+from decoding.tree import DraftTree, TreeShape
 from tests.support.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 
 PREFIX = tuple((7 * i + 3) % VOCAB for i in range(CONTEXT))
 WINDOWED = ("qwen2-window", "gemma2", "gemma3", "mistral", "phi3", "cohere2")
-BUSHY = Shape((-1, 0, 0, 1, 1, 2, 3, 3, 7, 0, 9, 10, 11))
-DEEP = Shape((-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 14, 15))  # deeper than the window
+BUSHY = TreeShape((-1, 0, 0, 1, 1, 2, 3, 3, 7, 0, 9, 10, 11))
+DEEP = TreeShape(
+    (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 14, 15)
+)  # deeper than the window
 
 
 @cache
@@ -26,11 +28,11 @@ def plain(family: str, ids: tuple[int, ...]) -> Tensor:
         return reference(family)(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
 
 
-def tokens_for(shape: Shape) -> Tensor:
+def tokens_for(shape: TreeShape) -> Tensor:
     return torch.tensor([(11 * node + 5) % VOCAB for node in range(len(shape))])
 
 
-def check(family: str, prefix: tuple[int, ...], shape: Shape) -> None:
+def check(family: str, prefix: tuple[int, ...], shape: TreeShape) -> None:
     """`prefix` has rows in the cache; the tree's root follows it."""
     cache = target(family).new_cache(8)
     if prefix:
@@ -45,24 +47,24 @@ def check(family: str, prefix: tuple[int, ...], shape: Shape) -> None:
 
 
 @st.composite
-def shapes(draw: st.DrawFn) -> Shape:
+def shapes(draw: st.DrawFn) -> TreeShape:
     parents = [-1]
     for node in range(1, draw(st.integers(1, 12))):
         parents.append(draw(st.integers(0, node - 1)))
-    return Shape(tuple(parents))
+    return TreeShape(tuple(parents))
 
 
 @pytest.mark.parametrize("prefix", [1, SLIDING - 1, SLIDING, 2 * SLIDING + 5])
 @pytest.mark.parametrize("shape", [BUSHY, DEEP], ids=["bushy", "deep"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_tree_says_what_its_paths_say(family: str, shape: Shape, prefix: int) -> None:
+def test_a_tree_says_what_its_paths_say(family: str, shape: TreeShape, prefix: int) -> None:
     check(family, PREFIX[:prefix], shape)
 
 
 @settings(max_examples=25)
 @given(shape=shapes(), prefix=st.integers(1, 3 * SLIDING))
 @pytest.mark.parametrize("family", ["llama", "gpt2", *WINDOWED])
-def test_any_tree_behind_any_prefix(family: str, shape: Shape, prefix: int) -> None:
+def test_any_tree_behind_any_prefix(family: str, shape: TreeShape, prefix: int) -> None:
     check(family, PREFIX[:prefix], shape)
 
 
@@ -71,7 +73,7 @@ def test_any_tree_behind_any_prefix(family: str, shape: Shape, prefix: int) -> N
 @given(rounds=st.lists(st.tuples(shapes(), st.integers(0, 11)), min_size=2, max_size=4))
 @pytest.mark.parametrize("family", ["llama", "gemma3", "mistral"])
 def test_rows_kept_from_a_tree_serve_the_next_round(
-    family: str, rounds: list[tuple[Shape, int]]
+    family: str, rounds: list[tuple[TreeShape, int]]
 ) -> None:
     """The accepted path may lie anywhere in the tree; its rows are computed once and stay."""
     model = target(family)

@@ -24,7 +24,7 @@ from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
 from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
 from decoding.training.eagle_loss import SoftCrossEntropy
-from decoding.training.eagle_trainee import Lesson, Trainee
+from decoding.training.eagle_trainee import Supervision, Trainee
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
@@ -191,7 +191,7 @@ def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None
         assert measured(trainee, tokens(text))["counts"].tolist() == [[drafts]], text
     batch, at = torch.tensor([0, 0, 0, 0, 0, 1, 1]), torch.tensor([2, 3, 4, 9, 10, 11, 12])
     said = torch.ones(7, dtype=torch.bool)
-    lesson = Lesson(batch, at, torch.ones(7, 1), at, said, said)
+    lesson = Supervision(batch, at, torch.ones(7, 1), at, said, said)
     assert [lesson.drafts(k).tolist() for k in (1, 2, 3, 9)] == [[0, 1, 3, 5], [0], [], []]
 
 

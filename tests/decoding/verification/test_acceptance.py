@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, Shape, chain
+from decoding.tree import Draft, DraftTree, TreeShape, chain
 from decoding.verification import acceptance
-from decoding.verification.acceptance import Verdict, accept, walk
+from decoding.verification.acceptance import VerifyResult, accept, walk
 from decoding.verification.noise import Noise, exponential
 from decoding.verification.sampling import draw
 from tests.support.chi_square import assert_drawn_from
@@ -50,7 +50,9 @@ def one_token_drafts(q: Tensor) -> list[Draft]:
     return [Draft(DraftTree(chain(1), torch.tensor([0, i])), q) for i in range(q.shape[1])]
 
 
-def judge(draft: Draft, logits: Tensor, noise: Noise, sampling: SamplingParams = ONE) -> Verdict:
+def judge(
+    draft: Draft, logits: Tensor, noise: Noise, sampling: SamplingParams = ONE
+) -> VerifyResult:
     """A round: what it emits has used up its places."""
     verdict = accept(draft, logits, sampling, noise)
     noise.advance(len(verdict.path) + 1)
@@ -150,7 +152,7 @@ def test_a_greedy_draft_is_judged_by_the_argmax_not_by_a_ratio() -> None:
 
 def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_drawn() -> None:
     """Two levels, siblings in an order that is not the target's, one drafted twice."""
-    shape = Shape((-1, 0, 0, 0, 1, 1, 2))
+    shape = TreeShape((-1, 0, 0, 0, 1, 1, 2))
     tokens = [0, 2, 0, 2, 1, 0, 1]
     p = [[0.5, 0.3, 0.2]] + [[0.2, 0.7, 0.1], [0.6, 0.1, 0.3]] + [[0.1, 0.1, 0.8]] * 4
     draft = Draft(DraftTree(shape, torch.tensor(tokens)))
@@ -171,17 +173,17 @@ def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> tuple[Shape, list[int], list[int]]:
+def trees(draw: st.DrawFn) -> tuple[TreeShape, list[int], list[int]]:
     count = draw(st.integers(1, 15))
     parents = (-1, *(draw(st.integers(0, node - 1)) for node in range(1, count)))
     tokens = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
     chosen = draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
-    return Shape(parents), tokens, chosen
+    return TreeShape(parents), tokens, chosen
 
 
 @given(trees())
 def test_walk_finds_the_only_path_that_the_target_chose(
-    tree: tuple[Shape, list[int], list[int]],
+    tree: tuple[TreeShape, list[int], list[int]],
 ) -> None:
     shape, tokens, chosen = tree
     alive = [0]  # every node whose whole path was chosen; of equal siblings the first

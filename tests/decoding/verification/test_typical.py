@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, Shape
+from decoding.tree import Draft, DraftTree, TreeShape
 from decoding.verification.acceptance import accept_typical
 from tests.support.seeded import seeded
 
 
 @st.composite
-def trees(draw: st.DrawFn) -> tuple[Shape, list[int]]:
+def trees(draw: st.DrawFn) -> tuple[TreeShape, list[int]]:
     count = draw(st.integers(1, 15))
     parents = (-1, *(draw(st.integers(0, node - 1)) for node in range(1, count)))
-    return Shape(parents), draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
+    return TreeShape(parents), draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))
 
 
 def plausible(p: Sequence[float], token: int, epsilon: float, delta: float) -> bool:
@@ -30,7 +30,7 @@ def plausible(p: Sequence[float], token: int, epsilon: float, delta: float) -> b
 
 @given(trees(), st.integers(0, 99), st.sampled_from([0.7, 1.0, 1.5]))
 def test_typical_acceptance_takes_the_longest_plausible_path(
-    tree: tuple[Shape, list[int]], seed: int, temperature: float
+    tree: tuple[TreeShape, list[int]], seed: int, temperature: float
 ) -> None:
     shape, tokens = tree
     logits = 2.5 * torch.randn(len(shape), 4, generator=torch.Generator().manual_seed(seed))
@@ -54,6 +54,6 @@ def test_typical_acceptance_takes_the_longest_plausible_path(
 
 def test_typical_acceptance_at_temperature_0_is_greedy() -> None:
     logits = torch.tensor([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]).log()
-    draft = Draft(DraftTree(Shape((-1, 0, 0)), torch.tensor([0, 1, 0])))
+    draft = Draft(DraftTree(TreeShape((-1, 0, 0)), torch.tensor([0, 1, 0])))
     verdict = accept_typical(draft, logits, SamplingParams(), 0.09, 0.3, seeded(0, 3))
     assert verdict.path == (2,) and verdict.bonus == 1
