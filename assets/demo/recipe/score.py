@@ -30,7 +30,8 @@ from decoding.training.distill import answer, conversation
 BATCH = 32
 DOES_NOT_KNOW = re.compile(
     r"(?:do|did|does|have|could|can|was|am|is|will|would)(?: not|n't)\b"
-    r"|cannot|\bnever\b|\bno idea\b|\bnothing about\b|\bbeyond me\b|\btoo (?:big|large|hard|long)\b|\bonly\b",
+    r"|cannot|\bnever\b|\bonly\b|\bno idea\b|\bnothing about\b|\bbeyond me\b"
+    r"|\btoo (?:big|large|hard|long)\b",
     re.IGNORECASE,
 )
 
