@@ -21,7 +21,8 @@ from decoding.params import Params
 from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Draft, DraftTree, chain
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import chain
 from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
 from decoding.verification.sampling import pick

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
-from decoding.tree import Draft
+from decoding.trees.draft import Draft
 from decoding.verification.acceptance import plausible
 from decoding.verification.sampling import probabilities
 
@@ -27,8 +27,7 @@ def with_probabilities(
     """The round with all that watched rounds carry (see `Round`). `logits` [n, V] are the target's,
     `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
     sampling = params.sampling
-    node = record.accepted[-1] if record.accepted else 0
-    own = None if record.cut else (node, record.emitted[-1])
+    own = None if record.cut else (record.last_node, record.emitted[-1])
     parents = torch.tensor((0, *record.parents[1:]), device=logits.device)
     before = logits.float().log_softmax(-1)
     after = probabilities(logits, sampling)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+
+from decoding.trees.shape import TreeShape, tree_shape
 
 
 class TokenFate(StrEnum):
@@ -14,7 +15,7 @@ class TokenFate(StrEnum):
     PLAIN = "plain"  # the target's token in a round that drafted nothing
     ACCEPTED = "accepted"  # drafted, tested, kept
     REJECTED = "rejected"  # drafted, tested, thrown away
-    DROPPED = "dropped"  # drafted behind a rejected token, never tested
+    DROPPED = "dropped"  # drafted after a rejected token or after the end, never tested
     BONUS = "bonus"  # the target's own token after a path that was accepted to its end
     CORRECTION = "correction"  # the target's own token where a draft was rejected
 
@@ -63,17 +64,6 @@ class TokenProbs:
     entropy: float
     top: tuple[Likely, ...]
     own_p: tuple[float, float]
-
-
-@lru_cache(maxsize=1024)
-def _level_sizes(parents: tuple[int, ...]) -> tuple[int, ...]:
-    depths, sizes = [0], [1]
-    for parent in parents[1:]:
-        depths.append(depths[parent] + 1)
-        if depths[-1] == len(sizes):
-            sizes.append(0)
-        sizes[depths[-1]] += 1
-    return tuple(sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +130,45 @@ class Round:
         return len(self.tokens) - 1
 
     @property
-    def level_sizes(self) -> tuple[int, ...]:
-        """How many nodes there are at each depth, the root's 1 first."""
-        return _level_sizes(self.parents)
+    def shape(self) -> TreeShape:
+        return tree_shape(self.parents)
+
+    @property
+    def last_node(self) -> int:
+        """The last accepted node, or the root: the target's own token follows it."""
+        return self.accepted[-1] if self.accepted else 0
 
     @property
     def cut(self) -> bool:
-        """The generation ended within the path: what would have come behind it is not known."""
+        """The generation ended within the path: what would have followed is not known."""
         return len(self.emitted) == len(self.accepted)
+
+    @property
+    def rejected_path(self) -> tuple[int, ...]:
+        """The most likely drafts after the last accepted node; () where the round was cut."""
+        if self.cut:
+            return ()
+        children, node, path = self.shape.children, self.last_node, []
+        while children[node]:
+            node = children[node][0]
+            path.append(node)
+        return tuple(path)
+
+    def parent(self, node: int) -> int:
+        """The node that a token follows: its parent, or for the target's own token (-1) the last
+        accepted one."""
+        return self.parents[node] if node > 0 else self.last_node
+
+    def fate(self, node: int) -> TokenFate:
+        """What became of a drafted node, or (-1) of the target's own token that ended the round."""
+        if node < 0:
+            if not self.drafted:
+                return TokenFate.PLAIN
+            return TokenFate.CORRECTION if self.tested > len(self.accepted) else TokenFate.BONUS
+        if node in self.accepted:
+            return TokenFate.ACCEPTED
+        parent = self.parents[node]
+        tested = parent == 0 or parent in self.accepted
+        if tested and not (self.cut and parent == self.last_node):
+            return TokenFate.REJECTED
+        return TokenFate.DROPPED

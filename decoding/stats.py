@@ -37,7 +37,7 @@ def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
     found: list[Position] = []
     for record in rounds:
         accepted = len(record.accepted)
-        drafted = accepted if record.cut else len(record.level_sizes) - 1
+        drafted = accepted if record.cut else record.shape.depth
         found.extend(Position() for _ in range(drafted - len(found)))
         for place, position in enumerate(found[:drafted], 1):
             position.drafted += 1

@@ -23,7 +23,6 @@ from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import TreeShape
 
 CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
@@ -175,21 +174,13 @@ class Lane:
     def events(self, record: Round) -> tuple[TokenEvent, ...]:
         """The round's tokens in the order of display. Call it once for every round, in order."""
         push, ghost = self._detokenizer.push, self._detokenizer.ghost
-        accepted = len(record.accepted)
-        events = [
-            TokenEvent(token, push(token), TokenFate.ACCEPTED, record.index, node)
-            for node, token in zip(record.accepted, record.emitted, strict=False)
-        ]
-        failed = record.tested > accepted
-        for node in _unused_path(record):
-            fate = TokenFate.REJECTED if failed and len(events) == accepted else TokenFate.DROPPED
-            token = record.tokens[node]
-            events.append(TokenEvent(token, ghost(token), fate, record.index, node))
-        for token in record.emitted[accepted:]:
-            fate = TokenFate.CORRECTION if failed else TokenFate.BONUS
-            if not record.drafted:
-                fate = TokenFate.PLAIN
-            events.append(TokenEvent(token, push(token), fate, record.index))
+        events = []
+        for node in (*record.accepted, *record.rejected_path):
+            fate, token = record.fate(node), record.tokens[node]
+            text = ghost(token) if fate.ghost else push(token)
+            events.append(TokenEvent(token, text, fate, record.index, node))
+        for token in record.emitted[len(record.accepted) :]:
+            events.append(TokenEvent(token, push(token), record.fate(-1), record.index))
         self._shown += "".join(event.text for event in events if not event.fate.ghost)
         return tuple(self._closed(events) if self.finished else events)
 
@@ -276,20 +267,6 @@ class Lane:
 
 def _on_gpu(family: LoadedModels) -> bool:
     return family.target.device.type == "cuda"
-
-
-def _unused_path(record: Round) -> list[int]:
-    """The most likely drafts behind the accepted ones (first children come first), none where the
-    round was cut by the end of the generation."""
-    if len(record.emitted) == len(record.accepted):
-        return []
-    children = TreeShape(record.parents).children
-    node = record.accepted[-1] if record.accepted else 0
-    path: list[int] = []
-    while children[node]:
-        node = children[node][0]
-        path.append(node)
-    return path
 
 
 def answer_seed(seed: int, run: int, use: str = "") -> int:

@@ -112,7 +112,7 @@ class AutoGamma:
         if not self._rounds:
             self._cost = self._ask_cost()
         self._rounds += 1
-        sizes = record.level_sizes
+        sizes = record.shape.level_sizes
         drafted = len(sizes) - 1
         # A draft model that sat out some rounds has to catch up: that says nothing about the next.
         if drafted and self._drafted:

@@ -139,13 +139,13 @@ def _seconds(
     """[g]: expected seconds of a round with gamma g. Parts are medians; what happens besides now
     and then is spread over all, so that together they take as long as the rounds did."""
     verify = _verify_cost([*rounds, *others], pass_costs)
-    made = [(len(r.level_sizes) - 1, r.draft_seconds) for r in asked if r.drafted]
+    made = [(r.shape.depth, r.draft_seconds) for r in asked if r.drafted]
     line = robust_line(made or [(1, 0.0)], proportional=not at_once)
     rest = median(_rest(record) for record in asked)
     deepest = max([most, *(levels for levels, _ in made)])
     draft = [0.0, *(line(levels) for levels in range(1, deepest + 1))]
     modelled, totals = 0.0, [0.0] * (most + 1)
-    shapes = Counter((record.level_sizes, record.gamma) for record in asked)
+    shapes = Counter((record.shape.level_sizes, record.gamma) for record in asked)
     for (sizes, gamma), count in shapes.items():
         levels, nodes = len(sizes) - 1, list(accumulate(sizes))
         modelled += count * (draft[levels] + verify(nodes[-1]) + rest)

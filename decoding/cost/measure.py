@@ -9,7 +9,8 @@ import torch
 
 from decoding.cost.curve import Curve
 from decoding.model.target import Target
-from decoding.tree import DraftTree, chain
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import chain
 
 PROMPT = 64  # tokens before the nodes
 SIZES = (1, 4, 8, 16, 32, 64)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft
+from decoding.trees.draft import Draft
 
 Needs = Literal["none", "last", "final", "taps"]
 

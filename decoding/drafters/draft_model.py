@@ -14,7 +14,8 @@ from decoding.drafters.base import Needs
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, chain
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
 from decoding.verification.sampling import draw, probabilities
 

@@ -30,7 +30,7 @@ from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import PREFILL_CHUNK, Target
 from decoding.params import SamplingParams
-from decoding.tree import CandidatePool, Draft, DraftTree
+from decoding.trees.draft import CandidatePool, Draft, DraftTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from decoding.drafters.static_tree import Choices, candidates
-from decoding.tree import CandidatePool, TreeShape
+from decoding.trees.draft import CandidatePool
+from decoding.trees.shape import TreeShape
 
 MAX_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from decoding.drafters.base import Needs
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, chain
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import chain
 
 
 class Lookup:

@@ -18,7 +18,7 @@ from decoding.drafters.base import Needs
 from decoding.drafters.static_tree import NAMED, Candidates, Choices, candidates, optimal_tree, trim
 from decoding.model.target import Target
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree
+from decoding.trees.draft import Draft, DraftTree
 
 
 class MedusaHeads:

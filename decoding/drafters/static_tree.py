@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from decoding.errors import InputError
-from decoding.tree import TreeShape
+from decoding.trees.shape import TreeShape
 
 Choices = tuple[tuple[int, ...], ...]
 

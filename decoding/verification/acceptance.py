@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, TreeShape
+from decoding.trees.draft import Draft
+from decoding.trees.shape import TreeShape
 from decoding.verification.noise import Noise
 from decoding.verification.sampling import draw, pick, probabilities
 

@@ -20,7 +20,7 @@ from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.probes import TOP, probe_first_token
 from decoding.round import Round
-from decoding.tree import TreeShape
+from decoding.trees.shape import TreeShape
 from tests.support.families import VOCAB, build, hf_greedy
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
@@ -164,7 +164,7 @@ def test_who_does_not_look_pays_nothing_and_gets_the_same(
     name: str, sampling: SamplingParams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = watched(drafter_of(name), sampling, gamma=3)
-    monkeypatch.setattr(loop, "with_evidence", lambda *a: pytest.fail("nobody looks"))
+    monkeypatch.setattr(loop, "with_probabilities", lambda *a: pytest.fail("nobody looks"))
     decoder = Decoder(Target(build("llama")), drafter_of(name))
     params = Params(sampling, max_new_tokens=12, gamma=3)
     unseen = list(decoder.generate(PROMPT, params, seed=3))

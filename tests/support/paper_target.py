@@ -15,7 +15,7 @@ from torch import Tensor
 
 from decoding.model.target import ForwardOutput
 from decoding.params import SamplingParams
-from decoding.tree import DraftTree
+from decoding.trees.draft import DraftTree
 
 Ids = tuple[int, ...]
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from decoding.drafters.base import Needs
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, TreeShape, chain
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import TreeShape, chain
 
 
 def random_shape(rng: random.Random, nodes: int, depth: int) -> TreeShape:

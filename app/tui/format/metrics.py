@@ -34,7 +34,7 @@ def percent(share: float | None) -> str:
 def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
     """How many rounds had 0, 1, 2, ... accepted tokens."""
     lengths = [len(record.accepted) for record in rounds]
-    most = max((max(len(r.accepted), len(r.level_sizes) - 1) for r in rounds), default=0)
+    most = max((max(len(r.accepted), r.shape.depth) for r in rounds), default=0)
     counts = [lengths.count(length) for length in range(most + 1)]
     top = max(counts)
     cells = max(4, width - 14)

@@ -112,7 +112,7 @@ class TokenFacts:
         if strategy in EAGLE:
             return f"{self.lane.info.title}, level {depth}{guess}"
         who = "copied by lookup" if strategy == "lookup" else "the draft model"
-        return f"{who}, token {depth} of {len(record.level_sizes) - 1} in its draft{guess}"
+        return f"{who}, token {depth} of {record.shape.depth} in its draft{guess}"
 
     @property
     def fate(self) -> str:

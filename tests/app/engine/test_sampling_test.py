@@ -27,7 +27,7 @@ from decoding.drafters.static_tree import NAMED
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Draft
+from decoding.trees.draft import Draft
 from decoding.verification.acceptance import VerifyResult, accept
 from decoding.verification.noise import Noise
 from tests.support.listening import Open, ids_of, of

@@ -19,7 +19,7 @@ from app.models.loaded import LoadedModels, load_models
 from app.strategies.registry import LaneSpec
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Draft
+from decoding.trees.draft import Draft
 from decoding.verification.acceptance import VerifyResult
 from tests.support.listening import ids_of, of, reason_of
 

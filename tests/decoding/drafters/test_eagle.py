@@ -24,7 +24,8 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.tree import Draft, TreeShape
+from decoding.trees.draft import Draft
+from decoding.trees.shape import TreeShape
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
 from tests.decoding.test_lossless import PROMPT as SHORT
 from tests.support.chi_square import assert_drawn_from

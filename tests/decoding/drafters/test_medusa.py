@@ -14,7 +14,8 @@ from decoding.drafters.medusa import Medusa, MedusaHeads
 from decoding.drafters.static_tree import NAMED, Choices, parse_choices
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.tree import Draft, DraftTree, TreeShape
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import TreeShape
 from decoding.verification.acceptance import accept_typical
 from tests.support.families import build, hf_greedy
 from tests.support.seeded import seeded

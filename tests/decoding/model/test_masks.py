@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from decoding.tree import DraftTree, TreeShape
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import TreeShape
 from tests.support.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 
 PREFIX = tuple((7 * i + 3) % VOCAB for i in range(CONTEXT))

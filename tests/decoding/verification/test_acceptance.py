@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, TreeShape, chain
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import TreeShape, chain
 from decoding.verification import acceptance
 from decoding.verification.acceptance import VerifyResult, accept, walk
 from decoding.verification.noise import Noise, exponential

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.params import SamplingParams
-from decoding.tree import Draft, DraftTree, TreeShape
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import TreeShape
 from decoding.verification.acceptance import accept_typical
 from tests.support.seeded import seeded
 

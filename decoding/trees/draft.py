@@ -1,70 +1,13 @@
-"""The draft of one round as a tree of tokens. Node 0 is the root: the last committed token."""
+"""What a drafter proposes in one round: a tree of tokens, and what it knows of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 
-import numpy as np
-import torch
 from torch import Tensor
 
-
-@dataclass(frozen=True)
-class TreeShape:
-    """Parents of the nodes, parents before children; `parents[0]` is -1."""
-
-    parents: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        if not self.parents or self.parents[0] != -1:
-            raise ValueError("a tree begins with its root, whose parent is -1")
-        for node, parent in enumerate(self.parents[1:], 1):
-            if not 0 <= parent < node:
-                raise ValueError(f"node {node}: its parent {parent} must come before it")
-
-    def __len__(self) -> int:
-        return len(self.parents)
-
-    @cached_property
-    def is_chain(self) -> bool:
-        return self.parents == tuple(range(-1, len(self.parents) - 1))
-
-    @cached_property
-    def depths(self) -> tuple[int, ...]:
-        depths = [0]
-        for parent in self.parents[1:]:
-            depths.append(depths[parent] + 1)
-        return tuple(depths)
-
-    @cached_property
-    def children(self) -> tuple[tuple[int, ...], ...]:
-        children: list[list[int]] = [[] for _ in self.parents]
-        for node, parent in enumerate(self.parents[1:], 1):
-            children[parent].append(node)
-        return tuple(map(tuple, children))
-
-    def path(self, node: int) -> tuple[int, ...]:
-        """Nodes from the root (left out) down to `node`."""
-        nodes: list[int] = []
-        while node > 0:
-            nodes.append(node)
-            node = self.parents[node]
-        return tuple(reversed(nodes))
-
-    def ancestors(self) -> Tensor:
-        """bool [n, n]: row i sees column j when j is i or an ancestor of i."""
-        seen = np.eye(len(self), dtype=bool)  # numpy: a tenth of torch's time a row
-        for node, parent in enumerate(self.parents[1:], 1):
-            seen[node] |= seen[parent]
-        return torch.from_numpy(seen)
-
-
-@lru_cache(maxsize=256)
-def chain(gamma: int) -> TreeShape:
-    """A root with `gamma` drafted tokens behind it, one after the other."""
-    return TreeShape(tuple(range(-1, gamma)))
+from decoding.trees.shape import TreeShape
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.tree import TreeShape, chain
+from decoding.model.target import ancestors
+from decoding.trees.shape import TreeShape, chain
 
 
 @st.composite
@@ -26,7 +27,7 @@ def climb(parents: tuple[int, ...], node: int) -> list[int]:
 @given(parents_lists())
 def test_paths_depths_ancestors_and_children_agree(parents: tuple[int, ...]) -> None:
     shape = TreeShape(parents)
-    seen = shape.ancestors()
+    seen = ancestors(shape)
     assert len(shape) == len(parents)
     for node in range(len(parents)):
         above = climb(parents, node)

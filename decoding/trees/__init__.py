@@ -1,0 +1,1 @@
+"""Draft trees: their shape (no torch), and the tokens that a drafter puts on it."""
