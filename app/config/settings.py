@@ -207,10 +207,10 @@ class Settings(LaneSettings, BaseSettings):
     @property
     def keymap(self) -> dict[str, str]:
         """The user's own keys by action. Raises InputError."""
-        from app.tui.keys.user_keymap import checked
+        from app.tui.user_keymap import parse_keymap
 
         try:
-            return checked(self.keys)
+            return parse_keymap(self.keys)
         except ValueError as error:
             raise InputError(f"{_source('keys')}: {error}") from error
 

@@ -33,7 +33,7 @@ from app.tui.actions.conversations import Conversations
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.run import RunActions
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
-from app.tui.keys.user_keymap import names, spoken
+from app.tui.keys.key_names import key_label, key_labels
 from app.tui.palette import commands
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
@@ -275,10 +275,10 @@ class SpecchatApp(App[None]):
 
     def set_keymap(self, keymap: Mapping[str, str]) -> None:
         super().set_keymap(dict(keymap))
-        self.state.keys = names(keymap)
+        self.state.keys = key_labels(keymap)
 
     def get_key_display(self, binding: Binding) -> str:
-        return spoken(binding.key)
+        return key_label(binding.key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """So that the inks have colours under any of Textual's own themes as well."""

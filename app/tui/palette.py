@@ -10,7 +10,7 @@ from textual.app import App, SystemCommand
 from app.engine.events import DEFAULT_TREE
 from app.strategies.registry import STRATEGIES, WHAT
 from app.tui.keys.bindings import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
-from app.tui.keys.user_keymap import live, spoken
+from app.tui.keys.key_names import active_bindings, key_label
 from app.tui.screens.lanes import MainScreen
 from app.tui.state.sliders import SLIDERS, shown
 
@@ -21,8 +21,8 @@ STATIC = "The same shape in every round, {} tokens deep"
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
     for node, bindings in ((app, [*run_keys(screen.state), *APP_KEYS]), (screen, VIEW_KEYS)):
         keys: dict[str, list[str]] = {}
-        for binding in live(app, bindings):
-            keys.setdefault(binding.action, []).append(spoken(binding.key))
+        for binding in active_bindings(app, bindings):
+            keys.setdefault(binding.action, []).append(key_label(binding.key))
         for binding in bindings:
             action = binding.action
             wanted = action != "command_palette" and not lane_key(binding)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from app.engine.events import DEFAULT_TREE, LaneInfo, Loading
 from app.strategies.registry import WHAT
 from app.text.plural import pluralize
+from app.tui.format.parts import Part
 from app.tui.format.tree import time_bar
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.tokens.lens import SCALES, STEPS
 from app.tui.tokens.token_text import GLYPHS, DisplayOptions
-from app.tui.widgets.split_line import Part
 from decoding.round import Round
 
 MARKS = {

@@ -11,7 +11,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from app.text.terminal_text import shortened
-from app.tui.keys.user_keymap import first_key
+from app.tui.keys.key_names import first_key
 
 
 class ExamplesScreen(ModalScreen[str | None]):

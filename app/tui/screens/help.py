@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from app.tui.format.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
 from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
-from app.tui.keys.user_keymap import first_key, in_short, live
+from app.tui.keys.key_names import active_bindings, compact_keys, first_key
 from app.tui.state.app_state import AppState
 from app.tui.widgets.definition_list import DefinitionList, Term
 from app.tui.widgets.prompt import Prompt
@@ -46,10 +46,10 @@ class HelpScreen(ModalScreen[None]):
             keys = self._keys([*run_keys(self._state), *VIEW_KEYS, *APP_KEYS])
             numbers = (
                 self.app.get_key_display(each)
-                for each in live(self.app, VIEW_KEYS)
+                for each in active_bindings(self.app, VIEW_KEYS)
                 if lane_key(each)
             )
-            lanes = (in_short(numbers), "Lanes: switch one on or off; with tabs: go to it")
+            lanes = (compact_keys(numbers), "Lanes: switch one on or off; with tabs: go to it")
             yield from section("Keys", [*keys, lanes])
             yield from section(
                 "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)
@@ -75,7 +75,7 @@ class HelpScreen(ModalScreen[None]):
         """An entry for each action. Nine for the lanes would push the rest off the screen."""
         keys: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
-        for binding in live(self.app, bindings):
+        for binding in active_bindings(self.app, bindings):
             if not lane_key(binding) and allowed(self._state, binding.action):
                 keys.setdefault(binding.action, []).append(self.app.get_key_display(binding))
                 texts[binding.action] = binding.tooltip

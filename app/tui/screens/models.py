@@ -25,7 +25,7 @@ from app.models.hub import shown_as
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.background import run_in_background
-from app.tui.keys.user_keymap import first_key
+from app.tui.keys.key_names import first_key
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60

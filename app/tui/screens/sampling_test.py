@@ -14,7 +14,7 @@ from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
 from app.tui.format.labels import share_bar
 from app.tui.format.sampling_test import intro, table, verdict
-from app.tui.keys.user_keymap import first_key
+from app.tui.keys.key_names import first_key
 
 REPETITIONS = 400
 MORE = 4  # times as many

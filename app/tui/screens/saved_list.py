@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from app.text.terminal_text import shortened
 from app.tui.background import run_in_background
-from app.tui.keys.user_keymap import first_key
+from app.tui.keys.key_names import first_key
 from decoding.errors import InputError
 
 Kept = TypeVar("Kept")

@@ -9,7 +9,7 @@ from app.engine.events import DEFAULT_TREE
 from app.strategies.registry import ACTS_ON, EAGLE, MEDUSA
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.widgets.slider import Scale, steps
+from app.tui.state.scale import Scale, evenly
 from decoding.params import Params, flat
 
 MIN_TOKENS = 16
@@ -17,11 +17,11 @@ TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
-def token_places(context: int) -> tuple[int, ...]:
+def token_stops(context: int) -> tuple[int, ...]:
     """16, 24, 32, 48, 64, ... and at the end all that the model's context holds."""
     powers = [MIN_TOKENS << n for n in range((context // MIN_TOKENS).bit_length())]
-    places = [place for power in powers for place in (power, power * 3 // 2)]
-    return (*(place for place in places if place < context), context)
+    stops = [stop for power in powers for stop in (power, power * 3 // 2)]
+    return (*(stop for stop in stops if stop < context), context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +47,23 @@ SLIDERS = (
     SliderSpec("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
          "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
          "auto: what pays most, round by round"),
-    SliderSpec("temperature", "temp", Scale(steps(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
-    SliderSpec("top_p", "top-p", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+    SliderSpec("temperature", "temp", Scale(evenly(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),
+    SliderSpec("top_p", "top-p", Scale(evenly(0.05, 1.0, 0.05), decimals=2),
          "Draw from the likeliest tokens that make up this much. 1 is off", greedy=SAMPLED),
     SliderSpec("top_k", "top-k", Scale(TOP_K, {0: "off"}),
          "Draw from this many of the likeliest tokens", greedy=SAMPLED),
     SliderSpec("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
          "Draw from tokens that have at least this part of the likeliest one's probability",
          greedy=SAMPLED),
-    SliderSpec("max_new_tokens", "tokens", Scale(token_places(4096)),
+    SliderSpec("max_new_tokens", "tokens", Scale(token_stops(4096)),
          "The longest answer in tokens; a running one ends there too"),
     SliderSpec("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
          "Nodes that are verified, the root included; auto: what pays"),
     SliderSpec("eagle_top_k", "branch", Scale((None, *range(1, 17)), {None: "auto"}),
          "Guesses of each node that is tried; 1 is a chain"),
-    SliderSpec("epsilon", "eps", Scale(steps(0.01, 1.0, 0.01), decimals=2),
+    SliderSpec("epsilon", "eps", Scale(evenly(0.01, 1.0, 0.01), decimals=2),
          "epsilon: the least probability that a drafted token needs", PLAIN),
-    SliderSpec("delta", "delta", Scale(steps(0.05, 1.0, 0.05), decimals=2),
+    SliderSpec("delta", "delta", Scale(evenly(0.05, 1.0, 0.05), decimals=2),
          "delta: where the target is unsure, delta × exp(-entropy) is enough", PLAIN),
 )  # fmt: skip
 

@@ -22,11 +22,11 @@ from app.tui.format.metrics import (
     range_line,
     time_lines,
 )
+from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
-from app.tui.widgets.split_line import Part
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."

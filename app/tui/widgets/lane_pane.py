@@ -9,9 +9,10 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from app.tui.format.labels import folded, lane_figures, lane_title, why_off
+from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.widgets.split_line import Part, SplitLine
+from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_view import TokenView
 
 

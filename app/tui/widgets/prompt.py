@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
-from app.tui.keys.user_keymap import live
+from app.tui.keys.key_names import active_bindings
 
 
 class Prompt(TextArea):
@@ -46,7 +46,7 @@ class Prompt(TextArea):
         """Our bindings act here, in turn with the letters before them. As priority bindings they
         would overtake letters that still wait in this widget's queue when keys come in a burst;
         as plain ones they would come too late, TextArea makes a line break of Enter itself."""
-        for binding in live(self.app, self.BINDINGS):
+        for binding in active_bindings(self.app, self.BINDINGS):
             if binding.key == event.key:
                 event.stop()
                 event.prevent_default()

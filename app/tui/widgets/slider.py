@@ -1,10 +1,8 @@
-"""A slider of one row, for whole and for broken numbers, for keys and for the mouse."""
+"""A slider of one row, moved by keys or with the mouse."""
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from textual import events
 from textual.binding import Binding
@@ -12,70 +10,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from app.tui.state.scale import Scale, Value
+
 LABEL_CELLS = 6
 VALUE_CELLS = 5
-
-
-Value = float | str | None  # a number, or a word such as None that a setting takes as well
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """The places of a slider from left to right: first those that are no numbers, then ascending
-    numbers. `names` are shown in place of some values."""
-
-    places: tuple[Value, ...]
-    names: Mapping[Value, str] = field(default_factory=dict)
-    decimals: int = 0
-
-    @property
-    def last(self) -> int:
-        return len(self.places) - 1
-
-    def value(self, position: int) -> Value:
-        return self.places[min(max(position, 0), self.last)]
-
-    def position(self, value: Value) -> int:
-        """The nearest place: a value from the command line may lie between two."""
-        if value in self.places or not isinstance(value, int | float):
-            return self.places.index(value) if value in self.places else 0
-        behind = self._behind(value)
-        before = max(behind - 1, self._words)
-        here, there = self.places[before], self.places[min(behind, self.last)]
-        assert isinstance(here, int | float) and isinstance(there, int | float)
-        return before if abs(value - here) <= abs(there - value) else behind
-
-    def beside(self, value: Value, steps: int) -> Value:
-        """The value so many places away. From between two places the first step leads to the next
-        one; from behind an end none leads further away."""
-        if value in self.places or not isinstance(value, int | float):
-            return self.value(self.position(value) + steps)
-        behind = self._behind(value)
-        if behind > self.last if steps > 0 else behind == 0:
-            return value
-        return self.value(behind + steps - (steps > 0))
-
-    @property
-    def _words(self) -> int:
-        """How many places are no numbers."""
-        return sum(not isinstance(place, int | float) for place in self.places)
-
-    def _behind(self, value: float) -> int:
-        """The first place behind a number."""
-        return bisect(self.places, value, lo=self._words)  # type: ignore[type-var]
-
-    def text(self, value: Value) -> str:
-        """In full where it lies between two places."""
-        if value in self.names:
-            return self.names[value]
-        if not isinstance(value, int | float):
-            return str(value)
-        return f"{value:.{self.decimals}f}" if value in self.places else f"{value:g}"
-
-
-def steps(low: float, high: float, step: float) -> tuple[float, ...]:
-    """Numbers from `low` to `high`, both included."""
-    return tuple(round(low + n * step, 6) for n in range(round((high - low) / step) + 1))
 
 
 class Slider(Widget, can_focus=True):

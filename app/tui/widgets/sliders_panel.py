@@ -13,8 +13,9 @@ from textual.message import Message
 
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.state.sliders import SLIDERS, shown, token_places, why_idle
-from app.tui.widgets.slider import Scale, Slider
+from app.tui.state.scale import Scale
+from app.tui.state.sliders import SLIDERS, shown, token_stops, why_idle
+from app.tui.widgets.slider import Slider
 from decoding.params import Params, flat, with_settings
 
 
@@ -56,8 +57,8 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         self._lane = lane = state.lanes.get(name)
         values = flat(lane.own(self.params) if lane else self.params)
         if state.loaded:
-            places = token_places(state.loaded.context)
-            self.slider("max_new_tokens").set_scale(Scale(places))
+            stops = token_stops(state.loaded.context)
+            self.slider("max_new_tokens").set_scale(Scale(stops))
         for knob in SLIDERS:
             slider = self.slider(knob.name)
             slider.display = shown(knob, state, lane)

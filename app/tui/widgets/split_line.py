@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -11,14 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from app.tui.format.glossary import explain
-
-
-class Part(NamedTuple):
-    """A piece of the row. Those with the highest `rank` go first; rank 0 always stays."""
-
-    text: str
-    style: str = ""
-    rank: int = 0
+from app.tui.format.parts import Part
 
 
 class SplitLine(Widget):

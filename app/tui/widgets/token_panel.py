@@ -12,13 +12,13 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.format.labels import LOSSY, unseen, why_off
+from app.tui.format.parts import Part
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.format.tree import probability, token_name
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
-from app.tui.widgets.split_line import Part
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")

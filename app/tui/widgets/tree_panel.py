@@ -14,11 +14,12 @@ from app.tui.format.labels import (
     unseen,
     why_off,
 )
+from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.panel import Panel
-from app.tui.widgets.split_line import Part, SplitLine
+from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 

@@ -14,8 +14,9 @@ from app.config.settings import ModelOptions
 from app.engine.events import RunRejected, SamplingTest
 from app.models.library import ModelLibrary
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
-from app.tui.keys.user_keymap import check, in_short, scopes, spoken
+from app.tui.keys.key_names import compact_keys, key_label
 from app.tui.screens import models
+from app.tui.user_keymap import binding_scopes, check_keymap
 from tests.support.scripted import prefilled
 from tests.support.stage import Play
 
@@ -57,14 +58,14 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
 
 def test_keys_have_names_in_sentences() -> None:
     keys = ("escape", "f2", "space", "ctrl+q", "left_square_bracket", "x", "delete", "shift+left")
-    assert [spoken(key) for key in keys] == [
+    assert [key_label(key) for key in keys] == [
         "Esc", "F2", "Space", "Ctrl+Q", "[", "x", "Delete", "Shift+←",
     ]  # fmt: skip
 
 
 def test_the_users_keys_are_checked() -> None:
-    check({"view.ghosts": "c", "view.look": "x"})  # they change places
-    check({"app.help": "f1, ctrl+t, ?, %"})
+    check_keymap({"view.ghosts": "c", "view.look": "x"})  # they change places
+    check_keymap({"app.help": "f1, ctrl+t, ?, %"})
     for keys, words in (
         ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
         ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…"),
@@ -75,7 +76,7 @@ def test_the_users_keys_are_checked() -> None:
         ({"prompt.newline": "enter"}, "both prompt.run and prompt.newline"),
     ):
         with pytest.raises(ValueError, match=words):
-            check(keys)
+            check_keymap(keys)
 
 
 def test_every_binding_of_ours_can_be_changed() -> None:
@@ -84,7 +85,7 @@ def test_every_binding_of_ours_can_be_changed() -> None:
             yield each
             yield from below(each)
 
-    known = {binding.id for bindings in scopes().values() for binding in bindings}
+    known = {binding.id for bindings in binding_scopes().values() for binding in bindings}
     for owner in below(DOMNode):
         if owner.__module__.startswith("app."):
             for binding in owner.__dict__.get("BINDINGS", ()):
@@ -115,8 +116,8 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
 
 
 def test_lane_keys_are_said_in_short() -> None:
-    assert in_short("123456789") == "1-9"
-    assert in_short(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"
+    assert compact_keys("123456789") == "1-9"
+    assert compact_keys(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"
 
 
 async def test_no_text_speaks_of_a_key_that_was_changed(
@@ -124,7 +125,9 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
 ) -> None:
     """Every key is another one here, all of them Armenian letters; Textual's own stay."""
     monkeypatch.setattr(models, "cached", lambda: [])
-    ids = dict.fromkeys(binding.id for bindings in scopes().values() for binding in bindings)
+    ids = dict.fromkeys(
+        binding.id for bindings in binding_scopes().values() for binding in bindings
+    )
     letters = filter(str.isalpha, map(chr, range(0x531, 0x600)))
     keys = dict(zip(map(str, ids), letters, strict=False))
     options = {

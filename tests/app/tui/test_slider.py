@@ -8,14 +8,15 @@ import pytest
 from textual import events
 
 from app.engine.events import Finished
-from app.tui.state.sliders import SLIDERS, token_places
-from app.tui.widgets.slider import LABEL_CELLS, Scale, Slider, steps
+from app.tui.state.scale import Scale, evenly
+from app.tui.state.sliders import SLIDERS, token_stops
+from app.tui.widgets.slider import LABEL_CELLS, Slider
 from decoding.params import Params, SamplingParams, flat
 from tests.support.scripted import lane, stepped
 from tests.support.stage import Play, Stage
 
 GAMMA = Scale((None, "auto", *range(17)), {None: "each"})
-TOP_P = Scale(steps(0.05, 1.0, 0.05), decimals=2)
+TOP_P = Scale(evenly(0.05, 1.0, 0.05), decimals=2)
 
 
 def test_words_stand_before_the_numbers() -> None:
@@ -54,7 +55,7 @@ def test_a_value_between_two_places_is_shown_in_full() -> None:
 
 @pytest.mark.parametrize("context", [10, 100, 2048, 40960])
 def test_the_longest_answer_is_as_long_as_the_context(context: int) -> None:
-    places = token_places(context)
+    places = token_stops(context)
     assert places[-1] == context and list(places) == sorted(set(places))
     assert len(places) < 30
 

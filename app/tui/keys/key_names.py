@@ -1,0 +1,70 @@
+"""What keys are called in sentences and lists, with the user's own keys taken into account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from textual.app import App
+from textual.binding import Binding, BindingsMap, BindingType
+from textual.keys import format_key
+
+from app.tui.keys.bindings import APP_KEYS, CURSOR_KEYS, RUN_KEYS, VIEW_KEYS
+
+WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
+
+
+def apply_keymap(bindings: Iterable[BindingType], keymap: Mapping[str, str]) -> list[Binding]:
+    """One binding for each key, after the user's keymap has been applied."""
+    return [
+        each
+        for binding in bindings
+        if isinstance(binding, Binding)
+        for _, each in BindingsMap([_with_keys(binding, keymap)])
+    ]
+
+
+def _with_keys(binding: Binding, keymap: Mapping[str, str]) -> Binding:
+    return binding.with_key(keymap.get(binding.id or "", binding.key))
+
+
+def active_bindings(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
+    """The bindings with this app's keymap applied."""
+    return apply_keymap(bindings, app._keymap)  # there is no public way to ask for it
+
+
+def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> str:
+    """The label of the first key that the action has in this app."""
+    return next(
+        key_label(each.key) for each in active_bindings(app, bindings) if each.action == action
+    )
+
+
+def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:
+    """The label of the first key of each action of the app and of the token cursor, by the
+    binding's id."""
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *CURSOR_KEYS]
+    return {str(each.id): key_label(each.key) for each in reversed(apply_keymap(bindings, keymap))}
+
+
+def compact_keys(keys: Iterable[str]) -> str:
+    """Keys in a row, consecutive digits as a range: ! 2-9."""
+    runs: list[list[str]] = []
+    for key in keys:
+        before = runs[-1][-1] if runs else ""
+        if key.isdigit() and before.isdigit() and int(key) == int(before) + 1:
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    return " ".join("-".join(dict.fromkeys((run[0], run[-1]))) for run in runs)
+
+
+def key_label(key: str) -> str:
+    """A key as people write it: Esc, F2, Ctrl+Q, [."""
+    *modifiers, base = key.split("+")
+    name = format_key(base)
+    if base in WORDS or len(name) > 1:
+        name = WORDS.get(base, base.capitalize())
+    elif modifiers:
+        name = name.upper()
+    return "+".join([*(each.capitalize() for each in modifiers), name])
