@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
-from decoding.drafters.base import Drafter
+from decoding.drafters.base import DraftContext, Drafter
 from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.clock import Clock
@@ -208,7 +208,8 @@ class Decoder:
         """The drafter's tree behind the last committed token, or that token alone."""
         draft = None
         if self.drafter is not None and gamma > 0:
-            draft = self.drafter.propose(self._ids, gamma, params.sampling, self._noise.generator)
+            context = DraftContext(self._ids, gamma, params, self._noise.generator)
+            draft = self.drafter.propose(context)
         if draft is None:
             root = torch.tensor(self._ids[-1:], device=self.target.device)
             draft = Draft(DraftTree(chain(0), root))

@@ -47,7 +47,7 @@ class Params:
     "auto" takes, round by round, what is expected to give the most tokens per second.
     `acceptance` "typical" is Medusa's rule with its `epsilon` and `delta`: lossy, it acts above
     temperature 0 and only on deterministic trees. `eagle_total_tokens` (root included) and
-    `eagle_top_k` shape EAGLE's dynamic tree; None leaves them to what pays.
+    `eagle_top_k` shape EAGLE's dynamic tree; None leaves them to the drafter's own tree.
     """
 
     sampling: SamplingParams = field(default_factory=SamplingParams)

@@ -16,13 +16,13 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
-from decoding.drafters.static_tree import NAMED, Choices
 from decoding.params import Params, with_settings
 from decoding.probes import probe_first_token
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
+from decoding.trees.static import NAMED_TREES, Choices
 
 CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
@@ -51,9 +51,9 @@ class Lane:
             if self._decoder.drafter is not None:
                 self.default_gamma = self._decoder.drafter.default_gamma
             if spec.strategy == "medusa":
-                self._trees = {DEFAULT_TREE: family.choices, **NAMED}
+                self._trees = {DEFAULT_TREE: family.choices, **NAMED_TREES}
             elif spec.strategy in family.eagles:
-                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED}
+                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED_TREES}
 
     @property
     def available(self) -> bool:
@@ -131,7 +131,7 @@ class Lane:
         if self.spec.strategy == "drafter":
             shared = None
         begun = time.perf_counter()
-        params = self._ready(params)
+        params = self.own(params)
         first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
@@ -148,7 +148,7 @@ class Lane:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
         if not self.available:
             return
-        params = self._ready(Params(max_new_tokens=12))
+        params = self.own(Params(max_new_tokens=12))
         self._decoder.start([0, 0], params, 0)
         for _ in range(2):
             self._decoder.step(params)
@@ -162,11 +162,11 @@ class Lane:
         drafter = self._decoder.drafter
         if name != self.tree:
             self.tree = name
-            if isinstance(drafter, Medusa):
+            if isinstance(drafter, Medusa | Eagle):
                 drafter.set_choices(self._trees[name])
 
     def step(self, params: Params) -> Round:
-        record = self._decoder.step(self._ready(params))
+        record = self._decoder.step(self.own(params))
         self.rounds.append(record)
         self.stats.add(record)
         return record
@@ -219,29 +219,11 @@ class Lane:
         most = heads.count if heads else self.default_gamma
         return {tree: min(most, max(map(len, c), default=most)) for tree, c in self._trees.items()}
 
-    def _eagle_tree(self, params: Params) -> EagleTree:
-        """As the settings say; where they are silent, the peers' on a GPU, where verifying costs
-        little, and elsewhere what pays."""
-        on_gpu = _on_gpu(self.family)
-        return EagleTree(
-            params.eagle_total_tokens or (60 if on_gpu else None),
-            params.eagle_top_k or (10 if on_gpu else CPU_TOP_K),
-            self._trees[self.tree],
-        )
-
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
         params = with_settings(params, self.spec.overrides)
         if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
             params = replace(params, acceptance="exact")
-        return params
-
-    def _ready(self, params: Params) -> Params:
-        """The settings of the next round, its drafter told of those that are the drafter's."""
-        params = self.own(params)
-        drafter = self._decoder.drafter
-        if isinstance(drafter, Eagle):
-            drafter.tree = self._eagle_tree(params)
         return params
 
     def _make_decoder(self) -> Decoder:
@@ -258,15 +240,15 @@ class Lane:
             drafter = Medusa(family.medusa, family.choices)
         elif self.spec.strategy in family.eagles:
             head = family.eagles[self.spec.strategy]
-            cost = None if _on_gpu(family) else family.verify_cost
-            drafter = Eagle(head, family.target, verify_cost=cost)
+            # The peers' tree on a GPU, where verifying costs little; elsewhere what pays.
+            on_gpu = family.target.device.type == "cuda"
+            tree = EagleTree() if on_gpu else EagleTree(None, CPU_TOP_K)
+            tree = replace(tree, choices=family.eagle_choices)
+            cost = None if on_gpu else family.verify_cost
+            drafter = Eagle(head, family.target, tree, cost)
         elif self.spec.strategy == "lookup":
             drafter = Lookup(family.target.device)
         return Decoder(family.target, drafter, lambda: family.quick_cost)
-
-
-def _on_gpu(family: LoadedModels) -> bool:
-    return family.target.device.type == "cuda"
 
 
 def answer_seed(seed: int, run: int, use: str = "") -> int:

@@ -30,11 +30,11 @@ from decoding.cost.measure import PROMPT, SIZES, pass_seconds, verify_cost
 from decoding.drafters.eagle import head_on
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
-from decoding.drafters.static_tree import Choices, parse_choices
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.vocabulary import first_difference
+from decoding.trees.static import Choices, parse_choices
 
 QUICK_PASS = 0.02  # seconds; a few dozen are measured
 Progress = Callable[[str, float | None], None]

@@ -1,17 +1,33 @@
-"""What a strategy is: something that proposes a tree of tokens and sees what became of it."""
+"""What a drafter is: something that proposes a tree of tokens and sees what became of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
 
-from decoding.params import SamplingParams
+from decoding.params import Params
 from decoding.trees.draft import Draft
 
 Needs = Literal["none", "last", "final", "taps"]
+
+
+@dataclass(frozen=True, slots=True)
+class DraftContext:
+    """What a drafter is asked for in one round.
+
+    `ids`: everything committed so far; the last id is the root. `gamma`: the longest path wanted,
+    at least 1. `params`: the settings of this round, sampling among them. `generator`: for drafts
+    that are sampled.
+    """
+
+    ids: Sequence[int]
+    gamma: int
+    params: Params
+    generator: torch.Generator
 
 
 class Drafter(Protocol):
@@ -31,15 +47,8 @@ class Drafter(Protocol):
         last one, or where `needs` is "final" or "taps" all but a beginning that the drafter has
         seen."""
 
-    def propose(
-        self,
-        ids: Sequence[int],
-        gamma: int,
-        sampling: SamplingParams,
-        generator: torch.Generator,
-    ) -> Draft | None:
-        """A draft behind `ids` (everything committed; the last id is the root), paths of at most
-        `gamma` >= 1 tokens. None: nothing to propose this time."""
+    def propose(self, context: DraftContext) -> Draft | None:
+        """A tree of drafted tokens that follow the root. None: nothing to propose this time."""
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         """After the round: `ids` are now committed, `accepted` of the proposed tokens stayed,

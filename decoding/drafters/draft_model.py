@@ -10,10 +10,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.drafters.base import Needs
+from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
-from decoding.params import SamplingParams
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
@@ -51,14 +50,9 @@ class DraftModel:
         if new:
             self._prefill(new)
 
-    def propose(
-        self,
-        ids: Sequence[int],
-        gamma: int,
-        sampling: SamplingParams,
-        generator: torch.Generator,
-    ) -> Draft | None:
-        gamma = min(gamma, self.model.context - len(ids) + 1)
+    def propose(self, context: DraftContext) -> Draft | None:
+        ids, sampling = context.ids, context.params.sampling
+        gamma = min(context.gamma, self.model.context - len(ids) + 1)
         if gamma < 1:
             self.note = f"draft model is at its limit of {self.model.context} tokens"
             return None
@@ -78,7 +72,7 @@ class DraftModel:
                 tokens.append(logits.argmax(-1))
             else:
                 rows.append(probabilities(logits, sampling))
-                tokens.append(draw(rows[-1], exponential(rows[-1], generator)))
+                tokens.append(draw(rows[-1], exponential(rows[-1], context.generator)))
         tree = DraftTree(chain(gamma), torch.cat(tokens))
         if not sampling.greedy:
             return Draft(tree, self._padded(rows))

@@ -7,30 +7,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
 
 from decoding.checkpoints.eagle import EagleWeights
-from decoding.drafters.base import Needs
+from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import (
     MAX_NODES,
-    CostAwareTree,
-    Dynamic,
-    Plan,
-    Static,
+    CostAwarePlan,
+    DynamicPlan,
+    StaticPlan,
     TreeCostModel,
+    TreePlan,
 )
-from decoding.drafters.static_tree import Choices, trim
 from decoding.model.attention import causal_mask, folded_attention
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import PREFILL_CHUNK, Target
-from decoding.params import SamplingParams
+from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
+from decoding.trees.static import Choices, truncate_paths
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ def head_on(weights: EagleWeights, target: Target) -> EagleHead:
 
 class Eagle:
     """Drafts with `head` on `target`'s features; the target must be tapped as the head's config
-    says. `tree` may be changed between two rounds.
+    says. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
+    `Params.eagle_top_k` replace its `total` and `top_k`.
 
     Row i of the draft's cache is made of feature i and token i + 1. Only rows of true features
     stay; those of a tree are dropped each round by moving a length. `verify_cost(n)`, the seconds
@@ -85,12 +86,16 @@ class Eagle:
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of the rows behind the cache's
-        self._static = lru_cache(maxsize=16)(partial(Static, device=target.device))
+        self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
         self._payoff = None if verify_cost is None else TreeCostModel(verify_cost)
 
     @property
     def cache_bytes(self) -> int:
         return self._cache.nbytes
+
+    def set_choices(self, choices: Choices) -> None:
+        """Another static tree from the next round on; (): the dynamic one."""
+        self.tree = replace(self.tree, choices=choices)
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
@@ -107,18 +112,12 @@ class Eagle:
             self._catch_up(ids)
         self._pending = [features[-1:]]
 
-    def propose(
-        self,
-        ids: Sequence[int],
-        gamma: int,
-        sampling: SamplingParams,
-        generator: torch.Generator,
-    ) -> Draft | None:
+    def propose(self, context: DraftContext) -> Draft | None:
         begun = time.perf_counter()
+        ids, gamma = context.ids, context.gamma
         hidden = self._catch_up(ids)
         self.head.reserve(self._cache.length + gamma)
-        plan = self._plan(gamma)
-        draft = self._grow(hidden, ids[-1], gamma, plan)
+        draft = self._grow(hidden, ids[-1], gamma, self._plan(gamma, context.params))
         if self._payoff is not None:
             assert draft.pool is not None
             self._payoff.drafted(time.perf_counter() - begun, draft.pool.levels)
@@ -133,14 +132,15 @@ class Eagle:
         if self._payoff is not None:
             self._payoff.accepted(accepted)
 
-    def _plan(self, gamma: int) -> Plan:
+    def _plan(self, gamma: int, params: Params) -> TreePlan:
         tree, most = self.tree, self.head.config.draft_vocab
         if tree.choices:
-            return self._static(trim(tree.choices, gamma, most))
-        width = min(tree.top_k, most)
-        if tree.total is None and self._payoff is not None:
-            return CostAwareTree(width, self._payoff)
-        return Dynamic(width, (tree.total or MAX_NODES) - 1)
+            return self._static(truncate_paths(tree.choices, gamma, most))
+        width = min(params.eagle_top_k or tree.top_k, most)
+        total = params.eagle_total_tokens or tree.total
+        if total is None and self._payoff is not None:
+            return CostAwarePlan(width, self._payoff)
+        return DynamicPlan(width, (total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
         """Run the rows of true features that came since, [1, n, H] -> the last one's [1, 1, H]."""
@@ -166,7 +166,7 @@ class Eagle:
             self._cache.length += rows
         return out[:, -1:]
 
-    def _grow(self, hidden: Tensor, root: int, gamma: int, plan: Plan) -> Draft:
+    def _grow(self, hidden: Tensor, root: int, gamma: int, plan: TreePlan) -> Draft:
         """Levels of guesses behind the root, whose hidden state [1, 1, H] says what follows."""
         k = plan.width
         prefix = self._cache.length

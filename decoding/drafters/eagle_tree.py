@@ -13,15 +13,15 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from decoding.drafters.static_tree import Choices, candidates
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape
+from decoding.trees.static import Choices, build_tree
 
 MAX_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class SelectedNodes:
     """`guesses` [n-1] of the pool, in its order, the tree that they and the root make, and each
     node's rank (the root's is 0)."""
 
@@ -30,7 +30,7 @@ class Kept:
     ranks: tuple[int, ...]
 
 
-class Plan(Protocol):
+class TreePlan(Protocol):
     """How a tree is grown. `width`: guesses of each node that is run."""
 
     width: int
@@ -39,11 +39,11 @@ class Plan(Protocol):
         """Which of a level's guesses [n] are run, by what is known of their summed
         log-probabilities `scores` [n]; None: the tree is deep enough."""
 
-    def keep(self, pool: CandidatePool) -> Kept:
+    def keep(self, pool: CandidatePool) -> SelectedNodes:
         """The guesses to verify, in the pool's order."""
 
 
-class Dynamic:
+class DynamicPlan:
     """EAGLE-2: every level runs its `width` most likely guesses; the `count` most likely of all
     are verified."""
 
@@ -54,11 +54,11 @@ class Dynamic:
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return scores.topk(self.width).indices
 
-    def keep(self, pool: CandidatePool) -> Kept:
+    def keep(self, pool: CandidatePool) -> SelectedNodes:
         return prune(pool, self.count)
 
 
-class CostAwareTree(Dynamic):
+class CostAwarePlan(DynamicPlan):
     """The same, as deep and as large as pays on this machine: see `TreeCostModel`."""
 
     def __init__(self, width: int, payoff: TreeCostModel) -> None:
@@ -67,18 +67,19 @@ class CostAwareTree(Dynamic):
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
-        return best.indices if self._payoff.deeper(float(best.values[0].exp())) else None
+        pays = self._payoff.another_level_pays(float(best.values[0].exp()))
+        return best.indices if pays else None
 
-    def keep(self, pool: CandidatePool) -> Kept:
+    def keep(self, pool: CandidatePool) -> SelectedNodes:
         likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
         return prune(pool, self._payoff.best_size(likely))
 
 
-class Static:
+class StaticPlan:
     """The same paths of ranks every round; only nodes that have children are run."""
 
     def __init__(self, choices: Choices, device: torch.device) -> None:
-        tree = candidates(choices)
+        tree = build_tree(choices)
         self.width = tree.width
         self._frontiers: list[Tensor] = []
         place, offset = {0: 0}, 0  # of each node that is run: its row in its level
@@ -93,16 +94,18 @@ class Static:
             inner = [n for n in nodes if tree.shape.children[n]]
             place = {n: row for row, n in enumerate(inner)}
             self._frontiers.append(torch.tensor([index[n] for n in inner], device=device))
-        self._kept = Kept(torch.tensor(pool_index, device=device), tree.shape, (0, *tree.ranks))
+        self._kept = SelectedNodes(
+            torch.tensor(pool_index, device=device), tree.shape, (0, *tree.ranks)
+        )
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return self._frontiers[level] if len(self._frontiers[level]) else None
 
-    def keep(self, pool: CandidatePool) -> Kept:
+    def keep(self, pool: CandidatePool) -> SelectedNodes:
         return self._kept
 
 
-def prune(pool: CandidatePool, count: int) -> Kept:
+def prune(pool: CandidatePool, count: int) -> SelectedNodes:
     """The `count` most likely nodes of the pool. Ties go to the earlier one: log p can be exactly
     0, and no child may stay without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
@@ -112,7 +115,7 @@ def prune(pool: CandidatePool, count: int) -> Kept:
     parents = parents.masked_fill(pool.parents[keep] < 0, 0)
     of_guesses, of_nodes = torch.stack([keep, parents]).tolist()
     ranks = (0, *(guess % pool.width for guess in of_guesses))
-    return Kept(keep, TreeShape((-1, *of_nodes)), ranks)
+    return SelectedNodes(keep, TreeShape((-1, *of_nodes)), ranks)
 
 
 @dataclass(slots=True)
@@ -132,7 +135,7 @@ class TreeCostModel:
     _rate: float = 0.0  # tokens a second that the last tree was expected to give
     _of_last: float = 0.0  # drafts expected to be accepted, unscaled
 
-    def deeper(self, likely: float) -> bool:
+    def another_level_pays(self, likely: float) -> bool:
         """Whether a level below nodes of which the most likely has probability `likely` can pay for
         itself and one more node to verify. What its other nodes add was seen to be about half as
         much again."""

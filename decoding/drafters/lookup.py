@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.drafters.base import Needs
-from decoding.params import SamplingParams
+from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 
@@ -38,17 +37,11 @@ class Lookup:
         self._follows.clear()
         self._index(ids)
 
-    def propose(
-        self,
-        ids: Sequence[int],
-        gamma: int,
-        sampling: SamplingParams,
-        generator: torch.Generator,
-    ) -> Draft | None:
-        copied = self.find(ids, gamma)
+    def propose(self, context: DraftContext) -> Draft | None:
+        copied = self.find(context.ids, context.gamma)
         if not copied:
             return None
-        tokens = torch.tensor([ids[-1], *copied], device=self._device)
+        tokens = torch.tensor([context.ids[-1], *copied], device=self._device)
         return Draft(DraftTree(chain(len(copied)), tokens))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:

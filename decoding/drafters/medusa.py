@@ -14,11 +14,17 @@ from torch.nn import functional
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.cost.measure import seconds
-from decoding.drafters.base import Needs
-from decoding.drafters.static_tree import NAMED, Candidates, Choices, candidates, optimal_tree, trim
+from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
-from decoding.params import SamplingParams
 from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.static import (
+    NAMED_TREES,
+    Choices,
+    StaticTree,
+    build_tree,
+    optimal_tree,
+    truncate_paths,
+)
 
 
 class MedusaHeads:
@@ -83,10 +89,10 @@ class Medusa:
 
     def set_choices(self, choices: Choices) -> None:
         """Another tree, from the next round on; trimmed to the heads and ranks that exist."""
-        trimmed = trim(choices, self.heads.count, self._vocab)
+        trimmed = truncate_paths(choices, self.heads.count, self._vocab)
         longest = max((len(path) for path in choices), default=0)
         self.note = None
-        if trimmed != trim(choices, longest, 1 << 62):
+        if trimmed != truncate_paths(choices, longest, 1 << 62):
             self.note = f"tree trimmed to {self.heads.count} heads"
         self.choices = trimmed
         self.default_gamma = max((len(path) for path in trimmed), default=0)
@@ -95,20 +101,14 @@ class Medusa:
         assert features is not None
         self._hidden = features[-1:]
 
-    def propose(
-        self,
-        ids: Sequence[int],
-        gamma: int,
-        sampling: SamplingParams,
-        generator: torch.Generator,
-    ) -> Draft | None:
+    def propose(self, context: DraftContext) -> Draft | None:
         if not self.choices:
             return None
-        tree, flat = self._prepared(self.choices, min(gamma, self.heads.count))
+        tree, flat = self._prepared(self.choices, min(context.gamma, self.heads.count))
         assert self._hidden is not None
         logits = self.heads.logits(self._hidden)
         best = logits.topk(tree.width, dim=-1)
-        root = torch.tensor(ids[-1:], device=self._device)
+        root = torch.tensor(context.ids[-1:], device=self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
 
         def own_p() -> Tensor:
@@ -123,9 +123,9 @@ class Medusa:
         self._hidden = features[-1:]
 
 
-def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Candidates, Tensor]:
+def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:
     """The tree cut to `heads` levels, and where its nodes' tokens stand in [k, ranks] flattened."""
-    tree = candidates(trim(choices, heads, 1 << 62))
+    tree = build_tree(truncate_paths(choices, heads, 1 << 62))
     flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
     return tree, torch.tensor(flat, device=device)
 
@@ -138,7 +138,7 @@ def default_choices(
     measured the heads. The most likely chain of one is left where no tree pays: the lane is there
     to show it."""
     if not heads.accuracy:
-        return NAMED["small"]
+        return NAMED_TREES["small"]
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         asking = seconds(lambda: heads.guesses(state, 10), target.device)

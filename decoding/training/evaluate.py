@@ -10,11 +10,11 @@ from torch import Tensor
 
 from decoding.decoder import Decoder
 from decoding.drafters.medusa import Medusa, MedusaHeads
-from decoding.drafters.static_tree import Choices
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
+from decoding.trees.static import Choices
 
 RANKS = 10  # guesses a head is measured at
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.drafters.base import Needs
-from decoding.params import SamplingParams
+from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
 
@@ -43,9 +42,8 @@ class RandomTrees:
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         pass
 
-    def propose(
-        self, ids: Sequence[int], gamma: int, sampling: SamplingParams, generator: torch.Generator
-    ) -> Draft | None:
+    def propose(self, context: DraftContext) -> Draft | None:
+        ids, gamma = context.ids, context.gamma
         self.gammas.append(gamma)
         shape = random_shape(self.rng, self.rng.randint(0, self.nodes), gamma)
         ahead = self.truth[len(ids) - self.prompt :]
@@ -70,9 +68,8 @@ class Oracle(RandomTrees):
     def __init__(self, prompt: int, truth: Sequence[int]) -> None:
         super().__init__(1, 0, prompt, truth)
 
-    def propose(
-        self, ids: Sequence[int], gamma: int, sampling: SamplingParams, generator: torch.Generator
-    ) -> Draft | None:
+    def propose(self, context: DraftContext) -> Draft | None:
+        ids, gamma = context.ids, context.gamma
         self.gammas.append(gamma)
         ahead = self.truth[len(ids) - self.prompt :][:gamma]
         return Draft(DraftTree(chain(len(ahead)), torch.tensor([ids[-1], *ahead])))

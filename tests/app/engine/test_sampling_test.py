@@ -23,11 +23,11 @@ from app.strategies.registry import LaneSpec
 from decoding import decoder as loop
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.drafters.medusa import MedusaHeads
-from decoding.drafters.static_tree import NAMED
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
+from decoding.trees.static import NAMED_TREES
 from decoding.verification.acceptance import VerifyResult, accept
 from decoding.verification.noise import Noise
 from tests.support.listening import Open, ids_of, of
@@ -103,7 +103,7 @@ def test_the_lossy_rule_is_named_and_seen(family: LoadedModels) -> None:
     zeros = torch.zeros(3, 1, 32, 32)
     heads = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), family.target)
     known = {name: why for name, why in family.missing.items() if name != "medusa"}
-    with_heads = replace(family, medusa=heads, choices=NAMED["chain"], missing=known)
+    with_heads = replace(family, medusa=heads, choices=NAMED_TREES["chain"], missing=known)
     loose = replace(COLD, acceptance="typical", epsilon=1e-9)
     (*_, last) = proofs(with_heads, "medusa", loose)
     assert last.lossy and last.p_value is not None and last.p_value < 1e-12

@@ -16,16 +16,17 @@ from torch import Tensor
 from decoding.checkpoints.eagle import Version
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
+from decoding.drafters.base import DraftContext
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import TreeCostModel
-from decoding.drafters.static_tree import NAMED
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
+from decoding.trees.static import NAMED_TREES
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
 from tests.decoding.test_lossless import PROMPT as SHORT
 from tests.support.chi_square import assert_drawn_from
@@ -41,7 +42,7 @@ TREES = {
     "broad": EagleTree(60, 40),
     "narrow": EagleTree(3, 3),  # nodes are tried that are not worth verifying
     "chain": EagleTree(6, 1),
-    "static": EagleTree(choices=NAMED["wide"]),
+    "static": EagleTree(choices=NAMED_TREES["wide"]),
 }
 
 
@@ -108,7 +109,7 @@ def started(drafter: Eagle, target: Target, ids: Sequence[int]) -> None:
 
 
 def propose(drafter: Eagle, ids: Sequence[int], gamma: int) -> Draft:
-    draft = drafter.propose(list(ids), gamma, SamplingParams(), torch.Generator())
+    draft = drafter.propose(DraftContext(list(ids), gamma, Params(), torch.Generator()))
     assert draft is not None
     return draft
 
@@ -149,6 +150,16 @@ def test_a_static_tree_has_the_ranks_that_were_asked_for(version: Version) -> No
             path += (int(plain.log_p(path).topk(rank + 1).indices[-1]),)
         expected.add(path)
     assert paths(draft) == expected
+
+
+def test_settings_of_the_round_replace_those_of_the_drafters_tree() -> None:
+    target = Target(build("llama"))
+    decoder = Decoder(target, eagle(target, "eagle3"))
+    decoder.start(PROMPT, Params(), 0)
+    assert not decoder.step(Params(gamma=3)).shape.is_chain
+    chain = decoder.step(Params(gamma=3, eagle_top_k=1))
+    assert chain.shape.is_chain and chain.drafted == 3
+    assert decoder.step(Params(gamma=3, eagle_total_tokens=9)).drafted == 8
 
 
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "phi", "qwen3", "opt"])
@@ -311,7 +322,7 @@ def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
 def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
     payoff = TreeCostModel(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
     payoff.best_size([0.9, 0.8, 0.7])
-    assert payoff.deeper(0.9) and not payoff.deeper(0.02)
+    assert payoff.another_level_pays(0.9) and not payoff.another_level_pays(0.02)
 
 
 def test_paying_trees_are_exact_and_of_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:

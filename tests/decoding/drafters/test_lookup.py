@@ -7,9 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from decoding.drafters.base import DraftContext
 from decoding.drafters.lookup import Lookup
 from decoding.model.prefix import common_prefix
-from decoding.params import SamplingParams
+from decoding.params import Params
 
 FEW_IDS = st.lists(st.integers(0, 3), min_size=1, max_size=30)
 
@@ -25,6 +26,10 @@ def brute_force(ids: list[int], gamma: int, max_ngram: int) -> list[int]:
                     text.append(text[end + i])
                 return text[len(ids) :]
     return []
+
+
+def context(ids: list[int]) -> DraftContext:
+    return DraftContext(ids, 5, Params(), torch.Generator())
 
 
 def lookup_over(ids: list[int], max_ngram: int = 4) -> Lookup:
@@ -66,7 +71,7 @@ def test_a_new_prompt_forgets_the_old_one(old: list[int], new: list[int]) -> Non
 )
 def test_examples(ids: list[int], drafted: list[int]) -> None:
     lookup = lookup_over(ids)
-    draft = lookup.propose(ids, 5, SamplingParams(), torch.Generator())
+    draft = lookup.propose(context(ids))
     assert draft is not None and draft.q is None
     assert draft.tree.tokens.tolist() == [ids[-1], *drafted]
     assert draft.tree.shape.is_chain
@@ -74,7 +79,7 @@ def test_examples(ids: list[int], drafted: list[int]) -> None:
 
 @pytest.mark.parametrize("ids", [[1], [1, 2, 3]], ids=str)
 def test_nothing_found_is_nothing_proposed(ids: list[int]) -> None:
-    assert lookup_over(ids).propose(ids, 5, SamplingParams(), torch.Generator()) is None
+    assert lookup_over(ids).propose(context(ids)) is None
 
 
 @given(FEW_IDS, FEW_IDS, FEW_IDS)

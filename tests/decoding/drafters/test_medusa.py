@@ -11,11 +11,11 @@ from torch import Tensor
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.decoder import Decoder
 from decoding.drafters.medusa import Medusa, MedusaHeads
-from decoding.drafters.static_tree import NAMED, Choices, parse_choices
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape
+from decoding.trees.static import NAMED_TREES, Choices, parse_choices
 from decoding.verification.acceptance import accept_typical
 from tests.support.families import build, hf_greedy
 from tests.support.seeded import seeded
@@ -45,7 +45,7 @@ def medusa(target: Target, choices: Choices, **kwargs: int) -> Decoder:
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "opt"])
 @pytest.mark.parametrize("tree", ["chain", "small", "wide"])
 def test_greedy_ids_equal_generate(family: str, tree: str) -> None:
-    decoder = medusa(Target(build(family)), NAMED[tree])
+    decoder = medusa(Target(build(family)), NAMED_TREES[tree])
     for gamma in (None, 0, 1, 2, 9):
         list(decoder.generate(PROMPT, Params(max_new_tokens=24, gamma=gamma)))
         assert decoder.generated == hf_greedy(family, PROMPT, 24)
@@ -60,7 +60,7 @@ def test_trees_deeper_than_the_heads_are_trimmed_and_say_so() -> None:
 
 def test_up_to_the_context_limit() -> None:
     target = Target(build("llama"))
-    decoder = medusa(target, NAMED["wide"])
+    decoder = medusa(target, NAMED_TREES["wide"])
     prompt = PROMPT * 12
     list(decoder.generate(prompt, Params(max_new_tokens=200)))
     assert len(prompt) + len(decoder.generated) == target.context + 1
@@ -117,7 +117,7 @@ def test_watched_rounds_tell_what_the_heads_thought(token_map: Tensor | None) ->
         token_map,
     )
     heads = MedusaHeads(weights, target)
-    decoder = Decoder(target, Medusa(heads, NAMED["small"]))
+    decoder = Decoder(target, Medusa(heads, NAMED_TREES["small"]))
     decoder.watched = True
     decoder.start(PROMPT, Params(), 0)
     record = decoder.step(Params())

@@ -16,7 +16,7 @@ Choices = tuple[tuple[int, ...], ...]
 
 # Trees by name. `chain` follows each head's first guess; the others branch where the first heads
 # are least sure. All are trimmed to the heads that exist.
-NAMED: dict[str, Choices] = {
+NAMED_TREES: dict[str, Choices] = {
     "chain": ((0, 0, 0, 0, 0, 0, 0, 0),),
     "small": ((0, 0, 0), (0, 1), (1, 0), (2,)),
     "wide": ((0, 0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 2), (1, 0, 0), (1, 1), (2, 0), (3,), (4,)),
@@ -24,7 +24,7 @@ NAMED: dict[str, Choices] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class StaticTree:
     """A tree of candidates: `shape` with the root, and for each node behind it the head (0-based)
     and the rank among that head's guesses."""
 
@@ -39,21 +39,21 @@ class Candidates:
 
 
 @lru_cache(maxsize=128)
-def candidates(choices: Choices) -> Candidates:
+def build_tree(choices: Choices) -> StaticTree:
     """The tree of these paths. Prefixes that are not listed are added, so that a list of all
     candidates and a list of the longest paths alone give the same tree. Nodes come by depth, then
     by rank: the most likely child first."""
     paths = {path[:n] for path in choices for n in range(1, len(path) + 1)}
     ordered = sorted(paths, key=lambda path: (len(path), path))
     index: dict[tuple[int, ...], int] = {(): 0} | {path: i for i, path in enumerate(ordered, 1)}
-    return Candidates(
+    return StaticTree(
         TreeShape((-1, *(index[path[:-1]] for path in ordered))),
         tuple(len(path) - 1 for path in ordered),
         tuple(path[-1] for path in ordered),
     )
 
 
-def trim(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
+def truncate_paths(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
     """Cut paths at the number of heads, drop those with a rank that is not offered, keep what
     comes before it."""
     kept: set[tuple[int, ...]] = set()
@@ -67,15 +67,15 @@ def trim(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
 
 def parse_choices(text: str) -> Choices:
     """Choices by name, as JSON, or from a JSON file. Raises InputError in one line."""
-    if text in NAMED:
-        return NAMED[text]
+    if text in NAMED_TREES:
+        return NAMED_TREES[text]
     source = text
     if not text.lstrip().startswith("["):
         file = Path(text).expanduser()
         if not file.is_file():
             raise InputError(
                 f"tree '{text}': no such file; give JSON such as [[0],[0,0],[1]], a "
-                f"file, or one of {', '.join(NAMED)}"
+                f"file, or one of {', '.join(NAMED_TREES)}"
             )
         source = file.read_text(encoding="utf-8")
     try:

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.drafters.static_tree import NAMED, candidates, optimal_tree, parse_choices, trim
 from decoding.errors import InputError
+from decoding.trees.static import (
+    NAMED_TREES,
+    build_tree,
+    optimal_tree,
+    parse_choices,
+    truncate_paths,
+)
 
 PATHS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple), min_size=1)
 
@@ -18,13 +24,13 @@ PATHS = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple),
 def test_all_candidates_and_unique_paths_give_the_same_tree() -> None:
     unique = ((0, 0, 0, 0), (0, 1, 0), (1, 0), (1, 1))
     every = ((0,), (0, 0), (1,), (0, 1), (0, 0, 0), (1, 0), (1, 1), (0, 0, 0, 0), (0, 1, 0))
-    assert candidates(unique) == candidates(every)
-    assert len(candidates(unique).shape) == 10
+    assert build_tree(unique) == build_tree(every)
+    assert len(build_tree(unique).shape) == 10
 
 
 @given(PATHS)
 def test_every_path_is_in_the_tree_at_its_heads_and_ranks(paths: list[tuple[int, ...]]) -> None:
-    tree = candidates(tuple(paths))
+    tree = build_tree(tuple(paths))
     found = set()
     for node in range(1, len(tree.shape)):
         way = tree.shape.path(node)
@@ -36,7 +42,7 @@ def test_every_path_is_in_the_tree_at_its_heads_and_ranks(paths: list[tuple[int,
 
 @given(PATHS, st.integers(1, 4), st.integers(1, 5))
 def test_trimmed_trees_fit(paths: list[tuple[int, ...]], heads: int, ranks: int) -> None:
-    for path in trim(paths, heads, ranks):
+    for path in truncate_paths(paths, heads, ranks):
         assert len(path) <= heads and max(path) < ranks
 
 
@@ -83,7 +89,7 @@ def test_bad_choices_are_refused_in_one_line(text: str, line: str) -> None:
 
 
 def test_choices_by_name_json_and_file(tmp_path: Path) -> None:
-    assert parse_choices("chain") == NAMED["chain"]
+    assert parse_choices("chain") == NAMED_TREES["chain"]
     assert parse_choices("[[0], [0, 1]]") == ((0,), (0, 1))
     (tmp_path / "tree.json").write_text("[[0], [2]]")
     assert parse_choices(str(tmp_path / "tree.json")) == ((0,), (2,))
