@@ -40,15 +40,6 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class PastTurn:
-    """A turn of an earlier conversation: its prompt, and what each lane answered."""
-
-    prompt: str
-    run: int
-    answers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
 class Loading:
     what: str
     fraction: float | None  # None: not known

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import torch
 
+from app.engine.commands import AddLane, LaneChange, OpenModels, RemoveLane, SetOverrides
 from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
-from app.engine.mailbox import AddLane, Change, Mailbox, Models, RemoveLane, SetOverrides
+from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
 from app.engine.turn import describe
 from app.models.loaded import load_drafter, load_models, needs_loading
@@ -25,7 +26,7 @@ class Lanes:
 
     def __init__(
         self,
-        models: Models,
+        models: OpenModels,
         mailbox: Mailbox,
         prompts: Callable[[], tuple[str, ...]],
         back: bool = False,
@@ -66,7 +67,7 @@ class Lanes:
     def __contains__(self, name: object) -> bool:
         return any(lane.spec.name == name for lane in self._lanes)
 
-    def release(self) -> Models:
+    def release(self) -> OpenModels:
         """Free all models and caches; what it takes to load them again."""
         trees = self._mailbox.trees
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
@@ -84,7 +85,7 @@ class Lanes:
         else is said under it must not be taken for another's."""
         if idle:
             self._gone.clear()
-        later: list[Change] = []
+        later: list[LaneChange] = []
         changed = False
         while mailbox.changes:
             change = mailbox.changes.popleft()
@@ -98,10 +99,10 @@ class Lanes:
             used = memory(self.family, self._lanes)
             mailbox.emit(LanesChanged(self._infos(), weights(self.family), used))
 
-    def _must_load(self, change: Change) -> bool:
+    def _must_load(self, change: LaneChange) -> bool:
         return isinstance(change, AddLane) and needs_loading(self.family, change.spec.strategy)
 
-    def _carry_out(self, change: Change) -> None:
+    def _carry_out(self, change: LaneChange) -> None:
         names = [lane.spec.name for lane in self._lanes]
         match change:
             case AddLane(spec, after):

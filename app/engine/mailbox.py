@@ -5,77 +5,29 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from app.config.settings import ModelOptions
+from app.engine.commands import LaneChange, OpenModels, StartSamplingTest, Turn
 from app.engine.events import Event, Schedule, Timed
-from app.strategies.registry import LaneSpec
 from decoding.params import Params
-
-
-@dataclass(slots=True)
-class Turn:
-    """A prompt and what each lane answered."""
-
-    prompt: str
-    run: int
-    answers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class AddLane:
-    spec: LaneSpec
-    after: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveLane:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetOverrides:
-    lane: str
-    overrides: Mapping[str, Any]
-
-
-Change = AddLane | RemoveLane | SetOverrides
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SamplingTestRequest:
-    """A lane draws as plain sampling does: to be tried so many times."""
-
-    lane: str
-    repetitions: int
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What to load, and the lanes on it."""
-
-    options: ModelOptions
-    specs: tuple[LaneSpec, ...]
 
 
 class Mailbox:
     """Written by the screen, read by the thread at the start of each round. Whatever the thread
     may wait for is changed under `wake`."""
 
-    def __init__(self, models: Models, params: Params, seed: int, schedule: Schedule) -> None:
+    def __init__(self, models: OpenModels, params: Params, seed: int, schedule: Schedule) -> None:
         self.wake = threading.Condition()
-        self.models: Models | None = models  # to be loaded
+        self.models: OpenModels | None = models  # to be loaded
         self.params, self.seed, self.schedule = params, seed, schedule
         self.switched_off: set[str] = set()
         self.leader: str | None = None
         self.watched: frozenset[str] = frozenset()
         self.trees: dict[str, str] = {}
-        self.changes: deque[Change] = deque()
+        self.changes: deque[LaneChange] = deque()
         self.turn: Turn | None = None  # to be answered
-        self.opening: list[Turn] | None = None  # another conversation is to begin with these
-        self.claim: SamplingTestRequest | None = None  # to be tested while no round is running
+        self.opening: tuple[Turn, ...] | None = None  # another conversation is to begin with these
+        self.claim: StartSamplingTest | None = None  # to be tested while no round is running
         self.stopping = False
         self.news = False  # something that counts during a pause as well
         self.paused = False
@@ -90,6 +42,11 @@ class Mailbox:
 
     def drain(self) -> list[Event]:
         return [self._events.popleft() for _ in range(len(self._events))]
+
+    def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
+        """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""
+        self.opening, self.seed = turns, seed
+        self.stopping, self.turn = True, None
 
     def enabled(self, lane: str) -> bool:
         return lane not in self.switched_off
@@ -111,7 +68,7 @@ class Mailbox:
             self.steps = max(self.steps - 1, 0)
             return allowed
 
-    def only(self, claim: SamplingTestRequest, running: bool) -> bool:
+    def only(self, claim: StartSamplingTest, running: bool) -> bool:
         """Whether nothing else is asked for since; `running`: a turn is, and pauses. Changes that
         wait for its end are no news then."""
         goes_on = not self.paused or self.steps or self.news

@@ -10,24 +10,30 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stderr, suppress
+from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.config.settings import ModelOptions
-from app.engine.events import EngineExited, Event, PastTurn, Schedule
+from app.engine.commands import Command, OpenModels
+from app.engine.events import EngineExited, Event
 from app.engine.protocol import Engine
-from app.engine.snapshot import Command, SessionSnapshot
+from app.engine.snapshot import SessionSnapshot
 from app.strategies.registry import LaneSpec
-from decoding.params import Params
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """`Engine.open`, between the commands that came before and those after it."""
 
 
 class EngineFactory(Protocol):
@@ -53,7 +59,7 @@ class SessionProcess:
         self._ended: str | None = None  # how it did
         self._told = False  # that it has ended
         self._connection: Connection | None = None
-        self._outbox: SimpleQueue[Command | None] = SimpleQueue()
+        self._outbox: SimpleQueue[Command | Open | None] = SimpleQueue()
         self._process: BaseProcess | None = None
         self._start()
 
@@ -81,10 +87,10 @@ class SessionProcess:
         if self._opened:
             self.close()
             self._start()
-            for name, arguments in self._standing.commands():
-                self._post(name, *arguments)
+            for command in self._standing.to_commands():
+                self._post(command)
         self._opened = True
-        self._post("open")
+        self._post(Open())
 
     def drain(self) -> list[Event]:
         events: list[Event] = []
@@ -98,71 +104,18 @@ class SessionProcess:
             events.remove(end)
             self.close()  # there is still a process, though nobody in it who would answer
             self._ended = end.message
-        self._standing.heard(events)
+        self._standing.apply_events(events)
         if self._ended is not None:
-            last = [*self._standing.last_words(self._ended)]
-            self._standing.heard(last)
+            last = [*self._standing.closing_events(self._ended)]
+            self._standing.apply_events(last)
             events += last if self._told else [*last, EngineExited(self._ended)]
             self._told = True
         return events
 
-    def run(self, prompt: str) -> None:
-        self._send("run", prompt)
-
-    def again(self) -> None:
-        self._send("again")
-
-    def stop(self) -> None:
-        self._send("stop")
-
-    def pause(self, paused: bool) -> None:
-        self._send("pause", paused)
-
-    def step(self) -> None:
-        self._send("step")
-
-    def new_conversation(self) -> None:
-        self._send("new_conversation")
-
-    def resume(self, turns: Sequence[PastTurn], seed: int) -> None:
-        self._send("resume", turns, seed)
-
-    def set_params(self, params: Params) -> None:
-        self._send("set_params", params)
-
-    def set_enabled(self, lane: str, enabled: bool) -> None:
-        self._send("set_enabled", lane, enabled)
-
-    def set_schedule(self, schedule: Schedule) -> None:
-        self._send("set_schedule", schedule)
-
-    def watch(self, lanes: frozenset[str]) -> None:
-        self._send("watch", lanes)
-
-    def set_tree(self, lane: str, tree: str) -> None:
-        self._send("set_tree", lane, tree)
-
-    def prove(self, lane: str, repetitions: int) -> None:
-        self._send("prove", lane, repetitions)
-
-    def stop_proving(self) -> None:
-        self._send("stop_proving")
-
-    def set_leader(self, lane: str) -> None:
-        self._send("set_leader", lane)
-
-    def add_lane(self, spec: LaneSpec, after: str | None) -> None:
-        self._send("add_lane", spec, after)
-
-    def remove_lane(self, name: str) -> None:
-        self._send("remove_lane", name)
-
-    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None:
-        self._send("pin", lane, dict(overrides))
-
-    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
-        self._send("open_models", options, specs)
-        if self._connection is None:
+    def send(self, command: Command) -> None:
+        self._standing.apply_command(command)
+        self._post(command)
+        if isinstance(command, OpenModels) and self._connection is None:
             self.open()
 
     def close(self) -> None:
@@ -175,13 +128,9 @@ class SessionProcess:
         self._connection = None
         self._outbox.put(None)
 
-    def _send(self, name: str, *arguments: object) -> None:
-        self._standing.told(name, *arguments)
-        self._post(name, *arguments)
-
-    def _post(self, name: str, *arguments: object) -> None:
+    def _post(self, message: Command | Open) -> None:
         if self._connection is not None:
-            self._outbox.put((name, arguments))
+            self._outbox.put(message)
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
@@ -196,7 +145,7 @@ class SessionProcess:
         return f"the decoding process ended{how}"
 
 
-def sender_loop(outbox: SimpleQueue[Command | None], connection: Connection) -> None:
+def sender_loop(outbox: SimpleQueue[Command | Open | None], connection: Connection) -> None:
     """Send commands, in order. A process that only begins, or that has much to say itself, hears
     them late: that must not hold up the screen. Ends with a None, or with the process."""
     with suppress(OSError):  # it has died: `drain` finds that out and says so
@@ -208,16 +157,21 @@ def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
     """The other process: carry out commands, send events. Ends with the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c is the screen's
     _leave_the_terminal()
-    engine = make()
     try:
+        engine = make()
         while True:
             if connection.poll(POLL_SECONDS):
-                name, arguments = connection.recv()
-                getattr(engine, name)(*arguments)
+                message: Command | Open = connection.recv()
+                if isinstance(message, Open):
+                    engine.open()
+                else:
+                    engine.send(message)
             if events := engine.drain():
                 connection.send(events)
     except (EOFError, OSError):
         os._exit(0)  # without waiting for the decode thread
+    except BaseException:
+        os._exit(1)  # at once: the pipe must not end long before there is an exit code to read
 
 
 def _leave_the_terminal() -> None:

@@ -1,5 +1,5 @@
-"""How a session stands, by what it was told and what it said: all that another one must be told to
-go on in its place."""
+"""Snapshot of a session, rebuilt from the commands sent to it and the events it emitted. If the
+decoding process dies, a new one is restored from it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,29 @@ from dataclasses import replace
 from typing import Any
 
 from app.config.settings import ModelOptions
+from app.engine.commands import (
+    Command,
+    NewConversation,
+    OpenModels,
+    RecordProbabilities,
+    Resume,
+    Run,
+    SetEnabled,
+    SetLeader,
+    SetOverrides,
+    SetParams,
+    SetSchedule,
+    SetTree,
+    StartSamplingTest,
+    StopSamplingTest,
+    Turn,
+)
 from app.engine.events import (
     Event,
     Finished,
     LanesChanged,
     Loaded,
     LoadFailed,
-    PastTurn,
     Prefilled,
     RoundFinished,
     RunFinished,
@@ -23,10 +39,7 @@ from app.engine.events import (
     SamplingTest,
     Timed,
 )
-from app.engine.mailbox import Turn
 from app.strategies.registry import LaneSpec
-
-Command = tuple[str, tuple[Any, ...]]
 
 
 class SessionSnapshot:
@@ -37,45 +50,45 @@ class SessionSnapshot:
         self.options, self.specs = options, specs
         self._wished = [options]  # one after the other
         self._there = options  # those that come back where others can't be loaded
-        self._settings: dict[str, tuple[Any, ...]] = {}  # by command
-        self._enabled: dict[str, bool] = {}  # by lane
+        self._settings: dict[type[Command], Command] = {}  # the last one of each kind
+        self._enabled: dict[str, SetEnabled] = {}  # by lane
         self._turns: list[Turn] = []
         self._seed = 0  # of the conversation
         self.next_run = 0
         self._asked: str | None = None  # a prompt that no turn has begun with
         self._turn: Turn | None = None  # the one that is being answered
+        self._texts: dict[str, list[str]] = {}  # of its lanes, one for each event
         self._answering: set[str] = set()  # the lanes that do
         self._claim: SamplingTest | None = None  # what is being proven
         self._at = 0.0  # when something was said last, on the session's clock
 
-    def told(self, command: str, *arguments: Any) -> None:
-        match command, *arguments:
-            case ["run", prompt]:
+    def apply_command(self, command: Command) -> None:
+        match command:
+            case Run(prompt):
                 self._asked = prompt
-            case ["set_params" | "set_schedule" | "set_leader" | "watch", _]:
-                self._settings[command] = arguments
-            case ["set_enabled", lane, enabled]:
-                self._enabled[lane] = enabled
-            case ["set_tree", lane, tree]:
+            case SetParams() | SetSchedule() | SetLeader() | RecordProbabilities():
+                self._settings[type(command)] = command
+            case SetEnabled(lane):
+                self._enabled[lane] = command
+            case SetTree(lane, tree):
                 self._change(lane, tree=tree)
-            case ["pin", lane, overrides]:
+            case SetOverrides(lane, overrides):
                 self._change(lane, overrides=overrides)
-            case ["prove", lane, repetitions]:
+            case StartSamplingTest(lane, repetitions):
                 self._claim = SamplingTest(lane, repetitions=repetitions)
-            case ["stop_proving"]:
+            case StopSamplingTest():
                 self._claim = None
-            case ["new_conversation"]:
+            case NewConversation():
                 self._turns = []
-            case ["resume", turns, seed]:
-                self._turns = [Turn(each.prompt, each.run, dict(each.answers)) for each in turns]
-                self._seed = seed
-                self._count(turn.run for turn in self._turns)
-            case ["open_models", options, specs]:
+            case Resume(turns, seed):
+                self._turns, self._seed = list(turns), seed
+                self._count(turn.run for turn in turns)
+            case OpenModels(options, specs):
                 self.options, self.specs = options, specs
                 self._wished.append(options)
                 self._turns = []
 
-    def heard(self, events: Iterable[Event]) -> None:
+    def apply_events(self, events: Iterable[Event]) -> None:
         for event in events:
             self._hear(event)
 
@@ -89,7 +102,7 @@ class SessionSnapshot:
                     for info in event.lanes
                 )
                 there = {spec.name for spec in self.specs}
-                self._enabled = {name: on for name, on in self._enabled.items() if name in there}
+                self._enabled = {lane: on for lane, on in self._enabled.items() if lane in there}
                 if isinstance(event, Loaded) and not event.back:
                     self._are_there(event.place)
             case LoadFailed(kept=True):
@@ -99,23 +112,25 @@ class SessionSnapshot:
                     self._turns.pop()
                 self._turn = Turn(event.prompt, event.run)
                 self._turns.append(self._turn)
+                self._texts = {}
                 self._count([event.run])
                 self._seed, self._asked = event.seed, None
                 self._answering = set(event.lanes)
             case Prefilled():
-                self._say(event.lane, event.first.text)
+                self._texts[event.lane] = [event.first.text]
             case RoundFinished():
-                self._say(event.lane, "".join(t.text for t in event.tokens if not t.fate.ghost))
+                self._texts[event.lane] += (t.text for t in event.tokens if not t.fate.ghost)
             case Finished():
                 self._answering.discard(event.lane)
             case RunFinished():
-                self._turn = None
+                self._end_turn()
             case RunRejected():
-                self._asked = self._turn = None
+                self._asked = None
+                self._end_turn()
             case SamplingTest() if event.note is not None or event.done == event.repetitions:
                 self._claim = None
 
-    def last_words(self, why: str) -> Iterator[Event]:
+    def closing_events(self, why: str) -> Iterator[Event]:
         """What is still to be said when the session has ended: a turn is as if it had been stopped,
         a prompt that none had begun with goes back, nothing is proven."""
         if self._turn is not None:
@@ -127,14 +142,22 @@ class SessionSnapshot:
         if self._claim is not None:
             yield replace(self._claim, note=why)
 
-    def commands(self) -> Iterator[Command]:
+    def to_commands(self) -> Iterator[Command]:
         """What a new session for `options` and `specs` must be told before it is opened."""
-        yield from self._settings.items()
-        for item in self._enabled.items():
-            yield "set_enabled", item
+        yield from self._settings.values()
+        yield from self._enabled.values()
         if self._turns:
-            turns = [PastTurn(turn.prompt, turn.run, dict(turn.answers)) for turn in self._turns]
-            yield "resume", (turns, self._seed)
+            yield Resume(self._conversation(), self._seed)
+
+    def _conversation(self) -> tuple[Turn, ...]:
+        """All turns, the running one with what its lanes have said so far."""
+        if not self._turns or self._turns[-1] is not self._turn:
+            return tuple(self._turns)
+        answers = {lane: "".join(texts) for lane, texts in self._texts.items()}
+        return (*self._turns[:-1], replace(self._turn, answers=answers))
+
+    def _end_turn(self) -> None:
+        self._turns, self._turn = list(self._conversation()), None
 
     def _are_there(self, place: str) -> None:
         """Others may be wished for since. No name: the demo, which one can only begin with. Medusa
@@ -152,8 +175,3 @@ class SessionSnapshot:
         self.specs = tuple(
             replace(spec, **changed) if spec.name == lane else spec for spec in self.specs
         )
-
-    def _say(self, lane: str, text: str) -> None:
-        if self._turn is not None:
-            answers = self._turn.answers
-            answers[lane] = answers.get(lane, "") + text

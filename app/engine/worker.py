@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from app.engine.commands import OpenModels, StartSamplingTest, Turn
 from app.engine.events import (
     EngineExited,
     LoadFailed,
@@ -15,7 +16,7 @@ from app.engine.events import (
     RunStarted,
     SamplingTest,
 )
-from app.engine.mailbox import Mailbox, Models, SamplingTestRequest, Turn
+from app.engine.mailbox import Mailbox
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
@@ -50,7 +51,7 @@ class Worker:
         self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
         self._prompts = prompts
         self._lanes: Lanes | None = None
-        self.turns: list[Turn] = []
+        self.turns: tuple[Turn, ...] = ()
         self._asked: PromptContext | None = None
 
     def go(self) -> None:
@@ -105,7 +106,7 @@ class Worker:
 
     # Loading
 
-    def _load(self, models: Models) -> None:
+    def _load(self, models: OpenModels) -> None:
         """The models that were there are freed first: there may be no room for both. Where the new
         ones can't be loaded they come back."""
         before = self._lanes.release() if self._lanes else None
@@ -116,7 +117,7 @@ class Worker:
         back = before and before.options != models.options and self._try(before, back=True) is None
         self._mailbox.emit(LoadFailed(complaint, kept=bool(back)))
 
-    def _try(self, models: Models, back: bool = False) -> str | None:
+    def _try(self, models: OpenModels, back: bool = False) -> str | None:
         """What went wrong."""
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
@@ -144,7 +145,7 @@ class Worker:
         running = [lane for lane in lanes if lane.available and mailbox.enabled(lane.spec.name)]
         if not running:
             raise InputError("no lane is switched on")
-        self.turns = [*before, turn]
+        self.turns = (*before, turn)
         mailbox.emit(
             RunStarted(
                 turn.run,
@@ -182,10 +183,10 @@ class Worker:
                 runner.advance(due, mailbox.params)
         stopped = runner.end()
         self._asked = PromptContext(ids, stop, runner.unfinished())
-        turn.answers = runner.answers()
+        self.turns = (*before, replace(turn, answers=runner.answers()))
         mailbox.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
-    def _encode(self, before: list[Turn], prompt: str, family: LoadedModels) -> list[int]:
+    def _encode(self, before: tuple[Turn, ...], prompt: str, family: LoadedModels) -> list[int]:
         ids = family.encode(self._messages(before, prompt), self._raw)
         if len(ids) > family.context:
             raise InputError(
@@ -200,7 +201,7 @@ class Worker:
         eos = frozenset() if self._ignore_eos else family.eos
         return Stop(eos, self._stop_texts, family.decode)
 
-    def _messages(self, before: list[Turn], prompt: str) -> list[dict[str, str]]:
+    def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
         messages = [{"role": "system", "content": self._system}] if self._system else []
         for turn in before:
@@ -222,10 +223,11 @@ class Worker:
         """The last turn of a conversation that was reopened, as it would be asked again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
-        *before, last = self.turns
-        return PromptContext(self._encode(before, last.prompt, family), self._stop(family), {})
+        *_, last = self.turns
+        ids = self._encode(self.turns[:-1], last.prompt, family)
+        return PromptContext(ids, self._stop(family), {})
 
-    def _prove(self, claim: SamplingTestRequest, lanes: Lanes, running: bool) -> None:
+    def _prove(self, claim: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until that is done, or something else is asked for."""
         from app.engine.sampling_test import Place, compare_with_target
         from app.engine.turn import describe

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.engine.events import Finished, Prefilled, RoundFinished
-from app.history.recording import LaneRecord, Recording, Turn
+from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
 from app.strategies.registry import LaneSpec
 from decoding.params import flat
@@ -61,7 +61,7 @@ def _pieces(recording: Recording) -> dict[int, str]:
     return pieces
 
 
-def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
+def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]:
     started = turn.started
     settings: list[dict[str, Any]] = []
     lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
@@ -91,7 +91,7 @@ def _run(index: int, turn: Turn, recording: Recording) -> dict[str, Any]:
 class _Recorded:
     """The comparison as it was seen; implements `app.report.document.Reference`."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: RecordedTurn) -> None:
         ar = next((lane for lane in turn.lanes.values() if lane.info.strategy == "ar"), None)
         self.speed = ar.stats.tokens_per_second if ar else None
         self._ends = {name: lane.end for name, lane in turn.lanes.items()}
@@ -107,7 +107,7 @@ class _Recorded:
         }
 
 
-def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
+def _lane(lane: LaneRecord, turn: RecordedTurn, settings: list[dict[str, Any]]) -> dict[str, Any]:
     report = lane_report(lane, _Recorded(turn), lane.error, trace=False)
     report["rounds"] = [_round(step, turn, settings) for step in lane.steps]
     report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
@@ -121,7 +121,7 @@ def _lane(lane: LaneRecord, turn: Turn, settings: list[dict[str, Any]]) -> dict[
     return report
 
 
-def _first(event: Prefilled, turn: Turn) -> dict[str, Any]:
+def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
     first = {
         "id": event.first.id,
         "text": event.first.text,
@@ -132,7 +132,9 @@ def _first(event: Prefilled, turn: Turn) -> dict[str, Any]:
     return first
 
 
-def _round(step: RoundFinished, turn: Turn, settings: list[dict[str, Any]]) -> dict[str, Any]:
+def _round(
+    step: RoundFinished, turn: RecordedTurn, settings: list[dict[str, Any]]
+) -> dict[str, Any]:
     """`settings` are collected: a round names the place of its own among them."""
     place = None
     if step.params is not None:
@@ -151,6 +153,6 @@ def _round(step: RoundFinished, turn: Turn, settings: list[dict[str, Any]]) -> d
     }
 
 
-def _since(turn: Turn, at: float) -> float:
+def _since(turn: RecordedTurn, at: float) -> float:
     """Seconds since the turn began, to a microsecond."""
     return round(at - turn.started.at, 6)

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from app.engine.events import Finished, Metrics
-from app.history.recording import Recording, Turn
+from app.history.recording import RecordedTurn, Recording
 
 SLUG_CHARACTERS = 40
 COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
@@ -58,7 +58,7 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _table(turn: Turn) -> str:
+def _table(turn: RecordedTurn) -> str:
     ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
     rows = [["lane", *(name for name, _ in COLUMNS), "≡AR"], ["---"] * (len(COLUMNS) + 2)]
     for name, lane in turn.lanes.items():

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from app.engine.commands import Turn
 from app.engine.events import (
     Event,
     Finished,
     LaneInfo,
     Loaded,
     Metrics,
-    PastTurn,
     Prefilled,
     RoundFinished,
     RunFinished,
@@ -25,7 +25,9 @@ from app.strategies.registry import LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
-NO_FIGURES = figures(Stats(), 0, 0, None)  # of rounds as they are read: `Turn.events` knows better
+NO_FIGURES = figures(
+    Stats(), 0, 0, None
+)  # of rounds as they are read: `RecordedTurn.events` knows better
 
 
 @dataclass(slots=True)
@@ -98,7 +100,7 @@ class LaneRecord:
 
 
 @dataclass(slots=True)
-class Turn:
+class RecordedTurn:
     """A prompt and what became of it. One that nobody ended was cut off, by a crash for example."""
 
     started: RunStarted
@@ -134,7 +136,7 @@ class Turn:
 class Tally:
     """Running figures of a turn's lanes: they follow from the rounds, so nobody stores them."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: RecordedTurn) -> None:
         self._lanes = turn.lanes
         self._sums = {name: Stats() for name in turn.lanes}
         ar = (name for name, lane in turn.lanes.items() if lane.info.strategy == "ar")
@@ -163,7 +165,7 @@ class Recording:
     settings: dict[str, Any]
     name: str = ""  # given by the user
     loaded: Loaded | None = None  # the models of the newest turn
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[RecordedTurn] = field(default_factory=list)
 
     @property
     def title(self) -> str:
@@ -190,7 +192,7 @@ class Recording:
                 if self.turns and self.turns[-1].started.run == event.run:
                     self.turns.pop()  # once more: its old answers go
                 started = replace(event, turn=len(self.turns))  # one that broke may be missing
-                self.turns.append(Turn(started, self._lanes(event.lanes)))
+                self.turns.append(RecordedTurn(started, self._lanes(event.lanes)))
             case Prefilled():
                 self.turns[-1].lanes[event.lane].prefilled = event
             case RoundFinished():
@@ -206,8 +208,8 @@ class Recording:
         infos = {info.name: info for info in self.loaded.lanes} if self.loaded else {}
         return {name: LaneRecord(infos[name]) for name in names}
 
-    def past(self) -> list[PastTurn]:
-        """What an engine needs to go on from here."""
-        return [
-            PastTurn(turn.started.prompt, turn.started.run, turn.answers) for turn in self.turns
-        ]
+    def past(self) -> tuple[Turn, ...]:
+        """The conversation, for an engine that is to continue it."""
+        return tuple(
+            Turn(turn.started.prompt, turn.started.run, turn.answers) for turn in self.turns
+        )

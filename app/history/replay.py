@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
-from app.config.settings import ModelOptions
-from app.engine.events import (
-    Event,
-    PastTurn,
-    Prefilled,
-    RoundFinished,
-    RunFinished,
-    Schedule,
-    Timed,
-)
-from app.history.recording import Recording, Turn
-from app.strategies.registry import LaneSpec
-from decoding.params import Params
+from app.engine.commands import Command, Pause, RunAgain, StepRound, Stop
+from app.engine.events import Event, Prefilled, RoundFinished, RunFinished, Timed
+from app.history.recording import RecordedTurn, Recording
 
 LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or somebody thinking
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -28,8 +17,9 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 class ReplayEngine:
     """Implements `app.engine.protocol.Engine` without a model. It begins to play when it is opened.
 
-    Its time is the recording's, idle time cut short. `step` plays exactly one round, `stop` plays
-    the rest of the turn at once, `again` begins from the start; nothing else changes anything.
+    Its time is the recording's, idle time cut short. `StepRound` plays exactly one round, `Stop`
+    plays the rest of the turn at once, `RunAgain` begins from the start; no other command changes
+    what was recorded.
     """
 
     def __init__(
@@ -68,17 +58,16 @@ class ReplayEngine:
         events, self._ready = self._ready, []
         return events
 
-    def again(self) -> None:
-        self._place, self.position = 0, 0.0
-
-    def stop(self) -> None:
-        self._play_through(RunFinished)
-
-    def pause(self, paused: bool) -> None:
-        self.paused = paused
-
-    def step(self) -> None:
-        self._play_through(RoundFinished)
+    def send(self, command: Command) -> None:
+        match command:
+            case RunAgain():
+                self._place, self.position = 0, 0.0
+            case Stop():
+                self._play_through(RunFinished)
+            case Pause(paused):
+                self.paused = paused
+            case StepRound():
+                self._play_through(RoundFinished)
 
     def change_speed(self, direction: int) -> None:
         """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
@@ -104,42 +93,10 @@ class ReplayEngine:
         self._ready.append(event)
         return event
 
-    # What was recorded cannot be changed.
-
-    def run(self, prompt: str) -> None: ...
-
-    def new_conversation(self) -> None: ...
-
-    def resume(self, turns: Sequence[PastTurn], seed: int) -> None: ...
-
-    def set_params(self, params: Params) -> None: ...
-
-    def set_enabled(self, lane: str, enabled: bool) -> None: ...
-
-    def set_schedule(self, schedule: Schedule) -> None: ...
-
-    def watch(self, lanes: frozenset[str]) -> None: ...
-
-    def set_tree(self, lane: str, tree: str) -> None: ...
-
-    def prove(self, lane: str, repetitions: int) -> None: ...
-
-    def stop_proving(self) -> None: ...
-
-    def set_leader(self, lane: str) -> None: ...
-
-    def add_lane(self, spec: LaneSpec, after: str | None) -> None: ...
-
-    def remove_lane(self, name: str) -> None: ...
-
-    def pin(self, lane: str, overrides: Mapping[str, Any]) -> None: ...
-
-    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None: ...
-
     def close(self) -> None: ...
 
 
-def timeline(turns: Sequence[Turn]) -> list[tuple[float, Event]]:
+def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
     """When each event is due, in seconds from the start."""
     found: list[tuple[float, Event]] = []
     now = 0.0

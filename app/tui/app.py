@@ -13,6 +13,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from app.config.presets import Presets
+from app.engine.commands import Pause, SetOverrides, SetParams
 from app.engine.events import (
     EngineExited,
     Event,
@@ -145,7 +146,7 @@ class SpecchatApp(App[None]):
     async def take(self, event: Event) -> None:
         """One event, into the state and into the panes."""
         if self.state.paused and isinstance(event, RunFinished | RunRejected):
-            self.engine.pause(False)  # or the next run would begin paused
+            self.engine.send(Pause(False))  # or the next run would begin paused
         self.state.apply(event)
         await self.main.take(event)
         if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
@@ -225,13 +226,13 @@ class SpecchatApp(App[None]):
 
     @on(SlidersPanel.OverridesChanged)
     def change_overrides(self, event: SlidersPanel.OverridesChanged) -> None:
-        self.engine.pin(event.lane, event.overrides)
+        self.engine.send(SetOverrides(event.lane, event.overrides))
         self.main.show_state()
 
     @on(SlidersPanel.Changed)
     def change_params(self, event: SlidersPanel.Changed) -> None:
         self.state.params = event.params
-        self.engine.set_params(event.params)
+        self.engine.send(SetParams(event.params))
         self.main.show_state()
 
     # Help and looks

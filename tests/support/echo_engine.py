@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from app.config.settings import ModelOptions
+from app.engine.commands import Command, Run, RunAgain, Stop
 from app.engine.events import EngineExited, Event, Loading
 from app.strategies.registry import LaneSpec
 
 
 class EchoEngine:
-    """`run` makes it print or end, `stop` die, `again` raise; `open` says what it was made for."""
+    """Says what it was told. `Run` makes it print or end, `Stop` die, `RunAgain` raise; `open` says
+    what it was made for."""
 
     def __init__(
         self, options: ModelOptions, specs: tuple[LaneSpec, ...], *, first_run: int
@@ -26,32 +28,32 @@ class EchoEngine:
         self._for = f"for {options.target}, {names}, from run {first_run} on"
         self._events: list[Event] = []
 
-    def __getattr__(self, name: str) -> object:
-        def asked(*arguments: object) -> None:
-            self._events.append(Loading(f"{name}{arguments}", None))
+    def open(self) -> None:
+        self._say(self._for)
 
-        return asked
+    def send(self, command: Command) -> None:
+        match command:
+            case Run("break"):
+                self._events.append(EngineExited("it broke"))
+            case Run(prompt):
+                print(prompt)
+                print(prompt, file=sys.stderr)
+                self._say(f"in process {os.getpid()}")
+            case Stop():
+                os.kill(os.getpid(), signal.SIGKILL)
+            case RunAgain():
+                raise RuntimeError("broken")
+            case _:
+                self._say(repr(command))
 
     def drain(self) -> list[Event]:
         events, self._events = self._events, []
         return events
 
-    def open(self) -> None:
-        self._events.append(Loading(self._for, None))
+    def close(self) -> None: ...
 
-    def run(self, prompt: str) -> None:
-        if prompt == "break":
-            self._events.append(EngineExited("it broke"))
-            return
-        print(prompt)
-        print(prompt, file=sys.stderr)
-        self._events.append(Loading(f"in process {os.getpid()}", None))
-
-    def stop(self) -> None:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def again(self) -> None:
-        raise RuntimeError("broken")
+    def _say(self, what: str) -> None:
+        self._events.append(Loading(what, None))
 
 
 def late(

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from app.engine.commands import Run, RunAgain
 from app.engine.events import (
     Event,
     Finished,
@@ -55,9 +56,9 @@ class Listener:
         """All events of one turn: of a prompt, or of the last one again."""
         self.forget()
         if prompt is None:
-            self.session.again()
+            self.session.send(RunAgain())
         else:
-            self.session.run(prompt)
+            self.session.send(Run(prompt))
         return self.rest()
 
     def rest(self) -> list[Event]:

@@ -5,32 +5,43 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from app.engine.commands import Command
 from app.engine.events import Event, LaneInfo, Metrics, Prefilled, RoundFinished
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenFate
 
+C = TypeVar("C", bound=Command)
+
 
 class ScriptedEngine:
     def __init__(self) -> None:
-        self.calls: list[tuple[Any, ...]] = []
+        self.calls: list[Command | str] = []  # commands, "open" and "close", in order
         self._events: deque[Event] = deque()
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
-    def asked(self, name: str) -> list[tuple[Any, ...]]:
-        return [call[1:] for call in self.calls if call[0] == name]
+    def asked(self, kind: type[C]) -> list[C]:
+        return [call for call in self.calls if isinstance(call, kind)]
+
+    @property
+    def opened(self) -> int:
+        """How often."""
+        return self.calls.count("open")
+
+    def open(self) -> None:
+        self.calls.append("open")
+
+    def send(self, command: Command) -> None:
+        self.calls.append(command)
 
     def drain(self) -> list[Event]:
         return [self._events.popleft() for _ in range(len(self._events))]
 
-    def __getattr__(self, name: str) -> Any:
-        """Every other call of the interface is only noted down."""
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda *args: self.calls.append((name, *args))
+    def close(self) -> None:
+        self.calls.append("close")
 
 
 def lane(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 
+from app.engine.commands import Resume
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.history.document import conversation_document
 from app.history.export import markdown, unique_path
@@ -107,7 +108,7 @@ class Conversations:
         between the screen draws and hears keys. Lanes may have been removed since."""
         app = self._app
         assert recording.loaded is not None and app.state.loaded is not None
-        app.engine.resume(recording.past(), recording.seed)
+        app.engine.send(Resume(recording.past(), recording.seed))
         app.forget_conversation()
         rounds: Counter[str] = Counter()
         for event in happened:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from app.config.settings import MODEL_ROLES, ModelOptions
+from app.engine.commands import AddLane, OpenModels, RemoveLane, SetOverrides
 from app.models.library import title_of
 from app.strategies.registry import STRATEGIES, LaneSpec, settings_of
 from app.tui.screens.models import ModelsScreen
@@ -49,7 +50,7 @@ class LaneActions:
             key = state.keys["lane.remove"]
             state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
         else:
-            self._engine.add_lane(spec, behind.info.name if behind else None)
+            self._engine.send(AddLane(spec, behind.info.name if behind else None))
             later = "; it joins in the next run" if state.running else ""
             state.say(f"Another lane: {STRATEGIES[spec.strategy]}{later}")
         self._main.show_state()
@@ -62,7 +63,7 @@ class LaneActions:
             state.say(state.ended or "The last lane stays")
         else:
             state.say(f"{state.label(lane.info.name)} is gone")
-            self._engine.remove_lane(lane.info.name)
+            self._engine.send(RemoveLane(lane.info.name))
         self._main.show_state()
 
     def choose_models(self) -> None:
@@ -81,7 +82,7 @@ class LaneActions:
         else:
             infos = [lane.info for lane in state.lanes.values()]
             specs = tuple(LaneSpec(info.strategy, info.name, info.overrides) for info in infos)
-            self._engine.open_models(options, specs)
+            self._engine.send(OpenModels(options, specs))
             self._app.begin_conversation({name: getattr(options, name) for name in MODEL_ROLES})
             state.begin_anew()
             name = title_of(str(options.target))
@@ -114,4 +115,4 @@ class LaneActions:
 
     def set_overrides(self, lane: LaneState, overrides: dict[str, Any]) -> None:
         lane.set_overrides(overrides)
-        self._engine.pin(lane.info.name, overrides)
+        self._engine.send(SetOverrides(lane.info.name, overrides))

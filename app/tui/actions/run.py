@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.engine.commands import (
+    NewConversation,
+    Pause,
+    Run,
+    RunAgain,
+    SetSchedule,
+    SetTree,
+    StepRound,
+    Stop,
+)
 from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.sliders_panel import SlidersPanel
@@ -62,7 +72,7 @@ class RunActions:
 
     def _run(self, prompt: str) -> None:
         self._state.running = True  # until the engine says otherwise: no second Enter in between
-        self._engine.run(prompt)
+        self._engine.send(Run(prompt))
         self._main.focus_pane()
 
     def _begin_anew(self) -> None:
@@ -77,7 +87,7 @@ class RunActions:
             if self._state.gone:
                 self._begin_anew()
             self._state.running = True
-            self._engine.again()
+            self._engine.send(RunAgain())
             self._main.focus_pane()
         else:
             self._main.prompt.action_submit()
@@ -103,12 +113,12 @@ class RunActions:
 
     def stop(self) -> None:
         if self._state.running:
-            self._engine.stop()
+            self._engine.send(Stop())
 
     def pause(self) -> None:
         if self._state.running:
             self._state.paused = not self._state.paused
-            self._engine.pause(self._state.paused)
+            self._engine.send(Pause(self._state.paused))
             for name, lane in self._state.lanes.items():
                 self._state.look_at(name, lane.cursor)
             self._main.show_state()
@@ -118,7 +128,7 @@ class RunActions:
             return
         if not self._state.paused:
             self.pause()
-        self._engine.step()
+        self._engine.send(StepRound())
 
     def prove(self) -> None:
         """Compare the lane in focus with plain sampling, while no round is running."""
@@ -141,7 +151,7 @@ class RunActions:
     def change_schedule(self) -> None:
         schedule: Schedule = "race" if self._state.schedule == "fair" else "fair"
         self._state.schedule = schedule
-        self._engine.set_schedule(schedule)
+        self._engine.send(SetSchedule(schedule))
         self._state.say(
             "race: all lanes at once, the same time for each"
             if schedule == "race"
@@ -174,7 +184,7 @@ class RunActions:
         for name, lane in self._state.lanes.items():
             if lane.info.strategy == strategy and tree in lane.info.trees:
                 lane.tree = tree
-                self._engine.set_tree(name, tree)
+                self._engine.send(SetTree(name, tree))
                 title = lane.info.title
                 self._state.say(f"{title} drafts the tree “{tree}” from the next round on")
         self._main.show_state()
@@ -183,6 +193,6 @@ class RunActions:
         if self._state.busy:
             self._state.say(self._state.busy)
         else:
-            self._engine.new_conversation()
+            self._engine.send(NewConversation())
             self._app.begin_conversation()
         self._main.show_state()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.engine.commands import SetEnabled, SetLeader
 from app.engine.protocol import Engine
 from app.tui.state.app_state import AppState
 
@@ -19,7 +20,7 @@ class Switching:
             state.say(f"{state.label(name)}: {lane.info.reason}")
             return
         lane.enabled = not lane.enabled
-        self._engine.set_enabled(name, lane.enabled)
+        self._engine.send(SetEnabled(name, lane.enabled))
         leader = state.leader
         state.choose_leader()
         if state.leader != leader:
@@ -33,4 +34,4 @@ class Switching:
 
     def tell_leader(self) -> None:
         if self._state.leader:
-            self._engine.set_leader(self._state.leader)
+            self._engine.send(SetLeader(self._state.leader))

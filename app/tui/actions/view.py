@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from app.engine.commands import RecordProbabilities
 from app.tui.format.token_facts import facts_of
 from app.tui.tokens.lens import MEASURED, NEXT_LENS
 from app.tui.tokens.token_text import DisplayOptions, RenderMode
@@ -55,7 +56,7 @@ class ViewActions:
         watched = frozenset(name for name, lane in lanes if lane.active)
         if watched != self._watched:
             self._watched = watched
-            self._main.engine.watch(watched)
+            self._main.engine.send(RecordProbabilities(watched))
 
     def catch_up(self) -> None:
         """Panes that are to be seen take on the looks: the one in focus now, the others one by one,

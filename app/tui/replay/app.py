@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
@@ -72,10 +73,10 @@ class ReplayApp(SpecchatApp):
 
     def action_step(self) -> None:
         self.player.paused = True
-        self.player.step()
+        self.player.send(StepRound())
 
     def action_again(self) -> None:
-        self.player.again()
+        self.player.send(RunAgain())
         self.player.paused = False
         self.forget_conversation()
 

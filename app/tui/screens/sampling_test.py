@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from app.engine.commands import StartSamplingTest, StopSamplingTest
 from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
 from app.tui.format.labels import share_bar
@@ -57,7 +58,7 @@ class SamplingTestScreen(ModalScreen[None]):
             self._show()
 
     def action_leave(self) -> None:
-        self._engine.stop_proving()
+        self._engine.send(StopSamplingTest())
         self.dismiss(None)
 
     def action_more(self) -> None:
@@ -67,7 +68,7 @@ class SamplingTestScreen(ModalScreen[None]):
 
     def _ask(self) -> None:
         self._proof = None
-        self._engine.prove(self._lane, self._asked)
+        self._engine.send(StartSamplingTest(self._lane, self._asked))
         self._show()
 
     def _show(self) -> None:

@@ -13,6 +13,16 @@ import pytest
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
 from app.engine import lanes as lanes_module
+from app.engine.commands import (
+    AddLane,
+    OpenModels,
+    Pause,
+    RemoveLane,
+    Run,
+    SetEnabled,
+    SetOverrides,
+    SetTree,
+)
 from app.engine.events import (
     EngineExited,
     LanesChanged,
@@ -35,7 +45,7 @@ def racing(open_session: Open) -> Listener:
     """Two lanes on their long way; lookup has begun."""
     listener = open_session("ar,lookup", params=LONG, schedule="race")
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, such=lambda e: e.lane == "lookup")
     return listener
 
@@ -44,7 +54,7 @@ def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Op
     listener = open_session("ar,draft,lookup")
     listener.loaded()
     for _ in range(2):
-        listener.session.add_lane(LaneSpec("draft", "draft", {"gamma": 1}), "draft")
+        listener.session.send(AddLane(LaneSpec("draft", "draft", {"gamma": 1}), "draft"))
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 5)
     assert names_of(changed) == ["ar", "draft", "draft#3", "draft#2", "lookup"]
     assert changed.lanes[2].overrides == {"gamma": 1}
@@ -58,8 +68,8 @@ def test_a_lane_is_added_behind_another_under_a_name_of_its_own(open_session: Op
 def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Open) -> None:
     listener = open_session("ar")
     listener.loaded()
-    listener.session.add_lane(LaneSpec("draft", "draft"), None)
-    listener.session.add_lane(LaneSpec("medusa", "medusa"), "ar")
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), None))
+    listener.session.send(AddLane(LaneSpec("medusa", "medusa"), "ar"))
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 3)
     assert any(e.what.startswith("draft model") for e in listener.heard if isinstance(e, Loading))
     assert [(lane.name, lane.available) for lane in changed.lanes] == [
@@ -78,7 +88,7 @@ def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
 ) -> None:
     listener = open_session("ar", options=replace(options, draft=str(tmp_path)))
     listener.loaded()
-    listener.session.add_lane(LaneSpec("draft", "draft"), "ar")
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), "ar"))
     changed = listener.wait(LanesChanged)
     assert "no config.json" in str(changed.lanes[1].reason)
     assert lanes_of(listener.turn("the fox")) == ("ar",)
@@ -93,7 +103,7 @@ def test_a_lane_that_cannot_even_be_made_leaves_its_reason(
     listener = open_session("ar")
     listener.loaded()
     monkeypatch.setattr(Lane, "_make_decoder", broken)
-    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
     changed = listener.wait(LanesChanged)
     assert changed.lanes[1].reason == "loading broke: RuntimeError: out of memory"
     assert lanes_of(listener.turn("the fox")) == ("ar",)
@@ -103,26 +113,26 @@ def test_a_new_lane_is_not_taken_for_one_that_was_just_removed(
     open_session: Open, lockstep: None
 ) -> None:
     listener = racing(open_session)
-    listener.session.remove_lane("lookup")
-    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    listener.session.send(RemoveLane("lookup"))
+    listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 2)
     assert names_of(changed) == ["ar", "lookup#2"]
     assert reason_of(listener.rest(), "lookup") == "stopped"
-    listener.session.remove_lane("lookup#2")
+    listener.session.send(RemoveLane("lookup#2"))
     listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 1)
     listener.forget()
-    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
     assert names_of(listener.wait(LanesChanged)) == ["ar", "lookup"]
 
 
 def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
     listener = open_session("ar,lookup")
     listener.loaded()
-    listener.session.set_enabled("lookup", False)
-    listener.session.set_tree("lookup", "wide")
-    listener.session.remove_lane("lookup")
+    listener.session.send(SetEnabled("lookup", False))
+    listener.session.send(SetTree("lookup", "wide"))
+    listener.session.send(RemoveLane("lookup"))
     listener.wait(LanesChanged)
-    listener.session.add_lane(LaneSpec("lookup", "lookup"), None)
+    listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
     assert listener.wait(LanesChanged, 2).lanes[1].enabled
     turn = listener.turn("the fox")
     assert {event.tree for event in of(turn, RoundFinished, "lookup")} == {"default"}
@@ -132,11 +142,11 @@ def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
     open_session: Open, lockstep: None
 ) -> None:
     listener = racing(open_session)
-    listener.session.remove_lane("lookup")
-    listener.session.add_lane(LaneSpec("draft", "draft"), "ar")  # must load: waits for the end
-    listener.session.remove_lane("nobody")
+    listener.session.send(RemoveLane("lookup"))
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), "ar"))  # must load: waits for the end
+    listener.session.send(RemoveLane("nobody"))
     assert names_of(listener.wait(LanesChanged)) == ["ar"]
-    listener.session.remove_lane("ar")
+    listener.session.send(RemoveLane("ar"))
     turn = listener.rest()
     assert reason_of(turn, "lookup") == "stopped" and reason_of(turn, "ar") == "length"
     kinds = [type(event) for event in turn]
@@ -148,9 +158,9 @@ def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(
 def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, lockstep: None) -> None:
     listener = open_session("draft", params=LONG)
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished)
-    listener.session.pin("draft", {"gamma": 1})
+    listener.session.send(SetOverrides("draft", {"gamma": 1}))
     changed = listener.wait(LanesChanged)
     assert names_of(changed) == ["draft"] and changed.lanes[0].overrides == {"gamma": 1}
     turn = listener.rest()
@@ -162,12 +172,12 @@ def test_pins_act_at_the_next_round_and_leave_the_name(open_session: Open, locks
 def test_lanes_change_during_a_pause(open_session: Open, lockstep: None) -> None:
     listener = open_session("ar,lookup", params=LONG)
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished)
-    listener.session.pause(True)
-    listener.session.remove_lane("lookup")
+    listener.session.send(Pause(True))
+    listener.session.send(RemoveLane("lookup"))
     assert names_of(listener.wait(LanesChanged)) == ["ar"]
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     listener.wait(RunFinished)
 
 
@@ -183,7 +193,7 @@ def families(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
         seen.extend(map(weakref.ref, [family, *models, next(models[0].parameters())]))
         return family
 
-    monkeypatch.setattr(lanes_module, "load_family", noting)
+    monkeypatch.setattr(lanes_module, "load_models", noting)
     return seen
 
 
@@ -196,7 +206,7 @@ def test_other_models_take_the_place_of_the_first(
     first = list(families)
     assert len(first) == 4 and all(ref() is not None for ref in first)
     other = ModelOptions(options.draft, device="cpu", dtype="float32", threads=1)
-    listener.session.open_models(other, parse_strategies("lookup,ar,draft"))
+    listener.session.send(OpenModels(other, parse_strategies("lookup,ar,draft")))
     loaded = listener.wait(Loaded)
     assert names_of(loaded) == ["lookup", "ar", "draft"] and loaded.target == "draft"
     assert [lane.available for lane in loaded.lanes] == [True, True, False]
@@ -224,8 +234,8 @@ def test_the_first_are_freed_before_the_others_are_loaded(
         alive.extend(ref() is not None for ref in families)
         return load(*arguments)
 
-    monkeypatch.setattr(lanes_module, "load_family", looking)
-    listener.session.open_models(options, parse_strategies("ar"))
+    monkeypatch.setattr(lanes_module, "load_models", looking)
+    listener.session.send(OpenModels(options, parse_strategies("ar")))
     listener.wait(Loaded)
     assert alive == [False] * 4
 
@@ -237,7 +247,7 @@ def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.Mo
     monkeypatch.setattr(lanes_module.Lanes, "release", lost)
     listener = open_session("ar")
     listener.loaded()
-    listener.session.open_models(ModelOptions("/x"), (LaneSpec("ar", "ar"),))
+    listener.session.send(OpenModels(ModelOptions("/x"), (LaneSpec("ar", "ar"),)))
     why = "decoding broke: RuntimeError: CUDA error: device-side assert triggered"
     assert listener.wait(EngineExited).message == why
 
@@ -245,10 +255,10 @@ def test_a_thread_that_breaks_says_so(open_session: Open, monkeypatch: pytest.Mo
 def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Open) -> None:
     listener = open_session("ar,draft")
     listener.loaded()
-    listener.session.add_lane(LaneSpec("draft", "draft", {"gamma": 2}), "draft")
+    listener.session.send(AddLane(LaneSpec("draft", "draft", {"gamma": 2}), "draft"))
     listener.wait(LanesChanged)
     listener.forget()
-    listener.session.open_models(ModelOptions("/no/such/folder"), parse_strategies("ar"))
+    listener.session.send(OpenModels(ModelOptions("/no/such/folder"), parse_strategies("ar")))
     failed = listener.wait(LoadFailed)
     assert failed.kept and "no folder /no/such/folder" in failed.message
     loaded = listener.wait(Loaded)
@@ -264,6 +274,6 @@ def test_after_a_load_that_failed_other_models_can_be_opened(
 ) -> None:
     listener = open_session("ar", options=ModelOptions("/no/such/folder"))
     assert not listener.wait(LoadFailed).kept
-    listener.session.open_models(options, parse_strategies("ar"))
+    listener.session.send(OpenModels(options, parse_strategies("ar")))
     assert listener.wait(Loaded).target == "target"
     assert lanes_of(listener.turn("the fox")) == ("ar",)

@@ -18,13 +18,33 @@ import psutil
 import pytest
 
 from app.config.settings import ModelOptions
+from app.engine.commands import (
+    AddLane,
+    Command,
+    NewConversation,
+    OpenModels,
+    Pause,
+    RecordProbabilities,
+    RemoveLane,
+    Resume,
+    Run,
+    RunAgain,
+    SetEnabled,
+    SetLeader,
+    SetOverrides,
+    SetParams,
+    SetSchedule,
+    SetTree,
+    StepRound,
+    Stop,
+    Turn,
+)
 from app.engine.events import (
     EngineExited,
     Event,
     Finished,
     Loaded,
     Loading,
-    PastTurn,
     RoundFinished,
     RunFinished,
     RunRejected,
@@ -65,88 +85,74 @@ def steps(events: list[Event]) -> list[RoundFinished]:
 
 
 def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
-    params = Params(SamplingParams(0.5), gamma=3)
-    turns = (PastTurn("a", 0, {"ar": "b"}),)
-    engine.open()
-    engine.pause(True)
-    engine.step()
-    engine.new_conversation()
-    engine.resume(turns, 7)
-    engine.set_params(params)
-    engine.set_enabled("ar", False)
-    engine.set_schedule("race")
-    engine.watch(frozenset({"ar"}))
-    engine.set_tree("medusa", "chain")
-    engine.set_leader("ar")
     spec = LaneSpec("draft", "draft", {"gamma": 2})
-    engine.add_lane(spec, "ar")
-    engine.remove_lane("ar")
-    engine.pin("draft", {"gamma": None})
-    engine.open_models(ModelOptions("x"), (spec,))
-    events = wait_for(engine, lambda seen: len(seen) >= 15)
-    assert said(events) == [
-        "for t, ['ar', 'lookup'], from run 0 on",
-        "pause(True,)",
-        "step()",
-        "new_conversation()",
-        f"resume({turns}, 7)",
-        f"set_params({params},)",
-        "set_enabled('ar', False)",
-        "set_schedule('race',)",
-        "watch(frozenset({'ar'}),)",
-        "set_tree('medusa', 'chain')",
-        "set_leader('ar',)",
-        f"add_lane({spec}, 'ar')",
-        "remove_lane('ar',)",
-        "pin('draft', {'gamma': None})",
-        f"open_models({ModelOptions('x')}, ({spec},))",
+    commands = [
+        Pause(True),
+        StepRound(),
+        NewConversation(),
+        Resume((Turn("a", 0, {"ar": "b"}),), 7),
+        SetParams(Params(SamplingParams(0.5), gamma=3)),
+        SetEnabled("ar", False),
+        SetSchedule("race"),
+        RecordProbabilities(frozenset({"ar"})),
+        SetTree("medusa", "chain"),
+        SetLeader("ar"),
+        AddLane(spec, "ar"),
+        RemoveLane("ar"),
+        SetOverrides("draft", {"gamma": None}),
+        OpenModels(ModelOptions("x"), (spec,)),
     ]
+    engine.open()
+    for command in commands:
+        engine.send(command)
+    events = wait_for(engine, lambda seen: len(seen) >= 15)
+    assert said(events) == ["for t, ['ar', 'lookup'], from run 0 on", *map(repr, commands)]
 
 
 def test_it_is_another_process_and_prints_nothing_here(
     engine: SessionProcess, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    engine.run("hello")
+    engine.send(Run("hello"))
     (event,) = wait_for(engine, bool)
     assert isinstance(event, Loading) and event.what != f"in process {os.getpid()}"
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("how", "says"), [("stop", KILLED), ("again", "the decoding process ended with code 1")]
+    ("what", "says"), [(Stop(), KILLED), (RunAgain(), "the decoding process ended with code 1")]
 )
-def test_its_death_is_told_once(engine: SessionProcess, how: str, says: str) -> None:
-    getattr(engine, how)()
+def test_its_death_is_told_once(engine: SessionProcess, what: Command, says: str) -> None:
+    engine.send(what)
     assert wait_for(engine, bool) == [EngineExited(says)]
     assert engine.drain() == []
 
 
 def test_a_prompt_that_nobody_heard_comes_back(engine: SessionProcess) -> None:
-    engine.stop()
-    engine.run("hello")
+    engine.send(Stop())
+    engine.send(Run("hello"))
     assert wait_for(engine, bool) == [RunRejected("hello", KILLED), EngineExited(KILLED)]
-    engine.run("once more")
+    engine.send(Run("once more"))
     assert engine.drain() == [RunRejected("once more", KILLED)]
 
 
 def test_another_one_goes_on_with_all_that_was_told(engine: SessionProcess) -> None:
     engine.open()
-    engine.set_params(Params(gamma=2))
-    engine.set_params(Params(gamma=3))
-    engine.set_enabled("lookup", False)
-    engine.resume((PastTurn("a", 4, {"ar": "b"}),), 7)
-    engine.stop()
+    engine.send(SetParams(Params(gamma=2)))
+    engine.send(SetParams(Params(gamma=3)))
+    engine.send(SetEnabled("lookup", False))
+    engine.send(Resume((Turn("a", 4, {"ar": "b"}),), 7))
+    engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
-    engine.watch(frozenset({"ar"}))
+    engine.send(RecordProbabilities(frozenset({"ar"})))
     engine.open()
     assert said(wait_for(engine, lambda seen: len(seen) >= 5)) == [
-        f"set_params({Params(gamma=3)},)",
-        f"watch({frozenset({'ar'})},)",
-        "set_enabled('lookup', False)",
-        f"resume({[PastTurn('a', 4, {'ar': 'b'})]}, 7)",
+        repr(SetParams(Params(gamma=3))),
+        repr(RecordProbabilities(frozenset({"ar"}))),
+        repr(SetEnabled("lookup", False)),
+        repr(Resume((Turn("a", 4, {"ar": "b"}),), 7)),
         "for t, ['ar', 'lookup'], from run 5 on",
     ]
-    engine.stop()
+    engine.send(Stop())
     assert wait_for(engine, bool) == [EngineExited(KILLED)]
     assert engine.drain() == []
 
@@ -164,7 +170,7 @@ def test_nothing_of_those_that_ended_stays(engine: SessionProcess) -> None:
 
 def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
     engine.open()
-    engine.run("break")
+    engine.send(Run("break"))
     events = wait_for(engine, lambda seen: EngineExited("it broke") in seen)
     assert events[-2:] == [RunRejected("break", "it broke"), EngineExited("it broke")]
     assert engine._process
@@ -180,8 +186,8 @@ def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> No
     begin.touch()
     engine = SessionProcess(partial(late, begin), ModelOptions("t"), SPECS)
     engine.open()
-    engine.resume((PastTurn("a", 0, {"ar": "x" * 1_000_000}),), 7)
-    engine.stop()
+    engine.send(Resume((Turn("a", 0, {"ar": "x" * 1_000_000}),), 7))
+    engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     begin.unlink()
     at_last = threading.Timer(PATIENCE_SECONDS / 2, begin.touch)
@@ -196,10 +202,10 @@ def test_a_long_conversation_does_not_hold_up_who_sends_it(tmp_path: Path) -> No
 
 def test_other_models_are_opened_by_another_one(engine: SessionProcess) -> None:
     engine.open()
-    engine.resume((PastTurn("a", 0, {}),), 7)
-    engine.stop()
+    engine.send(Resume((Turn("a", 0, {}),), 7))
+    engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
-    engine.open_models(ModelOptions("x"), SPECS[:1])
+    engine.send(OpenModels(ModelOptions("x"), SPECS[:1]))
     assert said(wait_for(engine, bool)) == ["for x, ['ar'], from run 1 on"]
 
 
@@ -209,7 +215,7 @@ def test_another_one_begins_where_stderr_is_no_file(
 ) -> None:
     """As on the screen, and though the resource tracker has died as well."""
     engine.open()
-    engine.stop()
+    engine.send(Stop())
     wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     tracker = resource_tracker._resource_tracker._pid  # type: ignore[attr-defined]
     os.kill(tracker, signal.SIGKILL)
@@ -244,8 +250,8 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
     make = partial(stuck, params=Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
     engine = SessionProcess(make, options, SPECS)
     engine.open()
-    engine.pin("lookup", {"gamma": 2})
-    engine.run("the fox")
+    engine.send(SetOverrides("lookup", {"gamma": 2}))
+    engine.send(Run("the fox"))
     begun = wait_for(engine, lambda seen: sum(isinstance(e, RoundFinished) for e in seen) >= 3)
     assert engine._process and engine._process.pid
     os.kill(engine._process.pid, signal.SIGKILL)
@@ -259,7 +265,7 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
         EngineExited(KILLED),
     ]
     engine.open()
-    engine.again()
+    engine.send(RunAgain())
     again = wait_for(engine, lambda seen: len(steps(seen)) >= len(done))
     assert [step.round.emitted for step in steps(again)][: len(done)] == [
         step.round.emitted for step in done
@@ -271,7 +277,7 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
 
 def test_closing_ends_it_and_waits_for_nothing() -> None:
     engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
-    engine.run("hello")
+    engine.send(Run("hello"))
     (event,) = wait_for(engine, bool)
     assert isinstance(event, Loading)
     other = psutil.Process(int(event.what.split()[-1]))

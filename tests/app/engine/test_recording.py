@@ -8,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.events import Event, Finished, PastTurn, Prefilled, RoundFinished, RunStarted
+from app.engine.commands import (
+    NewConversation,
+    RecordProbabilities,
+    Resume,
+    SetLeader,
+    SetParams,
+    Turn,
+)
+from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.history.document import conversation_document
 from app.history.parse_document import read_document
 from app.history.recorder import Recorder
-from app.history.recording import Turn
+from app.history.recording import RecordedTurn
 from app.history.store import Store
 from decoding.params import Params, SamplingParams
 from tests.support.listening import Listener, Open, ids_of, of
@@ -34,9 +42,9 @@ def turn_of(listener: Listener, recorder: Recorder, prompt: str) -> list[Event]:
 def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Recorder) -> None:
     listener = open_session("ar,drafter,draft,draft:gamma=1,lookup")
     recorder.take([listener.loaded()])
-    listener.session.watch(frozenset(("draft",)))
+    listener.session.send(RecordProbabilities(frozenset(("draft",))))
     first = turn_of(listener, recorder, "the quick brown fox")
-    listener.session.set_params(SAMPLED)
+    listener.session.send(SetParams(SAMPLED))
     second = turn_of(listener, recorder, "and the lazy dog")
     assert recorder.path
     recording = recorder.store.open(recorder.path)
@@ -49,7 +57,7 @@ def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Re
     assert pinned == replace(SAMPLED, gamma=1) and set(own.values()) == {SAMPLED}
 
 
-def same(told: list[Event], turn: Turn, times: bool) -> None:
+def same(told: list[Event], turn: RecordedTurn, times: bool) -> None:
     """All that was said, in the same order. Of pieces more may be known afterwards."""
 
     has_pieces = (Prefilled, RoundFinished, Finished)
@@ -80,11 +88,11 @@ def test_go_on_with_a_kept_conversation(open_session: Open) -> None:
 
     second = open_session(seed=99)
     second.loaded()
-    past = [PastTurn("the quick brown fox", 0, answers(told[0]))]
-    second.session.resume(past, 7)
+    past = (Turn("the quick brown fox", 0, answers(told[0])),)
+    second.session.send(Resume(past, 7))
     assert tokens(second.turn("and the lazy dog")) == tokens(told[1])
 
-    second.session.resume([*past, PastTurn("and the lazy dog", 1, answers(told[1]))], 7)
+    second.session.send(Resume((*past, Turn("and the lazy dog", 1, answers(told[1]))), 7))
     again = second.turn()  # the last turn once more, as if it had been asked here
     assert tokens(again) == tokens(told[1])
     (started,) = of(again, RunStarted)
@@ -92,7 +100,7 @@ def test_go_on_with_a_kept_conversation(open_session: Open) -> None:
     third = second.turn("the fox")
     assert of(third, RunStarted)[0].run == 2
 
-    second.session.new_conversation()
+    second.session.send(NewConversation())
     assert of(second.turn("the fox"), RunStarted)[0].turn == 0
 
 
@@ -114,7 +122,7 @@ def answers(events: list[Event]) -> dict[str, str]:
 def test_a_run_says_what_it_was_given(open_session: Open) -> None:
     listener = open_session(schedule="race")
     listener.loaded()
-    listener.session.set_leader("draft")
+    listener.session.send(SetLeader("draft"))
     started = of(listener.turn("the fox"), RunStarted)[0]
     assert (started.schedule, started.leader) == ("race", "draft")
     assert len(started.prompt_ids) == started.prompt_tokens

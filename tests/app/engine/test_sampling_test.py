@@ -13,9 +13,22 @@ import torch
 from scipy.stats import chi2_contingency
 
 from app.config.overrides import parse_strategies
-from app.engine.events import LanesChanged, PastTurn, RoundFinished, RunFinished, SamplingTest
+from app.engine.commands import (
+    AddLane,
+    Command,
+    NewConversation,
+    Pause,
+    Resume,
+    Run,
+    RunAgain,
+    StartSamplingTest,
+    StepRound,
+    StopSamplingTest,
+    Turn,
+)
+from app.engine.commands import Stop as StopRun
+from app.engine.events import LanesChanged, RoundFinished, RunFinished, SamplingTest
 from app.engine.lane import Lane
-from app.engine.mailbox import SamplingTestRequest
 from app.engine.sampling_test import GREEDY_TOKENS, TOKENS, Place, compare_with_target, same_source
 from app.engine.worker import Worker
 from app.models.loaded import LoadedModels
@@ -197,16 +210,16 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
         params = Params(SamplingParams(0.9), gamma=3, max_new_tokens=12)
         listener = open_session("draft,lookup", params=params)
         listener.loaded()
-        listener.session.pause(True)
-        listener.session.run("the quick brown fox")
-        listener.session.step()
+        listener.session.send(Pause(True))
+        listener.session.send(Run("the quick brown fox"))
+        listener.session.send(StepRound())
         listener.wait(RoundFinished)
         if look:
-            listener.session.prove("draft", 30)
+            listener.session.send(StartSamplingTest("draft", 30))
             last = listener.wait(SamplingTest, such=lambda e: e.done == 30)
             assert last.behind
             assert not of(listener.heard, RunFinished)
-        listener.session.pause(False)
+        listener.session.send(Pause(False))
         return ids_of(listener.rest(), "draft")
 
     assert tokens(True) == tokens(False)
@@ -215,14 +228,14 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
 def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
     listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
-    turns = [PastTurn("the quick", 0, {"ar": " brown fox"}), PastTurn("over the", 1, {"ar": " a"})]
-    listener.session.resume(turns, 7)
-    listener.session.prove("draft", 10)
+    turns = (Turn("the quick", 0, {"ar": " brown fox"}), Turn("over the", 1, {"ar": " a"}))
+    listener.session.send(Resume(turns, 7))
+    listener.session.send(StartSamplingTest("draft", 10))
     first = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert first.behind.endswith("over the")
     listener.turn()
     listener.forget()
-    listener.session.prove("draft", 10)
+    listener.session.send(StartSamplingTest("draft", 10))
     again = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert (again.behind, again.outcomes) == (first.behind, first.outcomes)
 
@@ -230,33 +243,33 @@ def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
 def test_a_lane_that_waits_for_the_runs_end_does_not_end_it(open_session: Open) -> None:
     listener = open_session("ar", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the quick brown fox")
-    listener.session.step()
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the quick brown fox"))
+    listener.session.send(StepRound())
     listener.wait(RoundFinished)
-    listener.session.add_lane(LaneSpec("draft", "draft"), None)  # must be loaded
-    listener.session.prove("ar", 5)
+    listener.session.send(AddLane(LaneSpec("draft", "draft"), None))  # must be loaded
+    listener.session.send(StartSamplingTest("ar", 5))
     listener.wait(SamplingTest, such=lambda e: e.done == 5)
     assert not of(listener.heard, LanesChanged)
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     listener.wait(LanesChanged)
 
 
 def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
-    listener.session.prove("draft", 10)
+    listener.session.send(StartSamplingTest("draft", 10))
     assert "nothing was asked" in (listener.wait(SamplingTest).note or "")
     listener.turn("the quick brown fox")
-    listener.session.prove("nobody", 10)
+    listener.session.send(StartSamplingTest("nobody", 10))
     assert "no lane" in (listener.wait(SamplingTest).note or "")
     listener.forget()
-    listener.session.prove("draft", 10)
+    listener.session.send(StartSamplingTest("draft", 10))
     last = listener.wait(SamplingTest, such=lambda e: e.done == 10)
     assert last.behind.endswith("fox")
-    listener.session.new_conversation()
+    listener.session.send(NewConversation())
     listener.forget()
-    listener.session.prove("draft", 10)
+    listener.session.send(StartSamplingTest("draft", 10))
     assert "nothing was asked" in (listener.wait(SamplingTest).note or "")
 
 
@@ -264,52 +277,55 @@ def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> No
     params = Params(SamplingParams(0.8), gamma=1, max_new_tokens=90)
     listener = open_session("ar,draft", params=params, schedule="race")
     listener.loaded()
-    listener.session.run("the quick brown fox")
+    listener.session.send(Run("the quick brown fox"))
     listener.wait(RoundFinished, 8, such=lambda e: e.lane == "draft")
-    listener.session.stop()
+    listener.session.send(StopRun())
     listener.rest()
-    listener.session.prove("draft", 2)
+    listener.session.send(StartSamplingTest("draft", 2))
     assert not listener.wait(SamplingTest).behind.endswith("fox")
 
 
-@pytest.mark.parametrize("how", ["stop_proving", "stop", "run", "close"])
-def test_it_ends_at_once_when_anything_else_is_asked_for(open_session: Open, how: str) -> None:
+@pytest.mark.parametrize("what", [StopSamplingTest(), StopRun(), Run("and on"), None])
+def test_it_ends_at_once_when_anything_else_is_asked_for(
+    open_session: Open, what: Command | None
+) -> None:
     listener = open_session("ar,draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
     listener.turn("the quick brown fox")
-    listener.session.prove("draft", 10**9)
+    listener.session.send(StartSamplingTest("draft", 10**9))
     listener.wait(SamplingTest)
-    getattr(listener.session, how)(*(["and on"] if how == "run" else []))
-    if how == "close":
+    if what is None:
+        listener.session.close()
         return  # the fixture waits for the thread
-    if how != "run":
-        listener.session.run("and on")
+    listener.session.send(what)
+    if not isinstance(what, Run):
+        listener.session.send(Run("and on"))
     listener.wait(RunFinished, 2)
     listener.forget()
-    listener.session.prove("draft", 5)
+    listener.session.send(StartSamplingTest("draft", 5))
     assert listener.wait(SamplingTest).repetitions == 5
 
 
-@pytest.mark.parametrize("how", ["run", "again"])
+@pytest.mark.parametrize("what", [Run("and on"), RunAgain()])
 def test_one_that_has_not_begun_is_dropped(
-    open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, how: str
+    open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, what: Command
 ) -> None:
     begun: list[int] = []
     prove = Worker._prove
 
-    def noting(self: Worker, claim: SamplingTestRequest, *arguments: Any, **more: Any) -> None:
+    def noting(self: Worker, claim: StartSamplingTest, *arguments: Any, **more: Any) -> None:
         begun.append(claim.repetitions)
         prove(self, claim, *arguments, **more)
 
     monkeypatch.setattr(Worker, "_prove", noting)
     listener = open_session("draft")
     listener.loaded()
-    listener.session.run("the quick brown fox")
+    listener.session.send(Run("the quick brown fox"))
     listener.wait(RoundFinished)
-    listener.session.prove("draft", 7)  # waits for the run's end
-    getattr(listener.session, how)(*(["and on"] if how == "run" else []))
+    listener.session.send(StartSamplingTest("draft", 7))  # waits for the run's end
+    listener.session.send(what)
     listener.wait(RunFinished, 2)
-    listener.session.prove("draft", 5)
+    listener.session.send(StartSamplingTest("draft", 5))
     listener.wait(SamplingTest)
     assert begun == [5]
 
@@ -317,13 +333,13 @@ def test_one_that_has_not_begun_is_dropped(
 def test_going_on_ends_it_and_leaving_it_does_not_stop_the_run(open_session: Open) -> None:
     listener = open_session("draft", params=Params(SamplingParams(0.8), max_new_tokens=6))
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the quick brown fox")
-    for leave in ("stop_proving", "step"):
-        listener.session.prove("draft", 10**9)
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the quick brown fox"))
+    for leave in (StopSamplingTest(), StepRound()):
+        listener.session.send(StartSamplingTest("draft", 10**9))
         listener.wait(SamplingTest)
-        getattr(listener.session, leave)()
+        listener.session.send(leave)
         listener.forget()
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     finished = listener.wait(RunFinished)
     assert not finished.stopped

@@ -10,11 +10,23 @@ from typing import Any
 import pytest
 
 from app.config.settings import ModelOptions
+from app.engine.commands import (
+    NewConversation,
+    Pause,
+    Resume,
+    Run,
+    SetEnabled,
+    SetLeader,
+    SetParams,
+    SetSchedule,
+    StepRound,
+    Stop,
+    Turn,
+)
 from app.engine.events import (
     Finished,
     LoadFailed,
     Loading,
-    PastTurn,
     Prefilled,
     RoundFinished,
     RunFinished,
@@ -105,7 +117,7 @@ def test_what_would_take_long_to_measure_is_not(
 
 def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Open) -> None:
     listener = open_session()
-    listener.session.run("the lazy dog")
+    listener.session.send(Run("the lazy dog"))
     events = listener.rest()
     assert reason_of(events, "ar") == "length"
 
@@ -130,7 +142,7 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     listener = open_session(options=replace(options, **change))
     message = listener.wait(LoadFailed).message
     assert line in message and "\n" not in message
-    listener.session.run("too late")  # nothing breaks
+    listener.session.send(Run("too late"))  # nothing breaks
     listener.session.close()
 
 
@@ -154,7 +166,7 @@ def test_the_conversation_goes_on_with_the_leaders_answer(
     listener = open_session(params=params, system="be brief")
     listener.loaded()
     first = listener.turn("the fox")
-    listener.session.set_leader("draft")
+    listener.session.send(SetLeader("draft"))
     second = listener.turn("the dog")
     assert conversations[0] == [("system", "be brief"), ("user", "the fox")]
     system, asked, answered, asks = conversations[1]
@@ -171,7 +183,7 @@ def test_a_new_conversation_forgets(
     listener = open_session()
     listener.loaded()
     listener.turn("the fox")
-    listener.session.new_conversation()
+    listener.session.send(NewConversation())
     events = listener.turn("the dog")
     assert conversations[-1] == [("user", "the dog")]
     assert of(events, RunStarted)[0].turn == 0
@@ -199,7 +211,7 @@ def test_two_runs_of_one_prompt_draw_differently(open_session: Open) -> None:
     listener = open_session(params=Params(SamplingParams(1.0), 3, 12))
     listener.loaded()
     first = listener.turn("the fox")
-    listener.session.new_conversation()
+    listener.session.send(NewConversation())
     second = listener.turn("the fox")
     assert ids_of(first, "ar") != ids_of(second, "ar")
 
@@ -211,11 +223,11 @@ def test_no_run_has_the_number_of_another_whichever_conversation_it_is_in(
     listener = open_session("ar", first_run=4)
     listener.loaded()
     runs = [started_by(listener, "the fox")]
-    listener.session.new_conversation()
+    listener.session.send(NewConversation())
     runs.append(started_by(listener, "the fox"))
-    listener.session.resume([PastTurn("the fox", 1, {"ar": "runs"})], 7)
+    listener.session.send(Resume((Turn("the fox", 1, {"ar": "runs"}),), 7))
     runs.append(started_by(listener, "the dog"))
-    listener.session.resume([PastTurn("the fox", 8, {"ar": "runs"})], 7)
+    listener.session.send(Resume((Turn("the fox", 8, {"ar": "runs"}),), 7))
     runs.append(started_by(listener, "the dog"))
     assert runs == [4, 5, 6, 9]
 
@@ -231,16 +243,16 @@ def test_a_lane_that_never_began_has_no_answer_in_this_turn(
     listener = open_session("ar,lookup")
     listener.loaded()
     listener.turn("the fox")
-    listener.session.pause(True)
+    listener.session.send(Pause(True))
     listener.forget()
-    listener.session.run("the dog")
-    listener.session.step()
+    listener.session.send(Run("the dog"))
+    listener.session.send(StepRound())
     stepped = listener.wait(RoundFinished)
     assert stepped.lane == "ar"
-    listener.session.stop()
+    listener.session.send(Stop())
     said = listener.rest()
-    listener.session.pause(False)
-    listener.session.set_leader("lookup")
+    listener.session.send(Pause(False))
+    listener.session.send(SetLeader("lookup"))
     assert of(listener.turn("and then"), RunStarted)[0].leader == "ar"  # lookup had said nothing
     answers = [content for role, content in conversations[-1] if role == "assistant"]
     assert answers[1] == text_of(said, "ar")
@@ -252,24 +264,24 @@ def test_a_lane_that_never_began_has_no_answer_in_this_turn(
 def test_a_step_is_exactly_one_round(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the fox")
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
     for count in range(1, 4):
-        listener.session.step()
+        listener.session.send(StepRound())
         listener.wait(RoundFinished, count)
     time.sleep(0.1)  # nothing more may come
     listener.forget()
     assert len(of(listener.heard, RoundFinished)) == 3
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     assert reason_of(listener.rest(), "lookup") == "length"
 
 
 def test_steps_from_before_the_pause_do_not_count(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.step()
-    listener.session.pause(True)
-    listener.session.run("the fox")
+    listener.session.send(StepRound())
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
     listener.wait(RunStarted)
     time.sleep(0.1)
     listener.forget()
@@ -283,14 +295,14 @@ def test_stop_ends_the_turn_and_keeps_what_was_said(
 ) -> None:
     listener = open_session(params=LONG, schedule=schedule)
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, 4)
-    listener.session.stop()
+    listener.session.send(Stop())
     events = listener.rest()
     assert len(of(events, RoundFinished)) <= 5  # one may have been under way
     assert of(events, RunFinished)[0].stopped
     assert {reason_of(events, lane) for lane in LANES} == {"stopped"}
-    listener.session.set_params(Params(max_new_tokens=4))
+    listener.session.send(SetParams(Params(max_new_tokens=4)))
     assert reason_of(listener.turn("the dog"), "ar") == "length"
     assert conversations[-1][1][1].startswith(text_of(events, "ar"))
 
@@ -299,10 +311,10 @@ def test_stop_ends_the_turn_and_keeps_what_was_said(
 def test_stop_and_at_once_another_prompt(open_session: Open) -> None:
     listener = open_session("ar", params=LONG)
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, 2)
-    listener.session.stop()
-    listener.session.run("the dog")
+    listener.session.send(Stop())
+    listener.session.send(Run("the dog"))
     assert listener.wait(RunFinished).stopped
     assert listener.wait(RunStarted, 2).prompt == "the dog"
 
@@ -311,10 +323,10 @@ def test_stop_and_at_once_another_prompt(open_session: Open) -> None:
 def test_a_new_conversation_and_at_once_a_prompt(open_session: Open) -> None:
     listener = open_session("ar", params=LONG)
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, 2)
-    listener.session.new_conversation()
-    listener.session.run("the dog")
+    listener.session.send(NewConversation())
+    listener.session.send(Run("the dog"))
     assert listener.wait(RunFinished).stopped
     assert listener.wait(RunStarted, 2).turn == 0
 
@@ -322,11 +334,11 @@ def test_a_new_conversation_and_at_once_a_prompt(open_session: Open) -> None:
 def test_stop_ends_a_pause(open_session: Open) -> None:
     listener = open_session(params=LONG)
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the fox")
-    listener.session.step()
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
+    listener.session.send(StepRound())
     listener.wait(RoundFinished)
-    listener.session.stop()
+    listener.session.send(Stop())
     assert of(listener.rest(), RunFinished)[0].stopped
 
 
@@ -337,24 +349,24 @@ def test_stop_ends_a_pause(open_session: Open) -> None:
 def test_a_lane_that_is_switched_off_stops_and_the_others_go_on(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.run("the fox")
+    listener.session.send(Run("the fox"))
     listener.wait(RoundFinished, 2)
-    listener.session.set_enabled("ar", False)
+    listener.session.send(SetEnabled("ar", False))
     events = listener.rest()
     assert [reason_of(events, lane) for lane in LANES] == ["stopped", "length", "length"]
     assert lanes_of(listener.turn("the dog")) == ("draft", "lookup")
-    listener.session.set_enabled("ar", True)
+    listener.session.send(SetEnabled("ar", True))
     assert lanes_of(listener.turn("the dog")) == LANES
 
 
 def test_settings_act_at_the_next_round(open_session: Open) -> None:
     listener = open_session("draft", params=Params(gamma=1, max_new_tokens=40))
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the fox")
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
     for count, gamma in enumerate([1, 5, 0, 3], 1):
-        listener.session.set_params(Params(gamma=gamma, max_new_tokens=40))
-        listener.session.step()
+        listener.session.send(SetParams(Params(gamma=gamma, max_new_tokens=40)))
+        listener.session.send(StepRound())
         assert listener.wait(RoundFinished, count).round.drafted == gamma
 
 
@@ -364,7 +376,7 @@ def test_race_lets_the_lanes_alternate(open_session: Open) -> None:
     events = listener.turn("the fox")
     order = [e.lane for e in events if isinstance(e, RoundFinished)]
     assert set(order[:3]) == set(LANES)
-    listener.session.set_schedule("fair")
+    listener.session.send(SetSchedule("fair"))
     order = [e.lane for e in listener.turn("the dog") if isinstance(e, RoundFinished)]
     assert order == sorted(order, key=LANES.index)
 
@@ -389,7 +401,7 @@ def test_a_prompt_that_is_too_long_changes_nothing(
 def test_with_every_lane_off_there_is_nothing_to_run(open_session: Open) -> None:
     listener = open_session("ar")
     listener.loaded()
-    listener.session.set_enabled("ar", False)
+    listener.session.send(SetEnabled("ar", False))
     (refused,) = listener.turn("the fox")
     assert isinstance(refused, RunRejected) and "no lane" in refused.message
 
@@ -438,9 +450,9 @@ def test_close_never_waits_and_the_thread_ends(
     if moment != "loading":
         listener.loaded()
     if moment == "paused":
-        listener.session.pause(True)
+        listener.session.send(Pause(True))
     if moment in ("running", "paused"):
-        listener.session.run("the fox")
+        listener.session.send(Run("the fox"))
         listener.wait(RunStarted)
     begun = time.monotonic()
     listener.session.close()
@@ -453,8 +465,8 @@ def test_close_never_waits_and_the_thread_ends(
 
 def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Open) -> None:
     listener = open_session()  # still loading: the thread can't have taken the prompt
-    listener.session.run("the fox")
-    listener.session.stop()
+    listener.session.send(Run("the fox"))
+    listener.session.send(Stop())
     assert listener.wait(RunRejected).prompt == "the fox"
     listener.loaded()
     assert reason_of(listener.turn("the dog"), "ar") == "length"
@@ -463,14 +475,14 @@ def test_a_prompt_that_is_stopped_before_it_began_comes_back(open_session: Open)
 def test_a_lane_that_is_switched_off_in_a_pause_ends_at_once(open_session: Open) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the fox")
-    listener.session.step()
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
+    listener.session.send(StepRound())
     listener.wait(RoundFinished)
-    listener.session.set_enabled("ar", False)
+    listener.session.send(SetEnabled("ar", False))
     assert listener.wait(Finished, such=lambda e: e.lane == "ar").reason == "stopped"
     assert len(of(listener.heard, RoundFinished)) == 1  # and it is still a pause
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     assert reason_of(listener.rest(), "lookup") == "length"
 
 
@@ -487,11 +499,11 @@ def test_turns_without_an_answer_are_left_out(
 ) -> None:
     listener = open_session()
     listener.loaded()
-    listener.session.pause(True)
-    listener.session.run("the fox")
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
     listener.wait(RunStarted)
-    listener.session.stop()
+    listener.session.send(Stop())
     listener.wait(RunFinished)
-    listener.session.pause(False)
+    listener.session.send(Pause(False))
     listener.turn("the dog")
     assert conversations[-1] == [("user", "the dog")]

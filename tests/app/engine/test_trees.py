@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from app.config.settings import ModelOptions
+from app.engine.commands import AddLane, OpenModels, SetTree
 from app.engine.events import Event, LanesChanged, RoundFinished
 from app.strategies.registry import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
@@ -42,9 +43,9 @@ def test_another_tree_acts_at_the_next_round(with_heads: ModelOptions, open_sess
     (_, info) = listener.loaded().lanes
     assert info.trees == {"default": 3, "chain": 3, "small": 3, "wide": 3}
     before = listener.turn("the quick brown fox")
-    listener.session.set_tree("medusa", "small")
+    listener.session.send(SetTree("medusa", "small"))
     after = listener.turn()
-    listener.session.set_tree("medusa", "default")
+    listener.session.send(SetTree("medusa", "default"))
     again = listener.turn()
     assert (sizes(before), sizes(after), sizes(again)) == ({3}, {7}, {3})
     for events in (before, after, again):
@@ -61,7 +62,7 @@ def test_a_new_lane_begins_with_the_tree_that_is_asked_for(
 ) -> None:
     listener = open_session("ar,medusa", options=with_heads)
     listener.loaded()
-    listener.session.add_lane(LaneSpec("medusa", "medusa", tree="small"), "medusa")
+    listener.session.send(AddLane(LaneSpec("medusa", "medusa", tree="small"), "medusa"))
     changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 3)
     assert [lane.tree for lane in changed.lanes] == ["default", "default", "small"]
     turn = listener.turn("the quick brown fox")
@@ -74,10 +75,10 @@ def test_lanes_keep_their_trees_when_their_models_come_back(
 ) -> None:
     listener = open_session("ar,medusa", options=with_heads)
     listener.loaded()
-    listener.session.set_tree("medusa", "wide")
-    listener.session.open_models(replace(with_heads, target="/no/such"), SPECS)
+    listener.session.send(SetTree("medusa", "wide"))
+    listener.session.send(OpenModels(replace(with_heads, target="/no/such"), SPECS))
     assert [lane.tree for lane in listener.loaded().lanes] == ["default", "wide"]
-    listener.session.open_models(with_heads, SPECS)
+    listener.session.send(OpenModels(with_heads, SPECS))
     assert [lane.tree for lane in listener.loaded().lanes] == ["default", "small"]
     turn = listener.turn("the quick brown fox")
     assert {e.tree for e in of(turn, RoundFinished, "medusa")} == {"small"}

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from app.config.settings import load_settings
+from app.engine.commands import RecordProbabilities, Run
 from app.engine.events import Event, Loaded, LoadFailed, RunFinished, RunRejected
 from app.engine.session import Session
 from app.history.document import conversation_document
@@ -46,9 +47,9 @@ def record(prompts: list[str], strategies: str, tokens: int) -> dict[str, object
 
         session.open()
         wait(Loaded)
-        session.watch(frozenset(spec.name for spec in settings.lanes))
+        session.send(RecordProbabilities(frozenset(spec.name for spec in settings.lanes)))
         for prompt in prompts:
-            session.run(prompt)
+            session.send(Run(prompt))
             wait(RunFinished)
         assert recorder.path
         return conversation_document(recorder.store.open(recorder.path))

@@ -23,13 +23,13 @@ from app.engine.events import (
 from app.history.document import conversation_document
 from app.history.parse_document import read_document
 from app.history.recorder import Recorder
-from app.history.recording import Turn
+from app.history.recording import RecordedTurn
 from app.history.store import Store
 from decoding.errors import InputError
 from tests.support.conversation import LANES, LOADED, SETTINGS, bare, events, turn
 
 
-def told(turn: Turn) -> list[object]:
+def told(turn: RecordedTurn) -> list[object]:
     return [bare(event) for event in turn.events()]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.engine.commands import Pause, RunAgain, StepRound, Stop
 from app.engine.events import (
     Event,
     Finished,
@@ -80,14 +81,14 @@ def _fields(event: RoundFinished) -> dict[str, object]:
 
 def test_pause_and_single_rounds(play: Play) -> None:
     play.after(0.001)
-    play.engine.pause(True)
+    play.engine.send(Pause(True))
     assert play.after(9.0) == []
-    play.engine.step()
+    play.engine.send(StepRound())
     assert kinds(play.after(0.0)) == [Prefilled, RoundFinished]
-    play.engine.step()
-    play.engine.step()
+    play.engine.send(StepRound())
+    play.engine.send(StepRound())
     assert kinds(play.after(9.0)) == [RoundFinished, Finished, Prefilled, RoundFinished]
-    play.engine.pause(False)
+    play.engine.send(Pause(False))
     assert kinds(play.after(0.019)) == []  # it goes on from there
     assert kinds(play.after(0.002)) == [RoundFinished, Finished, RunFinished]
 
@@ -107,14 +108,14 @@ def test_speed(play: Play) -> None:
 
 def test_to_the_end_of_the_turn_and_from_the_start(play: Play) -> None:
     play.after(0.03)
-    play.engine.stop()
+    play.engine.send(Stop())
     assert kinds(play.after(0.0))[-1] is RunFinished and not play.engine.over
-    play.engine.stop()
-    play.engine.stop()
-    play.engine.step()
+    play.engine.send(Stop())
+    play.engine.send(Stop())
+    play.engine.send(StepRound())
     play.after(0.0)
     assert play.engine.over
-    play.engine.again()
+    play.engine.send(RunAgain())
     assert kinds(play.after(0.0)) == [RunStarted]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.commands import SetParams, SetTree
 from app.engine.events import Finished
 from decoding.params import Params, SamplingParams
 from tests.support.scripted import figures, lane, prefilled, stepped
@@ -24,18 +25,20 @@ async def typical(stage: Stage) -> None:
 async def test_the_key_switches_the_rule_there_and_back(play: Play) -> None:
     async with play(params=SAMPLED) as stage:
         await typical(stage)
-        assert stage.engine.asked("set_params")[-1] == (replace(SAMPLED, acceptance="typical"),)
+        assert stage.engine.asked(SetParams)[-1] == SetParams(
+            replace(SAMPLED, acceptance="typical")
+        )
         assert "Medusa lanes are lossy from their next round on" in stage.text
         assert "· typical" in stage.text.splitlines()[0]
         await stage.press("a")
-        assert stage.engine.asked("set_params")[-1] == (SAMPLED,)
+        assert stage.engine.asked(SetParams)[-1] == SetParams(SAMPLED)
         assert "· typical" not in stage.text
 
 
 async def test_without_a_medusa_lane_there_is_nothing_to_switch(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "a")
-        assert not stage.engine.asked("set_params")
+        assert not stage.engine.asked(SetParams)
         assert "there is no Medusa lane" in stage.text
 
 
@@ -46,7 +49,7 @@ async def test_its_sliders_are_there_while_it_is_on(play: Play) -> None:
         assert "eps" in stage.text and "0.09" in stage.text and "0.30" in stage.text
         stage.app.screen.query_one("#epsilon").focus()
         await stage.press("right", "tab", "left")
-        (params,) = stage.engine.asked("set_params")[-1]
+        params = stage.engine.asked(SetParams)[-1].params
         assert (params.epsilon, params.delta) == (0.10, 0.25)
         await stage.press("4")  # the Medusa lane is off
         assert "eps" not in stage.text and "· typical" not in stage.text
@@ -105,7 +108,7 @@ async def test_the_palette_changes_medusas_tree(play: Play) -> None:
         await stage.find("tree: chain")
         assert "The same shape in every round, 4 tokens deep" in stage.text
         await stage.press("enter")
-        assert stage.engine.asked("set_tree") == [("medusa", "chain")]
+        assert stage.engine.asked(SetTree) == [SetTree("medusa", "chain")]
         assert "4 Medusa γ4 chain" in stage.text and "from the next round on" in stage.text
         stage.app.action_tree("medusa", "default")
         await stage.pilot.pause()
@@ -129,7 +132,7 @@ async def test_eagles_tree_has_sliders_while_its_lane_leads(play: Play) -> None:
         assert "nodes" in stage.text and "branch" in stage.text
         stage.app.main.action_slider("eagle_total_tokens")
         await stage.press("right", "right")
-        assert stage.engine.asked("set_params")[-1][0].eagle_total_tokens == 3
+        assert stage.engine.asked(SetParams)[-1].params.eagle_total_tokens == 3
         stage.app.action_tree("eagle", "chain")
         await stage.pilot.pause()
         slider = stage.app.main.query_one("#eagle_top_k")

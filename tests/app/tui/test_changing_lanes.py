@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.engine.commands import AddLane, RemoveLane, SetEnabled, SetOverrides, SetParams
 from app.engine.events import Finished, LanesChanged, RunFinished
 from app.strategies.registry import LaneSpec
 from app.tui.widgets.sliders_panel import SlidersPanel
@@ -20,7 +21,7 @@ async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play)
         await stage.tell(prefilled("draft", "Paris"), prefilled("lookup", "London"))
         await stage.to_lane(2)
         await stage.press("u")
-        assert stage.engine.asked("add_lane") == [(LaneSpec("draft", "draft"), "draft")]
+        assert stage.engine.asked(AddLane) == [AddLane(LaneSpec("draft", "draft"), "draft")]
         assert "joins in the next run" in stage.text
         await stage.tell(LanesChanged(MORE))
         assert "3 Draft model γ2*" in stage.text and "4 Prompt lookup" in stage.text
@@ -29,7 +30,7 @@ async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play)
         await stage.tell(stepped("lookup", [" is"], [], " it"))
         assert "London is it" in "".join(stage.lines(4))
         await stage.press("4")
-        assert stage.engine.asked("set_enabled") == [("lookup", False)]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
 
 
 async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) -> None:
@@ -40,7 +41,7 @@ async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) ->
         full = (*MORE, lane("draft#3"))
         await stage.tell(LanesChanged(full))
         await stage.press("u")
-        assert not stage.engine.asked("add_lane")
+        assert not stage.engine.asked(AddLane)
         assert "There are 6 lanes, more have no room" in stage.text
         for size in ((100, 30), (60, 24), (200, 50)):
             await stage.resize(*size)
@@ -55,7 +56,7 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         await stage.tell(prefilled("ar", "Paris"), prefilled("draft", "London"))
         await stage.to_lane(2)
         await stage.press("delete")
-        assert stage.engine.asked("remove_lane") == [("draft",)]
+        assert stage.engine.asked(RemoveLane) == [RemoveLane("draft")]
         await stage.tell(LanesChanged((LANES[0], *LANES[2:])), Finished("draft", "stopped"))
         assert "Draft model" not in stage.text.replace("2 Draft model is gone", "")
         assert "Paris" in "".join(stage.lines(1))
@@ -64,7 +65,7 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         await stage.tell(RunFinished(0, False))
         await stage.tell(LanesChanged(LANES[:1]))
         await stage.press("delete")
-        assert len(stage.engine.asked("remove_lane")) == 1 and "The last lane stays" in stage.text
+        assert len(stage.engine.asked(RemoveLane)) == 1 and "The last lane stays" in stage.text
 
 
 async def test_with_tabs_as_well_the_focus_goes_to_the_neighbour_of_what_is_removed(
@@ -84,12 +85,16 @@ async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
     async with play() as stage:
         await stage.to_lane(2)
         await stage.press("f")
-        [(name, overrides)] = stage.engine.asked("pin")
-        assert name == "draft" and overrides["gamma"] is None and overrides["temperature"] == 0.0
+        [command] = stage.engine.asked(SetOverrides)
+        overrides = command.overrides
+        assert command.lane == "draft"
+        assert overrides["gamma"] is None and overrides["temperature"] == 0.0
         assert "epsilon" not in overrides and "eagle_top_k" not in overrides
         await stage.press("t", "right")
-        assert stage.engine.asked("pin")[-1] == ("draft", {**overrides, "temperature": 0.05})
-        assert not stage.engine.asked("set_params")
+        assert stage.engine.asked(SetOverrides)[-1] == SetOverrides(
+            "draft", {**overrides, "temperature": 0.05}
+        )
+        assert not stage.engine.asked(SetParams)
         assert "temp  *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
         # in another lane's pane the same slider is everybody's
         await stage.press("escape", "tab", "tab", "t")
@@ -103,7 +108,7 @@ async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
             await stage.pilot.pause()
         assert controls.slider("temperature").value == 0.0 and "temp  *" not in stage.text
         await stage.press("t", "right", "right")
-        assert stage.engine.asked("set_params")[-1][0].sampling.temperature == 0.1
+        assert stage.engine.asked(SetParams)[-1].params.sampling.temperature == 0.1
         assert stage.app.state.lanes["draft"].info.overrides["temperature"] == 0.05
 
 
@@ -112,7 +117,7 @@ async def test_f_again_gives_the_lane_back_to_the_sliders(play: Play) -> None:
         await stage.tell(LanesChanged(MORE))
         await stage.to_lane(3)
         await stage.press("f")
-        assert stage.engine.asked("pin") == [("draft#2", {})]
+        assert stage.engine.asked(SetOverrides) == [SetOverrides("draft#2", {})]
         assert "3 Draft model γ4 " in stage.text and "follows the sliders again" in stage.text
 
 
@@ -121,7 +126,7 @@ async def test_any_strategy_can_be_added_from_the_palette(play: Play) -> None:
         await stage.press("escape")
         commands = {each.title: each for each in stage.app.get_system_commands(stage.app.screen)}
         await commands["Add lane: EAGLE-1"].callback()
-        assert stage.engine.asked("add_lane") == [(LaneSpec("eagle1", "eagle1"), None)]
+        assert stage.engine.asked(AddLane) == [AddLane(LaneSpec("eagle1", "eagle1"), None)]
 
 
 async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
@@ -131,8 +136,8 @@ async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
         stage.app.action_tree("medusa", "chain")
         await stage.to_lane(2)
         await stage.press("u")
-        assert stage.engine.asked("add_lane") == [
-            (LaneSpec("medusa", "medusa", tree="chain"), "medusa")
+        assert stage.engine.asked(AddLane) == [
+            AddLane(LaneSpec("medusa", "medusa", tree="chain"), "medusa")
         ]
         copy = replace(medusa, name="medusa#2", tree="chain")
         await stage.tell(LanesChanged((LANES[0], medusa, copy)))

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.engine.events import Event, LanesChanged, Loaded, PastTurn
+from app.engine.commands import NewConversation, Resume, Run, Turn
+from app.engine.events import Event, LanesChanged, Loaded
 from app.history.parse_document import read_recording
 from app.history.recorder import Recorder
 from app.history.recording import Recording
@@ -64,7 +65,7 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         assert "1 turn    Count!" in stage.text
         titles = [entry.title for entry in store.entries()]
         await reopen(stage, *["down"] * titles.index("Count!"), "enter")
-        assert stage.engine.asked("resume") == [([PastTurn("Count!", 0, ANSWERS)], 42)]
+        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
         assert (
             "“Count!” goes on here" in stage.text
             and "not among" not in stage.text
@@ -90,7 +91,7 @@ async def test_not_while_a_run_goes_on(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Busy", 1.0, 0)[:3])
         await reopen(stage, "f3", "end", "enter")
-        assert not stage.engine.asked("resume") and "Still answering" in stage.text
+        assert not stage.engine.asked(Resume) and "Still answering" in stage.text
 
 
 async def test_rename(store: Store, kept: Path) -> None:
@@ -125,7 +126,7 @@ async def test_the_current_one_may_be_deleted_when_it_is_answered(store: Store) 
         await stage.tell(*events[3:])
         await stage.press("d", "d", "escape")
         assert store.entries() == [] and "Four" not in stage.text
-        assert stage.engine.asked("new_conversation") == [()]
+        assert stage.engine.asked(NewConversation) == [NewConversation()]
         await stage.tell(*turn(0, "Another", 2.0, 1))
     assert [entry.title for entry in store.entries()] == ["Another"]
 
@@ -152,7 +153,7 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
         await stage.press("f3", "enter", "f1")
         assert "Tokens" in stage.text and not there.is_set()
         await stage.press("escape", "h", "enter")
-        assert "Still opening a conversation" in stage.text and not stage.engine.asked("run")
+        assert "Still opening a conversation" in stage.text and not stage.engine.asked(Run)
         await stage.tell(LanesChanged(LOADED.lanes[:1]))  # one was removed meanwhile
         there.set()
         await reopen(stage)

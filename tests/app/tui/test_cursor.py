@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.engine.commands import Stop
 from app.engine.events import Finished
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play, Stage
@@ -101,9 +102,9 @@ async def test_escape_takes_it_away_before_it_stops(play: Play) -> None:
     async with play() as stage:
         await answered(stage, done=False)
         await stage.press("left", "escape")
-        assert under(stage) is None and not stage.engine.asked("stop")
+        assert under(stage) is None and not stage.engine.asked(Stop)
         await stage.press("escape")
-        assert stage.engine.asked("stop")
+        assert stage.engine.asked(Stop)
 
 
 async def test_it_stays_while_text_comes_and_the_end_is_not_followed(play: Play) -> None:

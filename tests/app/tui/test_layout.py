@@ -12,6 +12,7 @@ from textual.dom import DOMNode
 from textual.geometry import Size
 
 from app.config.presets import Presets
+from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import Finished
 from app.strategies.registry import WHAT
 from app.tui.format.glossary import _FIGURES, LANE_MARKS, METRICS, explain
@@ -52,12 +53,12 @@ async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play)
         await stage.press("escape")
         before = stage.view(2).size
         await stage.press("1")
-        assert stage.engine.asked("set_enabled") == [("ar", False)]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("ar", False)]
         assert "1 Autoregressive · off, 1 switches it on" in stage.text
         assert stage.view(2).size.height > before.height
-        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        assert stage.engine.asked(SetLeader)[-1] == SetLeader("draft")
         await stage.press("1")
-        assert stage.engine.asked("set_enabled")[-1] == ("ar", True)
+        assert stage.engine.asked(SetEnabled)[-1] == SetEnabled("ar", True)
         assert stage.view(2).size == before
 
 
@@ -134,7 +135,7 @@ async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
     async with play() as stage:
         assert "4 Medusa · no heads: give --medusa DIR" in stage.text
         await stage.press("escape", "4")
-        assert not stage.engine.asked("set_enabled")
+        assert not stage.engine.asked(SetEnabled)
 
 
 async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
@@ -151,7 +152,7 @@ async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
     async with play(load=False) as stage:
         await stage.press("escape", "3")
         await stage.load()
-        assert stage.engine.asked("set_enabled") == [("lookup", False)]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
         assert "3 Prompt lookup · off" in stage.text
 
 
@@ -163,10 +164,10 @@ async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
         assert "from one" in stage.text and "from two" not in stage.text
         await stage.press("2")
         assert "from two" in stage.text and "from one" not in stage.text
-        assert stage.engine.asked("set_leader")[-1] == ("draft",)
-        assert not stage.engine.asked("set_enabled")
+        assert stage.engine.asked(SetLeader)[-1] == SetLeader("draft")
+        assert not stage.engine.asked(SetEnabled)
         await stage.press("o")
-        assert stage.engine.asked("set_enabled") == [("draft", False)]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("draft", False)]
         assert "off, o switches it on" in stage.text
         await stage.press("o", "4")
         assert "no heads: give --medusa DIR" in stage.text
@@ -271,7 +272,10 @@ async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
         row = next(y for y, line in enumerate(stage.text.splitlines()) if "3 Prompt lookup" in line)
         await stage.pilot.click(offset=(5, row))
         await stage.pilot.pause()
-        assert stage.engine.asked("set_enabled") == [("lookup", False), ("lookup", True)]
+        assert stage.engine.asked(SetEnabled) == [
+            SetEnabled("lookup", False),
+            SetEnabled("lookup", True),
+        ]
 
 
 async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:

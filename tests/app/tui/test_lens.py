@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.color import Color
 
+from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
 from app.tui.themes import DARK, LIGHT
 from app.tui.tokens import lens
@@ -116,11 +117,13 @@ async def test_the_lenses_and_back(play: Play) -> None:
 async def test_lanes_are_watched_while_a_lens_wants_it(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "l")
-        assert stage.engine.asked("watch") == [(frozenset({"ar", "draft", "lookup"}),)]
+        assert stage.engine.asked(RecordProbabilities) == [
+            RecordProbabilities(frozenset({"ar", "draft", "lookup"}))
+        ]
         await stage.press("v", "v", "l")
-        assert len(stage.engine.asked("watch")) == 1
+        assert len(stage.engine.asked(RecordProbabilities)) == 1
         await stage.press("l")
-        assert stage.engine.asked("watch")[-1] == (frozenset(),)
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Sparkline
 
+from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, LanesChanged, Loaded, Memory, RoundFinished, RunFinished
 from app.tui.format.metrics import (
     accepted_lines,
@@ -127,7 +128,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
         assert "process 400 MiB" in stage.text and "medusa 1.0 MiB" in stage.text
         await stage.tell(RunFinished(0, False, replace(memory, device=2**31)))
         assert "GPU 2.0 GiB" in stage.text
-        assert not stage.engine.asked("watch")  # it wants no probabilities
+        assert not stage.engine.asked(RecordProbabilities)  # it wants no probabilities
 
 
 async def test_it_goes_back_with_the_round_that_is_looked_at(play: Play) -> None:

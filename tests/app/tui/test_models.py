@@ -11,6 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from app.config.settings import ModelOptions
+from app.engine.commands import OpenModels, Run
 from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
@@ -45,15 +46,15 @@ async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Pl
         assert "✓ draft   small" in stage.text
         assert "specchat heads convert medusa --target /models/mine" in stage.text
         await stage.press("enter")
-        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
         assert "The conversation begins anew with mine" in stage.text
         assert "… loading" in stage.text and "Paris" not in stage.text
         await stage.tell(Loading("target mine", 0.1))
         await stage.type("Hi")
         await stage.press("enter")
-        assert not stage.engine.asked("run")
+        assert not stage.engine.asked(Run)
         await stage.tell(Loaded("mine", "cpu", "bfloat16", 1, 99, LANES))
-        assert stage.engine.asked("run") == [("Hi",)] and "mine · cpu" in stage.text
+        assert stage.engine.asked(Run) == [Run("Hi")] and "mine · cpu" in stage.text
 
 
 async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play) -> None:
@@ -78,7 +79,7 @@ async def test_an_engine_that_has_ended_opens_others(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False), EngineExited("killed"))
         await stage.press("f6", "down", "enter")
-        assert stage.engine.asked("open_models") == [(MINE, SPECS)]
+        assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
         assert "… loading" in stage.text and "ended" not in stage.text
         await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text
@@ -88,7 +89,7 @@ async def test_not_while_lanes_answer(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
         await stage.press("f6", "enter")
-        assert not stage.engine.asked("open_models") and "Still answering" in stage.text
+        assert not stage.engine.asked(OpenModels) and "Still answering" in stage.text
 
 
 async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
@@ -106,8 +107,8 @@ async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
         await stage.press("right", "enter")
         await stage.until(lambda: "✓ medusa  medusa" in stage.text)
         await stage.press("enter")
-        [(options, _)] = stage.engine.asked("open_models")
-        assert options == replace(
+        [command] = stage.engine.asked(OpenModels)
+        assert command.options == replace(
             LIBRARY.bare, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
         )
 
@@ -233,10 +234,11 @@ async def test_enter_waits_for_what_the_cache_has_as_well(
         await stage.until(lambda: True in looking)
         known[False].set()
         await stage.until(lambda: not looking[False].is_alive())
-        assert not stage.engine.asked("open_models")
+        assert not stage.engine.asked(OpenModels)
         known[True].set()
-        await stage.until(lambda: stage.engine.asked("open_models"))
-        [(options, _)] = stage.engine.asked("open_models")
+        await stage.until(lambda: stage.engine.asked(OpenModels))
+        [command] = stage.engine.asked(OpenModels)
+        options = command.options
         assert (options.target, options.eagle) == (str(target), "/hub/x")
 
 
@@ -246,9 +248,9 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
         await stage.press("enter")
         old = Loaded("old", "cpu", "float32", 2, 2048, LANES, back=True)
         await stage.tell(old, LoadFailed("no folder", kept=True))
-        assert not stage.engine.asked("run") and stage.app.main.prompt.text == "Hi"
+        assert not stage.engine.asked(Run) and stage.app.main.prompt.text == "Hi"
         await stage.press("enter")
-        assert stage.engine.asked("run") == [("Hi",)]
+        assert stage.engine.asked(Run) == [Run("Hi")]
 
 
 async def test_what_is_loaded_has_a_mark(play: Play) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.config.presets import Presets
+from app.engine.commands import SetParams
 from app.tui.widgets.slider import Slider
 from decoding.params import Params, SamplingParams
 from tests.support.stage import Play, Stage
@@ -19,7 +20,7 @@ def presets(tmp_path: Path) -> Presets:
 
 
 def asked(stage: Stage) -> Params:
-    return stage.engine.asked("set_params")[-1][0]
+    return stage.engine.asked(SetParams)[-1].params
 
 
 async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> None:
@@ -71,4 +72,4 @@ async def test_a_broken_file_is_a_line_and_the_others_can_be_used(
         await stage.press("escape", "f4", "end")
         assert "✗ odd" in stage.text and "there is no setting 'new'" in stage.text
         await stage.press("enter")
-        assert "the preset “odd”" in stage.text and not stage.engine.asked("set_params")
+        assert "the preset “odd”" in stage.text and not stage.engine.asked(SetParams)

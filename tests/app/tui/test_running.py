@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from app.engine.commands import (
+    AddLane,
+    NewConversation,
+    Pause,
+    RemoveLane,
+    Run,
+    RunAgain,
+    SetEnabled,
+    SetLeader,
+    SetSchedule,
+    StartSamplingTest,
+    StepRound,
+    Stop,
+)
 from app.engine.events import EngineExited, Finished, LoadFailed, Loading, RunFinished, RunRejected
 from decoding.params import Params
 from tests.support.scripted import prefilled, stepped
@@ -14,10 +28,10 @@ async def test_enter_runs_the_prompt(play: Play) -> None:
         await stage.press("ctrl+j")
         await stage.type("you")
         await stage.press("enter")
-        assert stage.engine.asked("run") == [("Hi there\nyou",)]
+        assert stage.engine.asked(Run) == [Run("Hi there\nyou")]
         assert stage.app.main.prompt.text == ""
         await stage.press("i", "enter")
-        assert len(stage.engine.asked("run")) == 1
+        assert len(stage.engine.asked(Run)) == 1
 
 
 async def test_no_second_run_while_one_is_going_on(play: Play) -> None:
@@ -26,7 +40,7 @@ async def test_no_second_run_while_one_is_going_on(play: Play) -> None:
         await stage.press("enter", "i")
         await stage.type("two")
         await stage.press("enter", "f5")
-        assert stage.engine.asked("run") == [("one",)] and not stage.engine.asked("again")
+        assert stage.engine.asked(Run) == [Run("one")] and not stage.engine.asked(RunAgain)
         assert stage.app.main.prompt.text == "two"
         assert "Still answering" in stage.text
 
@@ -38,7 +52,7 @@ async def test_what_is_typed_while_enter_is_under_way_stays(play: Play) -> None:
         prompt.action_submit()
         prompt.insert("two")
         await stage.pilot.pause()
-        assert stage.engine.asked("run") == [("one",)] and prompt.text == "two"
+        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == "two"
 
 
 async def test_history(play: Play) -> None:
@@ -66,17 +80,17 @@ async def test_stop_pause_step_again(play: Play) -> None:
         await stage.tell(prefilled("ar", "A"))
         assert "● 1 ar running 0/3" in stage.text
         await stage.press("space")
-        assert stage.engine.asked("pause") == [(True,)] and "paused" in stage.text
+        assert stage.engine.asked(Pause) == [Pause(True)] and "paused" in stage.text
         await stage.press("n", "n")
-        assert len(stage.engine.asked("step")) == 2
+        assert len(stage.engine.asked(StepRound)) == 2
         await stage.press("space", "n")
-        assert stage.engine.asked("pause") == [(True,), (False,), (True,)]
+        assert stage.engine.asked(Pause) == [Pause(True), Pause(False), Pause(True)]
         await stage.press("escape")
-        assert len(stage.engine.asked("stop")) == 1
+        assert len(stage.engine.asked(Stop)) == 1
         await stage.tell(Finished("ar", "stopped"), RunFinished(0, True))
-        assert stage.engine.asked("pause")[-1] == (False,)  # the next run begins unpaused
+        assert stage.engine.asked(Pause)[-1] == Pause(False)  # the next run begins unpaused
         await stage.press("f5")
-        assert len(stage.engine.asked("again")) == 1
+        assert len(stage.engine.asked(RunAgain)) == 1
         await stage.begin("Hi")
         assert stage.lines(1)[0] == "› Hi" and stage.lines(1)[1] == ""
 
@@ -84,8 +98,7 @@ async def test_stop_pause_step_again(play: Play) -> None:
 async def test_keys_of_a_run_do_nothing_without_one(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "space", "n", "escape", "ctrl+c", "f5")
-        asked = {name for name, *_ in stage.engine.calls}
-        assert asked <= {"open", "set_leader"}
+        assert all(call == "open" or isinstance(call, SetLeader) for call in stage.engine.calls)
 
 
 async def test_escape_leaves_the_prompt_then_all_panes_then_stops(play: Play) -> None:
@@ -96,9 +109,9 @@ async def test_escape_leaves_the_prompt_then_all_panes_then_stops(play: Play) ->
         await stage.press("escape")
         assert not stage.app.main.prompt.has_focus and stage.app.main.zoomed
         await stage.press("escape")
-        assert not stage.app.main.zoomed and not stage.engine.asked("stop")
+        assert not stage.app.main.zoomed and not stage.engine.asked(Stop)
         await stage.press("escape")
-        assert len(stage.engine.asked("stop")) == 1
+        assert len(stage.engine.asked(Stop)) == 1
 
 
 async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
@@ -111,22 +124,22 @@ async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
         await stage.pilot.mouse_up(view, offset=(6, 1))
         await stage.pilot.pause()
         await stage.press("ctrl+c")
-        assert stage.app.clipboard.startswith("first") and not stage.engine.asked("stop")
+        assert stage.app.clipboard.startswith("first") and not stage.engine.asked(Stop)
         stage.app.main.clear_selection()
         await stage.press("ctrl+c")
-        assert len(stage.engine.asked("stop")) == 1
+        assert len(stage.engine.asked(Stop)) == 1
 
 
 async def test_ctrl_c_empties_the_prompt(play: Play) -> None:
     async with play() as stage:
         await stage.type("too long")
         await stage.press("ctrl+c")
-        assert stage.app.main.prompt.text == "" and not stage.engine.asked("stop")
+        assert stage.app.main.prompt.text == "" and not stage.engine.asked(Stop)
         await stage.press("up")
         assert stage.app.main.prompt.text == "too long"
         await stage.begin("Hi")
         await stage.press("ctrl+c")  # a run is stopped before
-        assert stage.app.main.prompt.text == "too long" and stage.engine.asked("stop")
+        assert stage.app.main.prompt.text == "too long" and stage.engine.asked(Stop)
 
 
 async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) -> None:
@@ -152,12 +165,12 @@ async def test_it_goes_on_from_the_lane_that_leads_while_that_waits_for_its_turn
 
 async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None:
     async with play() as stage:
-        assert stage.engine.asked("set_leader") == [("ar",)]
+        assert stage.engine.asked(SetLeader) == [SetLeader("ar")]
         await stage.begin("One")
         await stage.tell(prefilled("ar", "first answer"), prefilled("draft", "other answer"))
         await stage.finish()
         await stage.press("escape", "tab")
-        assert stage.engine.asked("set_leader")[-1] == ("draft",)
+        assert stage.engine.asked(SetLeader)[-1] == SetLeader("draft")
         assert "The next turn goes on from 2 Draft model" in stage.text
         assert "2 Draft model γ4 ✓ leads" in stage.text
         await stage.begin("Two", 1)
@@ -173,7 +186,7 @@ async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None
         assert stage.lines(2)[:5] == ["› One", "other answer", "", "› Two", ""]
         await stage.finish()
         await stage.press("ctrl+n")
-        assert len(stage.engine.asked("new_conversation")) == 1
+        assert len(stage.engine.asked(NewConversation)) == 1
         assert "One" not in stage.text and "leads" not in stage.text
         await stage.press(*"Two")
         assert stage.app.main.prompt.text == "Two"
@@ -187,7 +200,7 @@ async def test_a_refused_prompt_comes_back(play: Play) -> None:
         assert stage.app.main.prompt.text == "Too long" and stage.app.main.prompt.has_focus
         assert "the prompt has 4096 tokens, 2048 are the limit" in stage.text
         await stage.press("enter")
-        assert len(stage.engine.asked("run")) == 2
+        assert len(stage.engine.asked(Run)) == 2
 
 
 async def die(stage: Stage, *names: str) -> None:
@@ -207,10 +220,11 @@ async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(pl
         assert stage.text.count("✗ ended: F5 begins anew") == 3 and "F5 Begin anew" in stage.text
         assert stage.lines(1)[:3] == ["› Hi", "The end.", "✗ killed"]
         await stage.press("e", "u", "delete")
-        for name in ("prove", "add_lane", "remove_lane", "open"):
-            assert len(stage.engine.asked(name)) == (name == "open")
+        for kind in (StartSamplingTest, AddLane, RemoveLane):
+            assert not stage.engine.asked(kind)
+        assert stage.engine.opened == 1
         await stage.press("2", "m", "f5", "f5")
-        assert [call[0] for call in stage.engine.calls[-2:]] == ["open", "again"]
+        assert stage.engine.calls[-2:] == ["open", RunAgain()]
         assert "… loading" in stage.text and "ended" not in stage.text
         assert stage.lines(1)[:2] == ["› Hi", "The end."]
         await stage.load()
@@ -226,20 +240,20 @@ async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> 
         await die(stage, "ar", "draft", "lookup")
         await stage.type("Go on")
         await stage.press("enter")
-        assert len(stage.engine.asked("open")) == 2 and not stage.engine.asked("run")
+        assert stage.engine.opened == 2 and not stage.engine.asked(Run)
         assert "Runs when loading is done" in stage.text
         await stage.tell(
             EngineExited("killed again")
         )  # once more, while it loads: nothing by itself
         assert "killed again: F5" in stage.text and stage.app.main.prompt.text == "Go on"
-        assert len(stage.engine.asked("open")) == 2 and stage.lines(1)[0] == "› Hi"
+        assert stage.engine.opened == 2 and stage.lines(1)[0] == "› Hi"
         await stage.press("enter")
         await stage.tell(LoadFailed("the disk is gone"))  # what can be looked at stays
         assert "the disk is gone: F5" in stage.text and stage.lines(1)[0] == "› Hi"
         await stage.press("enter")
         await stage.load()
-        assert stage.engine.asked("run") == [("Go on",)]
-        assert len(stage.engine.asked("open")) == 4
+        assert stage.engine.asked(Run) == [Run("Go on")]
+        assert stage.engine.opened == 4
 
 
 async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
@@ -247,29 +261,29 @@ async def test_an_engine_that_has_ended_between_two_turns(play: Play) -> None:
         await stage.tell(EngineExited("killed"))
         assert "killed: F5" in stage.text
         await stage.press("enter")
-        assert len(stage.engine.asked("open")) == 2
+        assert stage.engine.opened == 2
         await stage.load()
-        assert "○ ready" in stage.text and not stage.engine.asked("run")
+        assert "○ ready" in stage.text and not stage.engine.asked(Run)
         await stage.begin("Hi")
         await stage.finish()
         await stage.tell(EngineExited("killed"))
         await stage.press("ctrl+n")
-        assert stage.engine.asked("new_conversation") and "Hi" not in stage.lines(1)[0]
+        assert stage.engine.asked(NewConversation) and "Hi" not in stage.lines(1)[0]
         await stage.press("f5")
-        assert len(stage.engine.asked("open")) == 3 and not stage.engine.asked("again")
+        assert stage.engine.opened == 3 and not stage.engine.asked(RunAgain)
 
 
 async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
     async with play(load=False) as stage:
-        assert stage.engine.asked("open") == [()]
+        assert stage.engine.opened == 1
         assert "1 Autoregressive" in stage.text and "… loading" in stage.text
         await stage.tell(Loading("target model", 0.5))
         assert "━━━━━━━━━━──────────  50% target model" in stage.text
         await stage.type("Early")
         await stage.press("enter")
-        assert not stage.engine.asked("run") and "Runs when loading is done" in stage.text
+        assert not stage.engine.asked(Run) and "Runs when loading is done" in stage.text
         await stage.load()
-        assert stage.engine.asked("run") == [("Early",)]
+        assert stage.engine.asked(Run) == [Run("Early")]
 
 
 async def test_a_waiting_prompt_can_be_taken_back(play: Play) -> None:
@@ -278,7 +292,7 @@ async def test_a_waiting_prompt_can_be_taken_back(play: Play) -> None:
         await stage.press("enter", "escape")
         assert stage.app.main.prompt.text == "Early"
         await stage.load()
-        assert not stage.engine.asked("run")
+        assert not stage.engine.asked(Run)
 
 
 async def test_lanes_are_not_known_before_loading(play: Play) -> None:
@@ -297,14 +311,14 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
         assert "Give --target a folder." in stage.text and "Ctrl+Q leaves" in stage.text
         assert stage.app.main.prompt.text == "Early" and "F5 tries again" in stage.text
         await stage.press("enter")
-        assert len(stage.engine.asked("open")) == 2 and "Nothing could" not in stage.text
+        assert stage.engine.opened == 2 and "Nothing could" not in stage.text
         await stage.tell(EngineExited("killed"))
         assert "Nothing could be loaded" in stage.text and "killed" in stage.text
         assert stage.app.main.prompt.text == "Early"
         await stage.press("f1")
         assert "drafted, and the target agreed" in stage.text
         await stage.press("escape", "ctrl+q")
-    assert stage.engine.asked("close")
+    assert "close" in stage.engine.calls
 
 
 async def test_examples(play: Play) -> None:
@@ -320,7 +334,7 @@ async def test_fair_and_race(play: Play) -> None:
     async with play(schedule="race", params=Params(gamma=3)) as stage:
         assert "race" in stage.text
         await stage.press("escape", "m")
-        assert stage.engine.asked("set_schedule") == [("fair",)] and "· fair" in stage.text
+        assert stage.engine.asked(SetSchedule) == [SetSchedule("fair")] and "· fair" in stage.text
 
 
 async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
@@ -346,7 +360,7 @@ async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"))
         await stage.press("escape", "2")
-        assert stage.engine.asked("set_enabled") == [("draft", False)]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("draft", False)]
         await stage.tell(stepped("draft", [" end"], [], "."), Finished("draft", "stopped"))
         await stage.press("2")
         assert stage.lines(2)[1] == "The end."

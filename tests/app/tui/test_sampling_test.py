@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
+from app.engine.commands import StartSamplingTest, Stop, StopSamplingTest
 from app.engine.events import ContinuationCount, Finished, RunFinished, SamplingTest
 from app.tui.format.sampling_test import intro, table, verdict
 from tests.support.scripted import prefilled
@@ -41,7 +42,7 @@ async def test_it_asks_and_shows_what_comes(play: Play, size: tuple[int, int]) -
         if size[0] < 80:
             await stage.press("2")
         await stage.press("e")
-        assert stage.engine.asked("prove") == [("draft", 400)]
+        assert stage.engine.asked(StartSamplingTest) == [StartSamplingTest("draft", 400)]
         assert "Prove it · 2 Draft model" in stage.text
         await stage.tell(replace(DONE, done=100, p_value=None))
         assert "25%" in stage.text and "“ Paris" in stage.text and "p =" not in stage.text
@@ -52,7 +53,9 @@ async def test_it_asks_and_shows_what_comes(play: Play, size: tuple[int, int]) -
         assert "“↵[red]the[/] ”"[:12] in stage.text
         assert "“…The capital of France is”" in words
         await stage.press("escape")
-        assert stage.engine.asked("stop_proving") == [()] and not stage.engine.asked("stop")
+        assert stage.engine.asked(StopSamplingTest) == [
+            StopSamplingTest()
+        ] and not stage.engine.asked(Stop)
         assert "Prove it" not in stage.text
 
 
@@ -60,10 +63,10 @@ async def test_more(play: Play) -> None:
     async with play() as stage:
         await ended(stage)
         await stage.press("e", "n")
-        assert len(stage.engine.asked("prove")) == 1  # it has only begun
+        assert len(stage.engine.asked(StartSamplingTest)) == 1  # it has only begun
         await stage.tell(DONE)
         await stage.press("n")
-        assert stage.engine.asked("prove")[-1] == ("draft", 1600)
+        assert stage.engine.asked(StartSamplingTest)[-1] == StartSamplingTest("draft", 1600)
         await stage.tell(DONE)  # still under way when the other was asked for
         assert "p = 0.43" not in stage.text
         await stage.tell(replace(DONE, repetitions=1600, done=1600, p_value=1e-9))
@@ -75,12 +78,12 @@ async def test_more(play: Play) -> None:
 async def test_why_not(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "e")
-        assert not stage.engine.asked("prove") and "Ask something first" in stage.text
+        assert not stage.engine.asked(StartSamplingTest) and "Ask something first" in stage.text
         await stage.begin()
         await stage.press("tab", "e")
-        assert not stage.engine.asked("prove") and "needs a pause" in stage.text
+        assert not stage.engine.asked(StartSamplingTest) and "needs a pause" in stage.text
         await stage.press("space", "e")
-        assert len(stage.engine.asked("prove")) == 1
+        assert len(stage.engine.asked(StartSamplingTest)) == 1
         await stage.tell(SamplingTest("draft", repetitions=400, note="another model"))
         assert "Nothing to prove: another model" in stage.text
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual import events
 
+from app.engine.commands import SetParams
 from app.engine.events import Finished
 from app.tui.state.scale import Scale, evenly
 from app.tui.state.sliders import SLIDERS, token_stops
@@ -67,7 +68,7 @@ def test_every_setting_that_has_a_slider_is_one() -> None:
 
 
 def last_params(stage: Stage) -> Params:
-    return stage.engine.asked("set_params")[-1][0]
+    return stage.engine.asked(SetParams)[-1].params
 
 
 async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
@@ -172,7 +173,7 @@ async def test_a_value_that_was_given_stays_until_it_is_moved(
             stage.app.main.action_slider(name)
             await stage.pilot.pause()
             assert text in stage.text
-        assert not stage.engine.asked("set_params")
+        assert not stage.engine.asked(SetParams)
         await stage.press("left")
         assert last_params(stage) == replace(given, max_new_tokens=96)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.commands import RecordProbabilities
 from app.engine.events import Prefilled, RoundFinished
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.state.lane_state import LaneState
@@ -139,7 +140,7 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         await stage.to_lane(2)
         await stage.press("w")
         watched = frozenset({"ar", "draft", "lookup"})
-        assert stage.engine.asked("watch")[-1] == (watched,)
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(watched)
         await done(stage)
         assert "Token · 2 Draft model · ·and · round 1 of 1" in stage.text  # the newest
         assert "✓ ·and" in stage.text and "correction: it stands" in stage.text
@@ -158,7 +159,7 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
         assert "✗ ·a " in stage.text and "✓ ·and" in stage.text
         await stage.press("w")
         assert "Token ·" not in stage.text
-        assert stage.engine.asked("watch")[-1] == (frozenset(),)
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
 
 
 ALONE = replace(

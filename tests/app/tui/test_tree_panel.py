@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.engine.commands import RecordProbabilities, Stop
 from app.engine.events import RoundFinished
 from app.tui.format.tree import Life, ordinal, probability, time_bar, tree_lines
 from app.tui.widgets.tree_view import TreeView
@@ -120,11 +121,15 @@ async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> 
 async def test_the_lanes_that_are_on_are_watched_while_it_is_open(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "v")
-        assert stage.engine.asked("watch") == [(frozenset({"ar", "draft", "lookup"}),)]
+        assert stage.engine.asked(RecordProbabilities) == [
+            RecordProbabilities(frozenset({"ar", "draft", "lookup"}))
+        ]
         await stage.press("3")
-        assert stage.engine.asked("watch")[-1] == (frozenset({"ar", "draft"}),)
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(
+            frozenset({"ar", "draft"})
+        )
         await stage.press("v")
-        assert stage.engine.asked("watch")[-1] == (frozenset(),)
+        assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
 
 
 async def test_time_travel_when_done(play: Play) -> None:
@@ -191,7 +196,7 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         await stage.resize(*size)
         await stage.press("escape")
         assert "No round yet" not in stage.text and "╭ 1 Auto" in stage.text
-        assert not stage.engine.asked("stop")
+        assert not stage.engine.asked(Stop)
 
 
 def wide_tree() -> Round:
