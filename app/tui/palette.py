@@ -12,7 +12,7 @@ from app.strategies.registry import STRATEGIES, WHAT
 from app.tui.keys.bindings import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.key_names import active_bindings, key_label
 from app.tui.screens.lanes import MainScreen
-from app.tui.state.sliders import SLIDERS, shown
+from app.tui.state.sliders import SLIDERS, is_shown
 
 TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
 STATIC = "The same shape in every round, {} tokens deep"
@@ -32,11 +32,11 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
                 yield SystemCommand(binding.description, what, run)
     yield SystemCommand("Theme", "Choose how the screen looks", app.search_themes)
     keyed = {binding.action for binding in VIEW_KEYS}
-    for knob in SLIDERS if allowed(screen.state, "slider") else ():
-        action = f"slider({knob.name!r})"
-        if action not in keyed and shown(knob, screen.state):
+    for spec in SLIDERS if allowed(screen.state, "slider") else ():
+        action = f"slider({spec.name!r})"
+        if action not in keyed and is_shown(spec, screen.state):
             run = partial(screen.run_action, action)
-            yield SystemCommand(f"Slider: {knob.label}", knob.what, run)
+            yield SystemCommand(f"Slider: {spec.label}", spec.what, run)
     infos = [lane.info for lane in screen.state.lanes.values()]
     trees = dict.fromkeys(
         (info.strategy, info.title, tree, depth)

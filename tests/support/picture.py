@@ -1,6 +1,6 @@
 """The picture in the README: the real app on the demo family, drawn by itself.
 
-python -m tests.tui.picture assets/specchat.svg
+python -m tests.support.picture assets/specchat.svg
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from app.config.settings import load_settings
 from app.engine.process import SessionProcess
 from app.engine.session import Session
-from app.tui.actions.conversations import picture
+from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 
 PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in the README's table
@@ -39,7 +39,7 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
         await pilot.pause()
         app.main.action_round(-1)  # one with a tree that has something to show
         await pilot.pause(0.5)  # the figures' last update
-        out.write_text(picture(app), encoding="utf-8")
+        out.write_text(screen_svg(app), encoding="utf-8")
         app.exit()
     session.close()
 

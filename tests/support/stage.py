@@ -51,7 +51,7 @@ class Stage:
         for key in keys:
             await self.pilot.press(key)
             await quiet()
-            while self.app.main.looking._catching_up:  # pane by pane, by a timer
+            while not self.app.main.idle:  # pane by pane, by a timer
                 await self.pilot.pause(FRAME)
 
     async def type(self, text: str) -> None:

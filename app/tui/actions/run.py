@@ -1,53 +1,38 @@
-"""What the keys of a run do: begin, stop, pause, step, and how the lanes take turns."""
+"""Actions of a run: begin, stop, pause, step, how the lanes take turns and accept drafts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from textual import on
 
-from app.engine.commands import (
-    NewConversation,
-    Pause,
-    Run,
-    RunAgain,
-    SetSchedule,
-    SetTree,
-    StepRound,
-    Stop,
-)
+from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
 from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
+from app.tui.actions.base import AppBase
 from app.tui.screens.sampling_test import SamplingTestScreen
-from app.tui.widgets.sliders_panel import SlidersPanel
+from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance
 
-if TYPE_CHECKING:
-    from app.tui.app import SpecchatApp
 
-
-class RunActions:
-    def __init__(self, app: SpecchatApp) -> None:
-        self._app = app
-        self._engine, self._state, self._main = app.engine, app.state, app.main
-
-    def after(self, event: Loaded | LoadFailed | RunRejected | EngineExited) -> None:
-        """A prompt that waited runs now; one that cannot be answered goes back, as
-        does one that was meant for models that could not be loaded."""
-        prompt = self._state.queued
-        self._state.queued = None
+class RunActions(AppBase):
+    def settle_queued_prompt(self, event: Loaded | LoadFailed | RunRejected | EngineExited) -> None:
+        """Run the prompt that waited for the models, or return it to the input where it cannot be
+        answered or was meant for models that could not be loaded."""
+        prompt, self.state.queued = self.state.queued, None
         if isinstance(event, RunRejected):
             prompt = event.prompt
-            if not any(lane.active for lane in self._state.lanes.values()):
-                keys = self._state.keys
+            if not any(lane.active for lane in self.state.lanes.values()):
+                keys = self.state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
-                self._state.say(f"No lane is on: {leave}, then {switch} switches one on")
+                self.state.say(f"No lane is on: {leave}, then {switch} switches one on")
         elif isinstance(event, Loaded) and not event.back and prompt is not None:
             self._run(prompt)
             return
-        if prompt and not self._main.prompt.text:
-            self._main.prompt.write(prompt)
-            self._main.prompt.focus()
+        if prompt and not self.main.prompt.text:
+            self.main.prompt.write(prompt)
+            self.main.prompt.focus()
 
-    def submit(self, text: str) -> None:
-        state, prompt = self._state, self._main.prompt
+    @on(Prompt.Submitted)
+    def submit(self, event: Prompt.Submitted) -> None:
+        state, prompt, text = self.state, self.main.prompt, event.text
         if not (text.strip() or state.gone):
             return
         if state.busy:
@@ -56,117 +41,97 @@ class RunActions:
             state.say(f"A prompt is waiting already; {state.keys['run.stop']} takes it back")
         else:
             if state.gone:
-                self._begin_anew()
+                self._reopen_engine()
             if text.strip():
                 prompt.remember(text)
-                # more may have been typed while this message was under way
+                # more may have been typed while this message was on its way
                 prompt.write(prompt.text.removeprefix(text))
-                self._run_or_wait(text)
-        self._main.show_state()
-
-    def _run_or_wait(self, prompt: str) -> None:
-        if self._state.loaded:
-            self._run(prompt)
-        else:
-            self._state.queued = prompt
+                if state.loaded:
+                    self._run(text)
+                else:
+                    state.queued = text
+        self.main.show_state()
 
     def _run(self, prompt: str) -> None:
-        self._state.running = True  # until the engine says otherwise: no second Enter in between
-        self._engine.send(Run(prompt))
-        self._main.focus_pane()
+        self.state.running = True  # until the engine says otherwise: no second Enter in between
+        self.engine.send(Run(prompt))
+        self.main.focus_pane()
 
-    def _begin_anew(self) -> None:
-        """Where there are no models any more, or none could be loaded."""
-        self._state.begin_anew()
-        self._engine.open()
+    def _reopen_engine(self) -> None:
+        """Load again, after the models were lost or could not be loaded."""
+        self.state.begin_anew()
+        self.engine.open()
 
-    def again(self) -> None:
-        if self._state.busy:
-            self._state.say(self._state.busy)
-        elif self._state.turns:
-            if self._state.gone:
-                self._begin_anew()
-            self._state.running = True
-            self._engine.send(RunAgain())
-            self._main.focus_pane()
+    def action_again(self) -> None:
+        if self.state.busy:
+            self.state.say(self.state.busy)
+        elif self.state.turns:
+            if self.state.gone:
+                self._reopen_engine()
+            self.state.running = True
+            self.engine.send(RunAgain())
+            self.main.focus_pane()
         else:
-            self._main.prompt.action_submit()
-        self._main.show_state()
+            self.main.prompt.action_submit()
+        self.main.show_state()
 
-    def leave(self) -> None:
-        """Esc: first out of the prompt, then no cursor, then all panes again, then stop."""
-        main = self._main
-        if self._state.queued is not None:
-            main.prompt.write(self._state.queued)
-            self._state.queued = None
+    def action_leave(self) -> None:
+        """Esc: out of the prompt, else no cursor, else all panes again, else stop."""
+        main = self.main
+        if self.state.queued is not None:
+            main.prompt.write(self.state.queued)
+            self.state.queued = None
         elif main.prompt.has_focus:
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)
-        elif main.looking.leave_cursor():
+        elif main.leave_cursor():
             pass
         elif main.zoomed:
             main.action_zoom()
-        else:
-            self.stop()
+        elif self.state.running:
+            self.engine.send(Stop())
         main.show_state()
 
-    def stop(self) -> None:
-        if self._state.running:
-            self._engine.send(Stop())
+    def action_stop(self) -> None:
+        """Ctrl+C, unless text is selected: then the prompt or the screen takes the key first."""
+        if self.state.running:
+            self.engine.send(Stop())
+        elif self.main.prompt.has_focus:
+            self.main.prompt.put_away()
 
-    def pause(self) -> None:
-        if self._state.running:
-            self._state.paused = not self._state.paused
-            self._engine.send(Pause(self._state.paused))
-            for name, lane in self._state.lanes.items():
-                self._state.look_at(name, lane.cursor)
-            self._main.show_state()
+    def action_pause(self) -> None:
+        if self.state.running:
+            self.state.paused = not self.state.paused
+            self.engine.send(Pause(self.state.paused))
+            for name, lane in self.state.lanes.items():
+                self.state.look_at(name, lane.cursor)
+            self.main.show_state()
 
-    def step(self) -> None:
-        if not self._state.running:
-            return
-        if not self._state.paused:
-            self.pause()
-        self._engine.send(StepRound())
+    def action_step(self) -> None:
+        if self.state.running:
+            if not self.state.paused:
+                self.action_pause()
+            self.engine.send(StepRound())
 
-    def prove(self) -> None:
-        """Compare the lane in focus with plain sampling, while no round is running."""
-        state, pane = self._state, self._main.pane_here
-        if pane is None:
-            return
-        name = pane.name_of_lane
-        if state.ended:
-            state.say(state.ended)
-        elif reason := state.lanes[name].info.reason:
-            state.say(f"{state.label(name)}: {reason}")
-        elif state.running and not state.paused:
-            state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")
-        elif not state.turns:
-            state.say("Ask something first: it is proven from there on")
-        else:
-            self._app.push_screen(SamplingTestScreen(self._engine, name, state.label(name)))
-        self._main.show_state()
-
-    def change_schedule(self) -> None:
-        schedule: Schedule = "race" if self._state.schedule == "fair" else "fair"
-        self._state.schedule = schedule
-        self._engine.send(SetSchedule(schedule))
-        self._state.say(
+    def action_schedule(self) -> None:
+        schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"
+        self.state.schedule = schedule
+        self.engine.send(SetSchedule(schedule))
+        self.say(
             "race: all lanes at once, the same time for each"
             if schedule == "race"
             else "fair: one lane after the other, comparable speeds"
         )
-        self._main.show_state()
 
-    def change_acceptance(self) -> None:
-        state = self._state
+    def action_acceptance(self) -> None:
+        """Change between exact acceptance and Medusa's typical rule."""
+        state = self.state
         rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
         if rule == "typical" and not any(
             lane.info.strategy == "medusa" and lane.info.available for lane in state.lanes.values()
         ):
-            state.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
-            self._main.show_state()
+            self.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
             return
         said = (
             "exact: every lane's text is what the target would say"
@@ -176,23 +141,33 @@ class RunActions:
             else "typical: Medusa lanes are lossy from their next round on"
         )
         values = {"acceptance": rule}
-        state.say(said + self._app.changing.kept(values))
-        self._main.query_one(SlidersPanel).choose(values)
+        state.say(said + self.kept_overrides(values))
+        self.change_params(values)
 
-    def choose_tree(self, strategy: str, tree: str) -> None:
+    def action_tree(self, strategy: str, tree: str) -> None:
         """All lanes of a strategy draft another tree from their next round on."""
-        for name, lane in self._state.lanes.items():
+        for name, lane in self.state.lanes.items():
             if lane.info.strategy == strategy and tree in lane.info.trees:
                 lane.tree = tree
-                self._engine.send(SetTree(name, tree))
+                self.engine.send(SetTree(name, tree))
                 title = lane.info.title
-                self._state.say(f"{title} drafts the tree “{tree}” from the next round on")
-        self._main.show_state()
+                self.state.say(f"{title} drafts the tree “{tree}” from the next round on")
+        self.main.show_state()
 
-    def new_conversation(self) -> None:
-        if self._state.busy:
-            self._state.say(self._state.busy)
+    def action_sampling_test(self) -> None:
+        """Compare the lane in focus with plain sampling, while no round is running."""
+        state, lane = self.state, self.lane_here
+        if lane is None:
+            return
+        label = state.label(lane.info.name)
+        if state.ended:
+            state.say(state.ended)
+        elif reason := lane.info.reason:
+            state.say(f"{label}: {reason}")
+        elif state.running and not state.paused:
+            state.say(f"That needs a pause between two rounds: {state.keys['run.pause']} makes one")
+        elif not state.turns:
+            state.say("Ask something first: it is proven from there on")
         else:
-            self._engine.send(NewConversation())
-            self._app.begin_conversation()
-        self._main.show_state()
+            self.push_screen(SamplingTestScreen(self.engine, lane.info.name, label))
+        self.main.show_state()

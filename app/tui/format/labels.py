@@ -195,30 +195,30 @@ def share_bar(share: float, cells: int = 20) -> str:
     return f"{'━' * done}{'─' * (cells - done)} {share:4.0%}"
 
 
-def legend(looks: DisplayOptions, state: AppState) -> list[Part]:
-    look = looks.look
+def legend(options: DisplayOptions, state: AppState) -> list[Part]:
+    look = options.mode
     if look == "plain":
         return [Part("plain text", "$quiet", 2)]
-    if looks.lens != "fate":
-        return lens_legend(looks, state)
+    if options.color_by != "fate":
+        return lens_legend(options, state)
     accepted, rejected = (
         ("‹accepted›", "~rejected~") if look == "glyphs" else ("accepted", "rejected")
     )
     colours = ("$accepted", "$rejected") if look == "colour" else ("", "")
     parts = [Part(accepted, f"underline {colours[0]}", 2)]
-    if looks.ghosts:
+    if options.show_rejected:
         parts.append(Part(rejected, f"strike {colours[1]}", 2))
     return [*parts, Part("bonus", "bold", 2)]
 
 
-def lens_legend(looks: DisplayOptions, state: AppState) -> list[Part]:
+def lens_legend(options: DisplayOptions, state: AppState) -> list[Part]:
     """The lens and its scale, and what measures tokens that are drawn without."""
-    glyphs = looks.look == "glyphs"
-    if looks.lens == "round":
+    glyphs = options.mode == "glyphs"
+    if options.color_by == "round":
         every = "every second round"
         return [Part(f"‹{every}›") if glyphs else Part(every, "on $tint")]
-    parts = [Part(looks.lens, "$quiet", 2)]
-    for ink, words in zip(STEPS, SCALES[looks.lens], strict=True):
+    parts = [Part(options.color_by, "$quiet", 2)]
+    for ink, words in zip(STEPS, SCALES[options.color_by], strict=True):
         pair = GLYPHS.get(ink, "")
         parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${ink}"))
     if any(lane.unmeasured for lane in state.lanes.values()):

@@ -37,21 +37,21 @@ def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
     sampled = not params.sampling.greedy
     typical = lane.info.strategy in MEDUSA and params.acceptance == "typical" and sampled
     static = lane.tree not in (DEFAULT_TREE, "dynamic")
-    knobs = [
-        knob
-        for knob in SLIDERS
-        if lane.info.strategy in knob.strategies
-        and knob.name != NOT_MARKED
-        and (sampled or not knob.greedy)
-        and (typical or knob.strategies is not MEDUSA)
-        and not (static and knob.strategies is EAGLE)
+    specs = [
+        spec
+        for spec in SLIDERS
+        if lane.info.strategy in spec.strategies
+        and spec.name != NOT_MARKED
+        and (sampled or not spec.greedy)
+        and (typical or spec.strategies is not MEDUSA)
+        and not (static and spec.strategies is EAGLE)
     ]
-    texts = _texts(lane, params, knobs)
+    texts = _texts(lane, params, specs)
     if lane.info.strategy in MEDUSA and sampled:
         texts["acceptance"] = params.acceptance
     return texts
 
 
-def _texts(lane: LaneState, own: Params, knobs: Iterable[SliderSpec]) -> dict[str, str]:
+def _texts(lane: LaneState, own: Params, specs: Iterable[SliderSpec]) -> dict[str, str]:
     values = flat(own) | {"gamma": lane.gamma_in(own)}
-    return {knob.name: f"{knob.label} {knob.scale.text(values[knob.name])}" for knob in knobs}
+    return {spec.name: f"{spec.label} {spec.scale.text(values[spec.name])}" for spec in specs}

@@ -11,7 +11,7 @@ LANE_KEYS = 9
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
     *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
-    *("help", "ghosts", "look", "lens", "zoom"),
+    *("help", "show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "conversations", "presets"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
@@ -19,7 +19,7 @@ BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "For
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("prove", "models")
+    + ("sampling_test", "models")
 )
 
 
@@ -40,7 +40,7 @@ RUN_KEYS = [
         "Fair: one lane at a time, comparable speed; or race: all at once, same time each"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
         "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
-    key("e", "prove", "Prove it", "run.prove",
+    key("e", "sampling_test", "Prove it", "run.prove",
         "Draw the next tokens many times, by the lane in focus and by plain sampling: are they the "
         "same?"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
@@ -77,9 +77,9 @@ VIEW_KEYS = [
         "To the top-k slider: how many tokens may be drawn"),
     key("b", "slider('max_new_tokens')", "Most tokens", "view.max_new_tokens",
         "To the slider of the longest answer"),
-    key("x", "ghosts", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
-    key("c", "look", "Colour", "view.look", "Colour, then glyphs, then plain text"),
-    key("l", "lens", "Lens", "view.lens",
+    key("x", "show_rejected", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
+    key("c", "render_mode", "Colour", "view.look", "Colour, then glyphs, then plain text"),
+    key("l", "color_by", "Lens", "view.lens",
         "What colours mean: fate, probability, entropy or round of each token"),
     key("y", "copy_answer", "Copy answer", "view.copy",
         "Copy the answer of the pane in focus"),

@@ -1,4 +1,4 @@
-"""The app on a recording: nothing is asked, time goes as fast as one likes."""
+"""The app playing a recording, at any speed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
 from app.tui.themes import DARK
-from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.params import Params
 
 BAR_CELLS = 20
 
 
 class ReplayApp(SpecchatApp):
-    """Shows what was recorded; the sliders show the settings that each round had. Without `timed`
-    somebody else opens the player and calls `pump`."""
+    """The sliders show the settings that each round had. Without `timed` the caller opens the
+    player and calls `pump`."""
 
     BINDINGS = [*REPLAY_KEYS]
 
@@ -44,7 +43,7 @@ class ReplayApp(SpecchatApp):
         if self._timed:
             super().begin()
 
-    async def take(self, event: Event) -> None:
+    async def handle_event(self, event: Event) -> None:
         state, paused = self.state, self.player.paused
         if isinstance(event, RunStarted):
             state.schedule = event.schedule
@@ -53,20 +52,17 @@ class ReplayApp(SpecchatApp):
         elif isinstance(event, RoundFinished):
             state.lanes[event.lane].tree = event.tree
             if event.params not in (None, state.params):
-                self._show_params(event.params or state.params)
-        await super().take(event)
+                state.params = event.params or state.params
+                self.main.show_state()
+        await super().handle_event(event)
         self.player.paused = state.paused = paused  # a turn's end ends no pause here
 
     async def pump(self) -> None:
         await super().pump()
         self.state.paused = self.player.paused
-        if (place := place_line(self.player)) != self.state.replay:
-            self.state.replay = place
+        if (progress := progress_line(self.player)) != self.state.replay:
+            self.state.replay = progress
             self.main.show_state()
-
-    def _show_params(self, params: Params) -> None:
-        self.state.params = params
-        self.main.query_one(SlidersPanel).take(params)
 
     def action_pause(self) -> None:
         self.player.paused = not self.player.paused
@@ -84,7 +80,7 @@ class ReplayApp(SpecchatApp):
         self.player.change_speed(direction)
 
 
-def place_line(player: ReplayEngine) -> str:
+def progress_line(player: ReplayEngine) -> str:
     """Where the replay is, and how fast it goes."""
     done = round(player.position / player.seconds * BAR_CELLS) if player.seconds else BAR_CELLS
     bar = "━" * done + "─" * (BAR_CELLS - done)

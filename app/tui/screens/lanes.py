@@ -1,78 +1,36 @@
-"""The screen with the lanes: what is on it, and what only changes how things are seen."""
+"""The screen with the lanes: what its keys do, none of which changes what the models say."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Static
 
 from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFailed
-from app.engine.protocol import Engine
-from app.tui.actions.switches import Switching
-from app.tui.actions.view import ViewActions
-from app.tui.format.labels import legend, status_left, title_bar
-from app.tui.keys.bindings import VIEW_KEYS, allowed, bar
-from app.tui.state.app_state import AppState
-from app.tui.widgets.figures_panel import FiguresPanel
-from app.tui.widgets.gamma_forecast import GammaForecast
-from app.tui.widgets.key_bar import KeyBar
-from app.tui.widgets.lane_grid import GONE, LaneGrid
+from app.tui.format.token_facts import facts_of
+from app.tui.keys.bindings import VIEW_KEYS, allowed
+from app.tui.screens.lanes_layout import LanesLayout
+from app.tui.tokens.lens import NEXT_COLOR_BY
+from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
+from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
-from app.tui.widgets.panel import Panel
-from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
-from app.tui.widgets.split_line import SplitLine
-from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
-from app.tui.widgets.tree_panel import TreePanel
-from app.tui.widgets.vertical_space import VerticalSpace
-
-NARROW_COLUMNS = 80
-PANEL_AND_LANE_ROWS = 20
 
 
-class MainScreen(Screen[None]):
+class MainScreen(LanesLayout):
     BINDINGS = [*VIEW_KEYS]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (160, "-broad")]
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (18, "-low"), (28, "-tall")]  # for the sliders
-
-    def __init__(self, engine: Engine, state: AppState) -> None:
-        super().__init__()
-        self.engine = engine
-        self.state = state
-        self.zoomed = self._crowded = False
-        self.open: str | None = None  # the panel that is shown, by its id
-        self.looking = ViewActions(self)
-        self._switching = Switching(engine, state)
-
-    def compose(self) -> ComposeResult:
-        tabs = LaneTabs(dom_id="tabs")
-        yield SplitLine(dom_id="title")
-        yield Static(id="failure", markup=False)
-        with VerticalSpace(id="room"):
-            yield tabs
-            yield LaneGrid(tabs, dom_id="lanes")
-            yield TreePanel(dom_id="tree")
-            yield FiguresPanel(dom_id="figures")
-            yield TokenPanel(dom_id="token")
-        yield SlidersPanel(self.state.params, dom_id="controls")
-        yield GammaForecast(dom_id="whatif")
-        yield SplitLine(dom_id="status")
-        with Horizontal(id="ask"):
-            yield Static("›", id="caret")
-            yield Prompt(dom_id="prompt")
-        yield KeyBar(dom_id="keys")
 
     async def on_mount(self) -> None:
-        self.looking.begin()
+        if self.app.no_color:
+            self.display_options = replace(self.display_options, mode="glyphs")
         await self.rebuild()
         if self.state.replay is None:
             self.prompt.focus()
-        else:  # there is nobody to ask
+        else:  # nothing can be asked
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
             self.focus_pane()
@@ -80,46 +38,20 @@ class MainScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return allowed(self.state, action)
 
-    # Parts
-
-    @property
-    def grid(self) -> LaneGrid:
-        return self.query_one(LaneGrid)
-
-    @property
-    def prompt(self) -> Prompt:
-        return self.query_one(Prompt)
-
-    @property
-    def panel(self) -> Panel | None:
-        """The one that is open."""
-        return self.query_one(f"#{self.open}", Panel) if self.open else None
-
-    @property
-    def pane_here(self) -> LanePane | None:
-        """The pane in focus, or the one that was in focus last."""
-        return self.grid.pane(self.grid.current)
-
-    # Showing
-
-    async def rebuild(self) -> None:
-        await self.grid.rebuild(self.state)
-        self.show_state()
-
-    async def take(self, event: Event) -> None:
-        """Bring one event, already in the state, into the panes' text."""
+    async def handle_event(self, event: Event) -> None:
+        """Show one event that the state has already taken in."""
         match event:
             case Loaded() | LanesChanged():
-                pane, place = self.pane_here, self.grid.current
+                pane, number = self.pane_here, self.grid.current
                 removed = pane and pane.name_of_lane not in self.state.lanes
                 typing = self.prompt.has_focus
                 await self.rebuild()
-                neighbour = self.grid.pane(min(place, len(self.state.lanes)))
+                neighbour = self.grid.pane(min(number, len(self.state.lanes)))
                 if removed and neighbour:
                     self._go_to(neighbour)
                     if not typing:  # with tabs the focus of what was removed falls to the prompt
                         self.call_after_refresh(self.focus_pane)
-                self._switching.tell_leader()
+                self._send_leader()
             case LoadFailed(kept=False) | EngineExited():
                 names = ("run.again", "app.models", "app.quit")
                 again, others, leave = (self.state.keys[name] for name in names)
@@ -128,65 +60,7 @@ class MainScreen(Screen[None]):
                     f"{again} tries again, {others} has other models, {leave} leaves."
                 )
             case _:
-                self.grid.take(event, self.state)
-
-    @on(VerticalSpace.Resized)
-    def show_state(self) -> None:
-        """Everything that is not token text; called a few times a second, never per token."""
-        state = self.state
-        failed = state.failure is not None
-        self.query_one("#failure").display = failed
-        self._crowded = self.query_one(VerticalSpace).share(state, self.panel, self.panel_alone)
-        self.query_one(VerticalSpace).display = not failed
-        self.grid.display = not self.panel_alone
-        self.grid.tabbed = self.tabbed
-        self.grid.show(state)
-        self.looking.catch_up()
-        self._show_panels()
-        self.query_one(LaneTabs).display = self.tabbed
-        controls = self.query_one(SlidersPanel)
-        controls.show(state, self.pane_here.name_of_lane if self.pane_here else "")
-        controls.display = not self.panel_alone
-        # not the screen's class: that would have every widget styled anew
-        controls.set_class(self.open is not None, "-looking")
-        whatif = self.query_one(GammaForecast)
-        whatif.show(state, self.pane_here.name_of_lane if self.pane_here else None)
-        whatif.display = whatif.known and not self.panel_alone
-        self.query_one("#title", SplitLine).show(*title_bar(state))
-        looks = self.looking.looks
-        self.query_one("#status", SplitLine).show(status_left(state), legend(looks, state))
-        examples = f"Ask something, {state.keys['app.examples']} has examples"
-        self.prompt.placeholder = "Go on" if state.turns else examples
-        self._show_keys()
-
-    @property
-    def tabbed(self) -> bool:
-        return self.zoomed or self._crowded or self.size.width < NARROW_COLUMNS
-
-    @property
-    def panel_alone(self) -> bool:
-        """Where it is narrow or low a panel takes the place of the lanes."""
-        columns, rows = self.size
-        return self.open is not None and (columns < NARROW_COLUMNS or rows < PANEL_AND_LANE_ROWS)
-
-    def _show_panels(self) -> None:
-        for each in self.query(Panel):
-            each.display = each.id == self.open
-        panel, pane = self.panel, self.pane_here
-        if panel and pane:
-            panel.show(self.state, pane.name_of_lane)
-        self.looking.watch()
-
-    def _show_keys(self) -> None:
-        names, hidden = bar(
-            self.state,
-            typing=self.prompt.has_focus,
-            looking=self.open is not None,
-            alone=self.panel_alone,
-            cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
-            zoomed=self.zoomed,
-        )
-        self.query_one(KeyBar).show(names, hidden)
+                self.grid.handle_event(event, self.state)
 
     def forget_conversation(self) -> None:
         for pane in self.grid.panes:
@@ -200,7 +74,7 @@ class MainScreen(Screen[None]):
             assert isinstance(pane, LanePane)
             if pane.number != GONE:
                 self.grid.current = pane.number
-                self._switching.lead(pane.name_of_lane)
+                self._lead(pane.name_of_lane)
         self.show_state()
 
     def action_lane(self, number: int) -> None:
@@ -219,7 +93,7 @@ class MainScreen(Screen[None]):
 
     def _go_to(self, pane: LanePane) -> None:
         self.grid.current = pane.number
-        self._switching.lead(pane.name_of_lane)
+        self._lead(pane.name_of_lane)
         self.show_state()
         if not self.prompt.has_focus and not self.panel_alone:
             self.call_after_refresh(pane.view.focus)
@@ -233,8 +107,28 @@ class MainScreen(Screen[None]):
         self._toggle(event.pane)
 
     def _toggle(self, pane: LanePane) -> None:
-        self._switching.toggle(pane.name_of_lane)
+        """Switch a lane on or off; a leader that is switched off hands over."""
+        state, name = self.state, pane.name_of_lane
+        lane, leader = state.lanes[name], state.leader
+        if lane.info.available:
+            lane.enabled = not lane.enabled
+            self.engine.set_enabled(name, lane.enabled)
+            state.choose_leader()
+            if state.leader != leader:
+                self._send_leader()
+        else:
+            state.say(f"{state.label(name)}: {lane.info.reason}")
         self.show_state()
+
+    def _lead(self, name: str) -> None:
+        """A lane that takes part becomes the leader."""
+        if self.state.lanes[name].active and name != self.state.leader:
+            self.state.leader = name
+            self._send_leader()
+
+    def _send_leader(self) -> None:
+        if self.state.leader:
+            self.engine.set_leader(self.state.leader)
 
     def focus_pane(self) -> None:
         """To the pane that leads; the current one when tabs are shown."""
@@ -248,7 +142,7 @@ class MainScreen(Screen[None]):
         else:
             self.set_focus(None)
 
-    # Actions
+    # Prompt, sliders, panels
 
     def action_focus_prompt(self) -> None:
         self.prompt.focus()
@@ -267,13 +161,41 @@ class MainScreen(Screen[None]):
         if self.panel_alone or not self.open:
             self.call_after_refresh(self.focus_pane)
 
+    # Display options
+
+    def action_render_mode(self) -> None:
+        options = self.display_options
+        self._change_display(replace(options, mode=NEXT_MODE[options.mode]))
+
+    def action_show_rejected(self) -> None:
+        options = self.display_options
+        self._change_display(replace(options, show_rejected=not options.show_rejected))
+
+    def action_color_by(self) -> None:
+        """Plain text ends: colours, or the glyphs in their place, are what this is about."""
+        options = self.display_options
+        mode = options.mode
+        if mode == "plain":
+            mode = "glyphs" if self.app.no_color else "colour"
+        self._change_display(replace(options, mode=mode, color_by=NEXT_COLOR_BY[options.color_by]))
+
+    def _change_display(self, options: DisplayOptions) -> None:
+        self.display_options = options
+        self.show_state()
+
+    # The token cursor, rounds back and forward
+
     @on(TokenView.CursorMoved)
-    def inspect_folder(self, event: TokenView.CursorMoved) -> None:
-        self.looking.cursor_moved(event.view, event.token)
+    def look_at_token(self, event: TokenView.CursorMoved) -> None:
+        self.state.look_at(self.grid.lane_of(event.view), event.token)
+        self.show_state()
 
     @on(TokenView.Hovered)
     def explain(self, event: TokenView.Hovered) -> None:
-        self.looking.explain(event.view, event.token)
+        """In the tooltip."""
+        lane = self.state.lanes[self.grid.lane_of(event.view)]
+        if facts := facts_of(lane, event.token):
+            event.view.explain(facts.summary)
 
     def action_cursor(self, step: int) -> None:
         if pane := self.pane_here:
@@ -283,17 +205,30 @@ class MainScreen(Screen[None]):
         if pane := self.pane_here:
             pane.view.cursor_to_edge(last)
 
+    def leave_cursor(self) -> bool:
+        """Whether there was one in the pane in focus."""
+        pane = self.pane_here
+        if pane is None or pane.view.cursor is None:
+            return False
+        pane.view.move_cursor(None)
+        return True
+
     def action_round(self, steps: int) -> None:
-        self.looking.go_to_round(steps)
-
-    def action_ghosts(self) -> None:
-        self.looking.change_ghosts()
-
-    def action_look(self) -> None:
-        self.looking.change_look()
-
-    def action_lens(self) -> None:
-        self.looking.change_lens()
+        """Back or forward; the cursor, where there is one, goes along."""
+        pane = self.pane_here
+        if pane is None:
+            return
+        if not self.open and pane.view.cursor is None:
+            self.action_panel("tree")
+            return
+        problem = self.state.look(pane.name_of_lane, steps)
+        self.state.say(problem or "")
+        if problem is None and (record := self.state.lanes[pane.name_of_lane].round_here):
+            pane.view.to_round(record.index)
+        self.show_state()
 
     def action_copy_answer(self) -> None:
-        self.looking.copy_answer()
+        if pane := self.pane_here:
+            self.app.copy_to_clipboard(pane.view.answer)
+            self.state.say(f"Copied the answer of {self.state.label(pane.name_of_lane)}")
+            self.show_state()

@@ -90,9 +90,9 @@ def described(values: Mapping[str, Any]) -> str:
     """The temperature, and what is not as it is by default."""
     defaults = flat(Params())
     parts = [
-        f"{knob.label} {knob.scale.text(values[knob.name])}"
-        for knob in SLIDERS
-        if knob.name in values
-        and (knob.name == "temperature" or values[knob.name] != defaults[knob.name])
+        f"{spec.label} {spec.scale.text(values[spec.name])}"
+        for spec in SLIDERS
+        if spec.name in values
+        and (spec.name == "temperature" or values[spec.name] != defaults[spec.name])
     ]
     return " · ".join([*parts, *(["typical"] if values.get("acceptance") == "typical" else [])])

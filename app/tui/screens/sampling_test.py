@@ -51,8 +51,8 @@ class SamplingTestScreen(ModalScreen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._show)
 
-    def take(self, proof: SamplingTest) -> None:
-        """News of the engine; what belongs to an earlier question is left out."""
+    def show_progress(self, proof: SamplingTest) -> None:
+        """The counts so far; those of an earlier request are ignored."""
         if proof.lane == self._lane and (proof.greedy or proof.repetitions == self._asked):
             self._proof = proof
             self._show()

@@ -62,7 +62,7 @@ class LaneState:
     def set_overrides(self, overrides: Mapping[str, Any]) -> None:
         self.info = replace(self.info, overrides=overrides)
 
-    def own(self, params: Params) -> Params:
+    def effective_params(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
         return with_settings(params, self.info.overrides)
 
@@ -70,7 +70,7 @@ class LaneState:
         """The gamma in force; where it is chosen round by round "a" before the newest round's, in
         the end before the usual one, since the last rounds had to end. None for a strategy that
         does not draft."""
-        gamma = self.gamma_in(self.own(params))
+        gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto" or not self.steps:
             return gamma
         running = self.phase is Phase.RUNNING
@@ -90,7 +90,7 @@ class LaneState:
     def usual_gamma(self, params: Params) -> int:
         """The gamma in force as a number: where it is chosen round by round, what it was in most of
         the newest ones."""
-        gamma = self.gamma_in(self.own(params))
+        gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto":
             return int(gamma or 0)
         newest = [step.round.gamma for step in self.steps[-NEWEST:]]

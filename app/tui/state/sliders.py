@@ -1,4 +1,4 @@
-"""The settings that have a slider: one table, and whom each of them acts on."""
+"""The settings that have a slider: one table, when each is shown and when it has an effect."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def token_stops(context: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SliderSpec:
-    """A slider. `name` is the setting's own (see decoding.params.flat), `greedy` says why it does
-    nothing at temperature 0, if that is so."""
+    """A setting with a slider. `name` is that of decoding.params.flat; `greedy` says why it has no
+    effect at temperature 0, if that is so."""
 
     name: str
     label: str
@@ -68,50 +68,49 @@ SLIDERS = (
 )  # fmt: skip
 
 
-def shown(knob: SliderSpec, state: AppState, here: LaneState | None = None) -> bool:
-    """EAGLE's have room while its lane leads, those of the typical rule while it is chosen; a
-    lane's own while it is in focus (`here`)."""
-    if here and knob.name in here.info.overrides:
-        return knob.strategies is not MEDUSA or here.own(state.params).acceptance == "typical"
-    if knob.strategies is EAGLE:
+def is_shown(spec: SliderSpec, state: AppState, here: LaneState | None = None) -> bool:
+    """Whether to show a slider: EAGLE's while an EAGLE lane leads, epsilon and delta while typical
+    acceptance is on, overridden ones while their lane (`here`) has focus."""
+    if here and spec.name in here.info.overrides:
+        params = here.effective_params(state.params)
+        return spec.strategies is not MEDUSA or params.acceptance == "typical"
+    if spec.strategies is EAGLE:
         lead = state.lanes.get(state.leader or "")
         return lead is not None and lead.info.strategy in EAGLE
-    return state.typical if knob.strategies is MEDUSA else True
+    return state.typical if spec.strategies is MEDUSA else True
 
 
-def own_words(
-    lane: LaneState | None, params: Params, among: Collection[str] = tuple(ACTS_ON)
+def describe_overrides(
+    lane: LaneState, params: Params, among: Collection[str] = tuple(ACTS_ON)
 ) -> str:
-    """The lane's own values of the settings `among` some, where the run's `params` are others:
+    """Those of the lane's overrides, `among` some settings, that differ from the run's `params`:
     gamma 2, temp 0.80."""
-    if lane is None:
-        return ""
-    knobs, run = {knob.name: knob for knob in SLIDERS}, flat(params)
+    specs, run = {spec.name: spec for spec in SLIDERS}, flat(params)
     return ", ".join(
-        f"{knobs[name].label} {knobs[name].scale.text(value)}" if name in knobs else f"{value}"
+        f"{specs[name].label} {specs[name].scale.text(value)}" if name in specs else f"{value}"
         for name, value in lane.info.overrides.items()
         if name in among and value != run[name]
     )
 
 
-def why_idle(knob: SliderSpec, state: AppState, own: LaneState | None = None) -> str | None:
-    """Why it acts on nothing at the moment; None when it does. `own`: the only lane that it acts
+def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) -> str | None:
+    """Why a slider has no effect at the moment; None when it has. `own`: the only lane that it acts
     on."""
 
     def uses(lane: LaneState) -> bool:
-        return lane.active and lane.info.strategy in knob.strategies
+        return lane.active and lane.info.strategy in spec.strategies
 
     lanes = [lane for lane in state.lanes.values() if uses(lane)]
     if own is not None:
         lanes = [own] if own.active else []
     if not lanes:
         return "no lane that is on has a use for it"
-    free = [lane for lane in lanes if own or knob.name not in lane.info.overrides]
+    free = [lane for lane in lanes if own or spec.name not in lane.info.overrides]
     if not free:
         return "each lane that could use it has a value of its own"
-    if knob.greedy and all(lane.own(state.params).sampling.greedy for lane in free):
-        return knob.greedy
-    if knob.strategies is EAGLE and all(
+    if spec.greedy and all(lane.effective_params(state.params).sampling.greedy for lane in free):
+        return spec.greedy
+    if spec.strategies is EAGLE and all(
         lane.tree not in (DEFAULT_TREE, "dynamic") for lane in free
     ):
         return "a static tree has its own nodes and branches"

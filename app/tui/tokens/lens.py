@@ -11,7 +11,7 @@ from decoding.round import TokenEvent, TokenFate
 
 ColorBy = Literal["fate", "probability", "entropy", "round"]
 
-NEXT_LENS: dict[ColorBy, ColorBy] = {
+NEXT_COLOR_BY: dict[ColorBy, ColorBy] = {
     "fate": "probability",
     "probability": "entropy",
     "entropy": "round",

@@ -17,6 +17,7 @@ from app.tui.tokens.wrapping import TokenStyle, Wrapper
 from decoding.round import TokenEvent
 
 RenderMode = Literal["colour", "glyphs", "plain"]
+NEXT_MODE: dict[RenderMode, RenderMode] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 
 GLYPHS = {  # what opens a group, and all that closes it
     TokenStyle.ACCEPTED: "‹›",
@@ -33,11 +34,11 @@ NO_BREAK_SPACE = "\u00a0"
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How tokens are shown; `ghosts`: those that were rejected as well."""
+    """How tokens are shown; `show_rejected`: those that were drafted in vain as well."""
 
-    look: RenderMode = "colour"
-    ghosts: bool = True
-    lens: ColorBy = "fate"
+    mode: RenderMode = "colour"
+    show_rejected: bool = True
+    color_by: ColorBy = "fate"
 
 
 class Piece(NamedTuple):
@@ -59,7 +60,7 @@ class TokenText:
     all that were fed to the wrapper; each piece knows at which places it stands."""
 
     def __init__(self, hint: str) -> None:
-        self.looks = DisplayOptions()
+        self.options = DisplayOptions()
         self.hint = hint
         self.pieces: list[Piece] = []
         self.wrapper = Wrapper(80)
@@ -171,21 +172,21 @@ class TokenText:
         self._flow(piece)
 
     def _hides(self, piece: Piece) -> bool:
-        if self.looks.look == "plain":
+        if self.options.mode == "plain":
             return piece.ghost or piece.ink is TokenStyle.MARK
-        return piece.ghost and not self.looks.ghosts
+        return piece.ghost and not self.options.show_rejected
 
     def _flow(self, piece: Piece) -> None:
         text, ink = piece.text, piece.ink
         if piece.token is not None and piece.source is not None:
-            ink = lens_ink(self.looks.lens, piece.token, piece.source)
+            ink = lens_ink(self.options.color_by, piece.token, piece.source)
         if self._hides(piece):
             text = ""
         elif piece.ghost:
             text = one_line(text)
         elif ink is not TokenStyle.PROMPT:
             text = visible(text)
-        if self.looks.look == "glyphs" and not self._hides(piece):
+        if self.options.mode == "glyphs" and not self._hides(piece):
             start = self._flow_with_glyphs(text, ink)
         else:
             start = self.wrapper.fed

@@ -44,7 +44,7 @@ class GammaForecast(Widget):
         if lane is None:
             return
         made = [(id(each.steps), len(each.steps)) for each in state.lanes.values()]
-        asked = (name, made, lane.own(state.params), lane.tree)
+        asked = (name, made, lane.effective_params(state.params), lane.tree)
         if asked == self._asked:
             return
         self._asked = asked

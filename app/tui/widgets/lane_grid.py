@@ -109,7 +109,7 @@ class LaneGrid(Container):
         for pane in self.panes:
             pane.view.set_hint(introduction(state.lanes[pane.name_of_lane].info))
 
-    def take(self, event: Event, state: AppState) -> None:
+    def handle_event(self, event: Event, state: AppState) -> None:
         """Bring what happened in a run, already in the state, into the panes' text."""
         match event:
             case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (

@@ -11,12 +11,12 @@ from app.tui.widgets.split_line import SplitLine
 
 class Panel(Vertical):
     """Edges are rows of their own: a line above with the title, one below with a summary. Where it
-    is narrow or low a panel takes the place of the lanes. `WATCHES`: it wants to know
+    is narrow or low a panel takes the place of the lanes. `NEEDS_PROBABILITIES`: it wants to know
     probabilities, which cost time, so lanes are asked for them only while it is open."""
 
     ALLOW_MAXIMIZE = False
-    MOST_ROWS = 30  # however much room there is
-    WATCHES = False
+    MAX_ROWS = 30  # however much room there is
+    NEEDS_PROBABILITIES = False
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)

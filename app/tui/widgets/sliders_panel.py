@@ -1,4 +1,4 @@
-"""The sliders and the rule of acceptance, and the parameters that they stand for."""
+"""The sliders: the run's settings, or those of the lane in focus."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from textual.message import Message
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scale import Scale
-from app.tui.state.sliders import SLIDERS, shown, token_stops, why_idle
+from app.tui.state.sliders import SLIDERS, is_shown, token_stops, why_idle
 from app.tui.widgets.slider import Slider
-from decoding.params import Params, flat, with_settings
+from decoding.params import Params, flat
 
 
 class SlidersPanel(VerticalScroll, can_focus=False):
@@ -24,25 +24,20 @@ class SlidersPanel(VerticalScroll, can_focus=False):
 
     @dataclass
     class Changed(Message):
-        params: Params
+        """The user moved a slider. `lane`: it shows this lane's own value; None: the run's."""
 
-    @dataclass
-    class OverridesChanged(Message):
-        """A slider that stood for a lane's own value was moved: all of its own values."""
+        values: Mapping[str, Any]
+        lane: str | None
 
-        lane: str
-        overrides: Mapping[str, Any]
-
-    def __init__(self, params: Params, *, dom_id: str) -> None:
+    def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
-        self.params = params
-        self._lane: LaneState | None = None  # the one in focus: what it pins is its own here
+        self._lane: LaneState | None = None  # the one in focus: its overrides are shown
 
     def compose(self) -> ComposeResult:
-        values, defaults = flat(self.params), flat(Params())
-        for knob in SLIDERS:
-            name = knob.name
-            yield Slider(knob.label, knob.scale, values[name], defaults[name], dom_id=name)
+        defaults = flat(Params())
+        for spec in SLIDERS:
+            default = defaults[spec.name]
+            yield Slider(spec.label, spec.scale, default, default, dom_id=spec.name)
 
     def on_resize(self) -> None:
         """What is in focus stays in view."""
@@ -53,44 +48,28 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         return self.query_one(f"#{name}", Slider)
 
     def show(self, state: AppState, name: str) -> None:
-        """The run's settings, but the own ones of the lane `name` where it has any."""
+        """The run's settings, or the lane's own where it overrides them."""
         self._lane = lane = state.lanes.get(name)
-        values = flat(lane.own(self.params) if lane else self.params)
+        values = flat(lane.effective_params(state.params) if lane else state.params)
         if state.loaded:
             stops = token_stops(state.loaded.context)
             self.slider("max_new_tokens").set_scale(Scale(stops))
-        for knob in SLIDERS:
-            slider = self.slider(knob.name)
-            slider.display = shown(knob, state, lane)
-            own = lane is not None and knob.name in lane.info.overrides
+        for spec in SLIDERS:
+            slider = self.slider(spec.name)
+            slider.display = is_shown(spec, state, lane)
+            own = lane is not None and spec.name in lane.info.overrides
             slider.set_own(own)
-            slider.show(values[knob.name])
-            why = why_idle(knob, state, lane if own else None)
+            slider.show(values[spec.name])
+            why = why_idle(spec, state, lane if own else None)
             whose = f"\n\n* {state.label(name)}'s own value" if own else ""
             effect = f"\n\nNo effect now: {why}" if why else ""
-            slider.set_idle(why is not None, f"{knob.what}{whose}{effect}")
-
-    def take(self, params: Params) -> None:
-        """Show other settings; nobody is told."""
-        self.params = params
-        for name, value in flat(params).items():
-            for slider in self.query(f"#{name}").results(Slider):
-                slider.show(value)
-
-    def choose(self, values: Mapping[str, Any]) -> None:
-        """Other values for some settings, as if the user had moved the sliders."""
-        self.take(with_settings(self.params, values))
-        self.post_message(self.Changed(self.params))
+            slider.set_idle(why is not None, f"{spec.what}{whose}{effect}")
 
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:
         event.stop()
-        moved = {str(event.slider.id): event.value}
-        if self._lane and moved.keys() <= self._lane.info.overrides.keys():
-            self._lane.set_overrides({**self._lane.info.overrides, **moved})
-            self.post_message(
-                self.OverridesChanged(self._lane.info.name, self._lane.info.overrides)
-            )
-        else:
-            self.params = with_settings(self.params, moved)
-            self.post_message(self.Changed(self.params))
+        name, lane = str(event.slider.id), self._lane
+        own = lane is not None and name in lane.info.overrides
+        self.post_message(
+            self.Changed({name: event.value}, lane.info.name if lane and own else None)
+        )

@@ -83,11 +83,11 @@ class TextView(ScrollView, can_focus=True):
             self.rewrap()
 
     @property
-    def looks(self) -> DisplayOptions:
-        return self.body.looks
+    def display_options(self) -> DisplayOptions:
+        return self.body.options
 
-    def set_looks(self, looks: DisplayOptions) -> None:
-        self.body.looks = looks
+    def set_display_options(self, options: DisplayOptions) -> None:
+        self.body.options = options
         self._styles.clear()
         self.rewrap()
 
@@ -191,11 +191,11 @@ class TextView(ScrollView, can_focus=True):
         style = self._styles.get(ink)
         if style is None:
             style = self.style_of(ink)
-            if self.looks.look == "glyphs" and ink not in COLOURLESS:
+            if self.display_options.mode == "glyphs" and ink not in COLOURLESS:
                 style = self.rich_style + Style(
                     bold=style.bold, underline=style.underline, strike=style.strike
                 )
-            elif self.looks.look == "plain" and ink not in COLOURLESS:
+            elif self.display_options.mode == "plain" and ink not in COLOURLESS:
                 style = self.rich_style
             self._styles[ink] = style
         return style

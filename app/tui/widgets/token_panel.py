@@ -63,8 +63,8 @@ class TokenScroll(VerticalScroll, can_focus=True):
 class TokenPanel(Panel):
     """Without a cursor it is about the last token of the round looked at."""
 
-    WATCHES = True
-    MOST_ROWS = 14
+    NEEDS_PROBABILITIES = True
+    MAX_ROWS = 14
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)

@@ -50,8 +50,8 @@ class TokenView(TextView):
         self.cursor = None
         super().clear()
 
-    def set_looks(self, looks: DisplayOptions) -> None:
-        super().set_looks(looks)
+    def set_display_options(self, options: DisplayOptions) -> None:
+        super().set_display_options(options)
         if self.cursor is not None and not self.body.seen(self.cursor):
             self.move_cursor(None)
 

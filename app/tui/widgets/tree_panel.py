@@ -30,7 +30,7 @@ TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
 class TreePanel(Panel):
     """Follows the newest round of a lane until the user goes back from it."""
 
-    WATCHES = True
+    NEEDS_PROBABILITIES = True
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)

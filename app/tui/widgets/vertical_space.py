@@ -11,7 +11,8 @@ from app.tui.widgets.lane_grid import grid_rows
 from app.tui.widgets.panel import Panel
 
 PANE_ROWS = 5  # two edges and three lines of text: with fewer a pane says nothing
-PANEL_SHARE, PANEL_LEAST = 0.45, 8  # of the screen's rows; rows
+PANEL_SHARE = 0.45  # of the screen's rows, at most
+MIN_PANEL_ROWS = 8
 TAB_ROWS = 1
 
 
@@ -22,7 +23,7 @@ class VerticalSpace(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         self.post_message(self.Resized())
 
-    def share(self, state: AppState, panel: Panel | None, alone: bool) -> bool:
+    def allocate(self, state: AppState, panel: Panel | None, alone: bool) -> bool:
         """Give the panel as many rows as leave enough to each pane, or all of them if it stands
         `alone`; whether the lanes have to be behind tabs, as there are too few rows for them."""
         if panel and alone:
@@ -31,10 +32,10 @@ class VerticalSpace(Vertical):
         width, height = self.size
         opened = sum(lane.active for lane in state.lanes.values())
         needed = grid_rows(opened, width) * PANE_ROWS + len(state.lanes) - opened
-        least = PANEL_LEAST if panel else 0
+        least = MIN_PANEL_ROWS if panel else 0
         crowded = 0 < height < needed + least
         if panel:
-            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.MOST_ROWS)
+            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.MAX_ROWS)
             spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
             panel.styles.height = max(min(wanted, spare), least)
         return crowded

@@ -18,7 +18,8 @@ from app.history.recorder import Recorder
 from app.history.recording import Recording
 from app.history.store import Store
 from app.tui.actions import conversations
-from app.tui.actions.conversations import Conversations, known, picture
+from app.tui.actions.conversations import events_of_lanes
+from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 from decoding.params import Params
 from tests.support.conversation import LOADED, SETTINGS, turn
@@ -146,9 +147,9 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
 
     def late(recording: Recording, lanes: set[str]) -> Iterator[Event]:
         there.wait(PATIENCE)
-        return known(recording, lanes)
+        return events_of_lanes(recording, lanes)
 
-    monkeypatch.setattr(conversations, "known", late)
+    monkeypatch.setattr(conversations, "events_of_lanes", late)
     async with opened(store) as stage:
         await stage.press("f3", "enter", "f1")
         assert "Tokens" in stage.text and not there.is_set()
@@ -163,7 +164,7 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
 async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(store) as stage:
-        commands = {each.title: each.callback for each in Conversations(stage.app).commands()}
+        commands = {each.title: each.callback for each in stage.app.export_commands()}
         assert len(commands) == 4
         commands["Export as JSON"]()
         await stage.tell()
@@ -184,7 +185,7 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 async def test_a_picture_keeps_its_spaces(store: Store) -> None:
     async with opened(store) as stage:
-        drawn = ElementTree.fromstring(picture(stage.app))
+        drawn = ElementTree.fromstring(screen_svg(stage.app))
         assert drawn.get("{http://www.w3.org/XML/1998/namespace}space") == "preserve"
         assert "\xa0Palette\xa0" in "".join(drawn.itertext())
 
@@ -197,7 +198,7 @@ async def test_no_word_of_the_app_stands_in_a_picture(
         stage.app.notify("Beforehand")
         await stage.tell()
         assert stage.app._notifications
-        commands = {each.title: each.callback for each in Conversations(stage.app).commands()}
+        commands = {each.title: each.callback for each in stage.app.export_commands()}
         commands["Save a picture (SVG)"]()
         assert not stage.app._notifications
 

@@ -41,7 +41,7 @@ def places(stage: Stage, views: list[TextView]) -> list[int]:
 
 
 async def settled(stage: Stage) -> None:
-    while stage.app.main.looking._catching_up:
+    while not stage.app.main.idle:
         await stage.pilot.pause(0.01)
 
 
@@ -55,7 +55,7 @@ async def test_the_pane_in_focus_comes_first_and_keys_act_between_the_others(
         stage.view(4).focus()
         await stage.pilot.pause()
         wrapped.clear()
-        stage.app.main.action_ghosts()
+        stage.app.main.action_show_rejected()
         assert places(stage, wrapped) == [4]
         stage.app.simulate_key("z")
         await settled(stage)
@@ -73,7 +73,7 @@ async def test_a_look_that_is_left_again_is_not_wrapped(
         await stage.pilot.pause()
         wrapped.clear()
         for _ in range(2):
-            stage.app.main.action_ghosts()
+            stage.app.main.action_show_rejected()
         assert places(stage, wrapped) == [1, 1]
         await settled(stage)
         assert places(stage, wrapped) == [1, 1]

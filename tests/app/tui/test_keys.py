@@ -18,6 +18,7 @@ from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import compact_keys, key_label
 from app.tui.screens import models
 from app.tui.user_keymap import binding_scopes, check_keymap
+from app.tui.widgets.prompt import Prompt
 from tests.support.scripted import prefilled
 from tests.support.stage import Play
 
@@ -41,9 +42,12 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("f5")
         assert "Still answering: F8 stops it" in stage.text and "F8 Stop" in stage.text
         await stage.press("x")
-        assert stage.app.main.looking.looks.ghosts
+        assert stage.app.main.display_options.show_rejected
         await stage.press("f7", "exclamation_mark")
-        assert not stage.app.main.looking.looks.ghosts and "off, ! switches it on" in stage.text
+        assert (
+            not stage.app.main.display_options.show_rejected
+            and "off, ! switches it on" in stage.text
+        )
         await stage.press("f8")
         assert len(stage.engine.asked(Stop)) == 1
         await stage.press("f1")
@@ -149,10 +153,10 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
             return stage.text
 
         await stage.begin()
-        await look(lambda: app.running.submit("Hi"))
+        await look(lambda: app.main.prompt.post_message(Prompt.Submitted("Hi")))
         await stage.tell(prefilled("draft", "The"))
         await stage.finish()
-        await look(app.action_prove)
+        await look(app.action_sampling_test)
         done = SamplingTest("ar", tokens=3, done=400, repetitions=400)
         await stage.tell(done)
         assert f"{keys['proof.more']} 4 times" in await look()

@@ -63,8 +63,8 @@ def test_the_longest_answer_is_as_long_as_the_context(context: int) -> None:
 
 def test_every_setting_that_has_a_slider_is_one() -> None:
     defaults = flat(Params())
-    assert all(knob.scale.value(knob.scale.position(defaults[knob.name])) == defaults[knob.name]
-               for knob in SLIDERS)  # fmt: skip
+    assert all(spec.scale.value(spec.scale.position(defaults[spec.name])) == defaults[spec.name]
+               for spec in SLIDERS)  # fmt: skip
 
 
 def last_params(stage: Stage) -> Params:

@@ -71,7 +71,7 @@ def test_a_token_of_a_sampled_chain() -> None:
     assert correction.entropy == 2.25
 
 
-def test_every_strategy_has_its_own_words() -> None:
+def test_every_strategy_has_its_describe_overrides() -> None:
     def who(strategy: str) -> str:
         return about(GUESSED, 1, strategy).who
 

@@ -1,0 +1,94 @@
+"""What the actions of the app share: what they act on, and what several of them do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual.app import App
+
+from app.config.presets import Presets
+from app.engine.commands import Pause, SetOverrides, SetParams
+from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
+from app.engine.protocol import Engine
+from app.history.recorder import Recorder
+from app.models.library import ModelLibrary
+from app.tui.screens.lanes import MainScreen
+from app.tui.screens.sampling_test import SamplingTestScreen
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
+from app.tui.state.sliders import describe_overrides
+from decoding.params import with_settings
+
+
+class AppBase(App[None]):
+    """The app without its actions. Each group of actions is a subclass in a file of its own;
+    SpecchatApp joins them."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        state: AppState,
+        recorder: Recorder | None,
+        presets: Presets,
+        library: ModelLibrary | None,
+    ) -> None:
+        super().__init__()
+        self.engine = engine
+        self.state = state
+        self.recorder = recorder
+        self.presets = presets
+        self.library = library  # of models; None: there is no choice
+        self.main = MainScreen(engine, state)
+
+    async def handle_event(self, event: Event) -> None:
+        """Bring one event into the state and onto the screen."""
+        if self.state.paused and isinstance(event, RunFinished | RunRejected):
+            self.engine.send(Pause(False))  # or the next run would begin paused
+        self.state.apply(event)
+        await self.main.handle_event(event)
+        if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
+            self.screen.show_progress(event)
+
+    @property
+    def lane_here(self) -> LaneState | None:
+        """The lane in focus."""
+        pane = self.main.pane_here
+        return self.state.lanes[pane.name_of_lane] if pane else None
+
+    def say(self, text: str, seconds: float | None = 6.0) -> None:
+        """Show a notice in the status line."""
+        self.state.say(text, seconds)
+        self.main.show_state()
+
+    def change_params(self, values: Mapping[str, Any]) -> None:
+        """Other values for some of the run's settings."""
+        self.state.params = with_settings(self.state.params, values)
+        self.engine.send(SetParams(self.state.params))
+        self.main.show_state()
+
+    def change_overrides(self, name: str, overrides: Mapping[str, Any]) -> None:
+        """All of a lane's own settings; none: it follows the run's."""
+        self.state.lanes[name].set_overrides(overrides)
+        self.engine.send(SetOverrides(name, overrides))
+        self.main.show_state()
+
+    def kept_overrides(self, values: Mapping[str, Any]) -> str:
+        """Suffix for a notice about new settings of the run: which overrides of the lane in focus
+        win over them. Empty if it follows them."""
+        lane, params = self.lane_here, with_settings(self.state.params, values)
+        own = describe_overrides(lane, params, values) if lane else ""
+        return f"; {self.state.label(lane.info.name)} keeps its own {own}" if lane and own else ""
+
+    def begin_conversation(self, changed: Mapping[str, Any] | None = None) -> None:
+        """The next turn is the first of another conversation. `changed`: settings that are others
+        from now on, for the recording."""
+        if self.recorder:
+            self.recorder.begin(changed)
+        self.forget_conversation()
+        self.main.prompt.focus()
+
+    def forget_conversation(self) -> None:
+        """Empty the panes."""
+        self.state.forget_conversation()
+        self.main.forget_conversation()

@@ -1,0 +1,133 @@
+"""Exports, from the command palette: the screen as a picture, the conversation as JSON, Markdown or
+an asciicast."""
+
+from __future__ import annotations
+
+import json
+import sys
+from asyncio import create_subprocess_exec, to_thread
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from textual.app import App, SystemCommand
+
+from app.history.document import conversation_document
+from app.history.export import markdown, unique_path
+from app.history.recorder import Recorder
+from app.history.recording import Recording
+from app.tui.actions.base import AppBase
+from app.tui.background import run_in_background
+from decoding.errors import InputError
+
+PALETTE_SECONDS = 0.2  # until the command palette is gone from the picture
+
+
+class ExportActions(AppBase):
+    def export_commands(self) -> Iterator[SystemCommand]:
+        """Entries of the command palette."""
+        yield SystemCommand(
+            "Save a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
+        )
+        if self.recorder:
+            yield SystemCommand(
+                "Export as JSON",
+                "Every round, to be read by programs and played by replay",
+                self._export_json,
+            )
+            yield SystemCommand(
+                "Export as Markdown",
+                "The answers, and a table of figures for each turn",
+                self._export_markdown,
+            )
+            yield SystemCommand(
+                "Export as asciicast",
+                "A film for asciinema players, recorded anew",
+                self._export_asciicast,
+            )
+
+    def _export_json(self) -> None:
+        self._export(
+            ".json", lambda recording: json.dumps(conversation_document(recording), allow_nan=False)
+        )
+
+    def _export_markdown(self) -> None:
+        self._export(".md", markdown)
+
+    def _export(self, suffix: str, write: Callable[[Recording], str]) -> None:
+        recorder, recorded = self.recorder, self._recorded
+        if recorder is None or recorded is None:
+            return
+
+        def save() -> Path:
+            recording = recorder.store.open(recorded)
+            text = write(recording)
+            while True:
+                file = unique_path(recording.title, suffix)
+                with suppress(FileExistsError), file.open("x", encoding="utf-8") as new:
+                    new.write(text)
+                    return file
+
+        self.run_worker(self._notify_saved(to_thread(save)))  # leaving waits for it
+
+    @property
+    def _recorded(self) -> Path | None:
+        """The file of the present conversation; without one a notice says so."""
+        path = self.recorder.path if self.recorder else None
+        if path is None:
+            self.say("There is nothing to export yet")
+        return path
+
+    async def _notify_saved(self, saving: Awaitable[Path]) -> None:
+        try:
+            path = await saving
+        except InputError as error:
+            self.notify(str(error), severity="error", markup=False)
+        except OSError as error:
+            told = f"can't write {error.filename}: {error.strerror or error}"
+            self.notify(told, severity="error", markup=False)
+        else:
+            self.notify(f"Saved here as {path.name}", markup=False)
+
+    def _export_picture(self) -> None:
+        async def save() -> Path:
+            path = unique_path("specchat", ".svg")
+            path.write_text(screen_svg(self), encoding="utf-8")
+            return path
+
+        self.clear_notifications()  # they would cover what is to be seen
+        self.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
+
+    def _export_asciicast(self) -> None:
+        if self.recorder and (path := self._recorded):
+            saving = self._notify_saved(self._write_asciicast(self.recorder, path))
+            self.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)
+
+    async def _write_asciicast(self, recorder: Recorder, recorded: Path) -> Path:
+        """In a process of its own: another app draws it, and a process has room for one."""
+        recording = await run_in_background(partial(recorder.store.open, recorded))
+        path = unique_path(recording.title, ".cast")
+        self.notify(f"Recording {path.name} …", markup=False)
+        process = await create_subprocess_exec(
+            # -P: an app.py in the user's folder is not ours
+            *(sys.executable, "-P", "-m", "app", "replay", str(recorded), "--cast", str(path)),
+            *("--size", f"{self.size.width}x{self.size.height}"),
+            stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
+        )  # fmt: skip
+        try:
+            _, complaint = await process.communicate()
+        finally:
+            if process.returncode is None:  # another export was asked for, or the app is left
+                process.kill()
+        lines = complaint.decode(errors="replace").strip().splitlines()
+        if process.returncode:
+            raise InputError(lines[-1] if lines else f"{path.name} could not be made")
+        return path
+
+
+def screen_svg(app: App[None]) -> str:
+    """The screen as SVG. Without xml:space some viewers (librsvg) drop the spaces at the ends of
+    runs of text."""
+    return app.export_screenshot().replace("<svg ", '<svg xml:space="preserve" ', 1)

@@ -1,0 +1,195 @@
+"""What the screen with the lanes shows: its widgets, and how they follow the state."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widgets import Static
+
+from app.engine.protocol import Engine
+from app.tui.format.labels import legend, status_left, title_bar
+from app.tui.keys.bindings import bar
+from app.tui.state.app_state import AppState
+from app.tui.tokens.lens import MEASURED
+from app.tui.tokens.token_text import DisplayOptions
+from app.tui.widgets.figures_panel import FiguresPanel
+from app.tui.widgets.gamma_forecast import GammaForecast
+from app.tui.widgets.key_bar import KeyBar
+from app.tui.widgets.lane_grid import LaneGrid
+from app.tui.widgets.lane_pane import LanePane
+from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.panel import Panel
+from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.sliders_panel import SlidersPanel
+from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.token_panel import TokenPanel
+from app.tui.widgets.tree_panel import TreePanel
+from app.tui.widgets.vertical_space import VerticalSpace
+
+NARROW_COLUMNS = 80
+PANEL_AND_LANE_ROWS = 20
+RESTYLE_SECONDS = 0.015  # between two panes, so that keys are handled and the screen is painted
+
+
+class LanesLayout(Screen[None]):
+    """The screen without its keys: MainScreen has them."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (160, "-broad")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (18, "-low"), (28, "-tall")]  # for the sliders
+
+    def __init__(self, engine: Engine, state: AppState) -> None:
+        super().__init__()
+        self.engine = engine
+        self.state = state
+        self.zoomed = self._crowded = False
+        self.open: str | None = None  # the panel that is shown, by its id
+        self.display_options = DisplayOptions()
+        self._restyling = False  # a timer is running for the next pane
+        self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
+
+    def compose(self) -> ComposeResult:
+        tabs = LaneTabs(dom_id="tabs")
+        yield SplitLine(dom_id="title")
+        yield Static(id="failure", markup=False)
+        with VerticalSpace(id="room"):
+            yield tabs
+            yield LaneGrid(tabs, dom_id="lanes")
+            yield TreePanel(dom_id="tree")
+            yield FiguresPanel(dom_id="figures")
+            yield TokenPanel(dom_id="token")
+        yield SlidersPanel(dom_id="controls")
+        yield GammaForecast(dom_id="whatif")
+        yield SplitLine(dom_id="status")
+        with Horizontal(id="ask"):
+            yield Static("›", id="caret")
+            yield Prompt(dom_id="prompt")
+        yield KeyBar(dom_id="keys")
+
+    # Parts
+
+    @property
+    def grid(self) -> LaneGrid:
+        return self.query_one(LaneGrid)
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.query_one(Prompt)
+
+    @property
+    def panel(self) -> Panel | None:
+        """The one that is open."""
+        return self.query_one(f"#{self.open}", Panel) if self.open else None
+
+    @property
+    def pane_here(self) -> LanePane | None:
+        """The pane in focus, or the one that was in focus last."""
+        return self.grid.pane(self.grid.current)
+
+    @property
+    def tabbed(self) -> bool:
+        return self.zoomed or self._crowded or self.size.width < NARROW_COLUMNS
+
+    @property
+    def panel_alone(self) -> bool:
+        """On a narrow or low screen a panel takes the place of the lanes."""
+        columns, rows = self.size
+        return self.open is not None and (columns < NARROW_COLUMNS or rows < PANEL_AND_LANE_ROWS)
+
+    # Showing
+
+    async def rebuild(self) -> None:
+        await self.grid.rebuild(self.state)
+        self.show_state()
+
+    @on(VerticalSpace.Resized)
+    def show_state(self) -> None:
+        """Everything that is not token text; called a few times a second, never per token."""
+        state, pane = self.state, self.pane_here
+        failed, here = state.failure is not None, pane.name_of_lane if pane else ""
+        space = self.query_one(VerticalSpace)
+        self.query_one("#failure").display = failed
+        self._crowded = space.allocate(state, self.panel, self.panel_alone)
+        space.display = not failed
+        self.grid.display = not self.panel_alone
+        self.grid.tabbed = self.tabbed
+        self.grid.show(state)
+        self._restyle_panes()
+        self._show_panels()
+        self.query_one(LaneTabs).display = self.tabbed
+        sliders = self.query_one(SlidersPanel)
+        sliders.show(state, here)
+        sliders.display = not self.panel_alone
+        # not the screen's class: that would have every widget styled anew
+        sliders.set_class(self.open is not None, "-looking")
+        forecast = self.query_one(GammaForecast)
+        forecast.show(state, here)
+        forecast.display = forecast.known and not self.panel_alone
+        self.query_one("#title", SplitLine).show(*title_bar(state))
+        options = legend(self.display_options, state)
+        self.query_one("#status", SplitLine).show(status_left(state), options)
+        examples = f"Ask something, {state.keys['app.examples']} has examples"
+        self.prompt.placeholder = "Go on" if state.turns else examples
+        self._show_keys()
+
+    def _show_panels(self) -> None:
+        for each in self.query(Panel):
+            each.display = each.id == self.open
+        panel, pane = self.panel, self.pane_here
+        if panel and pane:
+            panel.show(self.state, pane.name_of_lane)
+        self._record_probabilities()
+
+    def _record_probabilities(self) -> None:
+        """Have the engine record probabilities while the open panel or the colours need them: of
+        all lanes, since one goes from lane to lane."""
+        panel = self.panel
+        needed = (panel and panel.NEEDS_PROBABILITIES) or self.display_options.color_by in MEASURED
+        lanes = self.state.lanes.items() if needed else ()
+        recorded = frozenset(name for name, lane in lanes if lane.active)
+        if recorded != self._recorded:
+            self._recorded = recorded
+            self.engine.watch(recorded)
+
+    def _show_keys(self) -> None:
+        names, hidden = bar(
+            self.state,
+            typing=self.prompt.has_focus,
+            looking=self.open is not None,
+            alone=self.panel_alone,
+            cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
+            zoomed=self.zoomed,
+        )
+        self.query_one(KeyBar).show(names, hidden)
+
+    # Display options: wrapping a long answer again takes some 20 ms, so panes take turns
+
+    @property
+    def idle(self) -> bool:
+        """All visible panes have the display options."""
+        return not self._restyling
+
+    def _restyle_panes(self) -> None:
+        """The pane in focus now, the others one by one."""
+        pane, stale = self.pane_here, self._stale_panes
+        if pane in stale:
+            pane.view.set_display_options(self.display_options)
+            stale.remove(pane)
+        if stale and not self._restyling:
+            self._restyling = True
+            self.set_timer(RESTYLE_SECONDS, self._restyle_next_pane)
+
+    def _restyle_next_pane(self) -> None:
+        self._restyling = False
+        for pane in self._stale_panes[:1]:
+            pane.view.set_display_options(self.display_options)
+        self._restyle_panes()
+
+    @property
+    def _stale_panes(self) -> list[LanePane]:
+        return [
+            pane
+            for pane in self.grid.panes
+            if pane.visible_text and pane.view.display_options != self.display_options
+        ]
