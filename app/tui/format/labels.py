@@ -5,15 +5,16 @@ from __future__ import annotations
 from app.engine.events import DEFAULT_TREE, LaneInfo, Loading
 from app.strategies.registry import WHAT
 from app.text.plural import pluralize
+from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
+from app.tui.format.numbers import percent, seconds, small
 from app.tui.format.parts import Part
-from app.tui.format.tree import time_bar
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.tokens.lens import SCALES, STEPS
 from app.tui.tokens.token_text import GLYPHS, DisplayOptions
 from decoding.round import Round
 
-MARKS = {
+PHASE_MARKS = {
     Phase.IDLE: "",
     Phase.WAITING: "…",
     Phase.RUNNING: "▶",
@@ -21,30 +22,8 @@ MARKS = {
     Phase.STOPPED: "■",
     Phase.ERROR: "✗",
 }
-BLOCKS = "▁▂▃▄▅▆▇█"
 BAR_CELLS = 10
 LOSSY = Part("LOSSY", "bold reverse $warning")
-
-
-def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
-    """A bar for each number of accepted tokens, 0 at the left; the last bar is that or more."""
-    if len(counts) > columns:
-        counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
-    top = max(counts, default=0)
-    if not top:
-        return ""
-    heights = [count * (len(BLOCKS) - 1) for count in counts]
-    return "".join(BLOCKS[-(-height // top)] if height else " " for height in heights)
-
-
-def seconds(value: float) -> str:
-    if value < 0.00995:
-        return f"{value * 1000:.1f}ms"
-    return f"{value * 1000:.0f}ms" if value < 0.9995 else f"{value:.2f}s"
-
-
-def small(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.0005 or not value else "<0.001"
 
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
@@ -54,7 +33,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
-    if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else MARKS[lane.phase]:
+    if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if state.turns and lane.info.name == state.leader:
         left.append(Part("leads", "italic $primary", 2))
@@ -187,12 +166,11 @@ def progress(loading: Loading | None, cells: int = 20) -> str:
         return "Starting"
     if loading.fraction is None:
         return f"Loading {loading.what}"
-    return f"{share_bar(loading.fraction, cells)} {loading.what}"
+    return f"{labelled_progress(loading.fraction, cells)} {loading.what}"
 
 
-def share_bar(share: float, cells: int = 20) -> str:
-    done = round(min(max(share, 0.0), 1.0) * cells)
-    return f"{'━' * done}{'─' * (cells - done)} {share:4.0%}"
+def labelled_progress(share: float, cells: int = 20) -> str:
+    return f"{progress_bar(share, cells)} {percent(share)}"
 
 
 def legend(options: DisplayOptions, state: AppState) -> list[Part]:
@@ -265,8 +243,10 @@ def pass_name(drafted: int) -> str:
 def round_times(record: Round | None) -> list[Part]:
     if record is None:
         return []
+    draft, verify, accept, _other = tuple(TIME_GLYPHS)
+    name = pass_name(record.drafted)
     return [
-        Part(f"█ draft {seconds(record.draft_seconds)}", "$foreground"),
-        Part(f"▒ {pass_name(record.drafted)} {seconds(record.verify_seconds)}", "$foreground"),
-        Part(f"░ accept {seconds(record.accept_seconds)}", "$foreground", 1),
+        Part(f"{draft} draft {seconds(record.draft_seconds)}", "$foreground"),
+        Part(f"{verify} {name} {seconds(record.verify_seconds)}", "$foreground"),
+        Part(f"{accept} accept {seconds(record.accept_seconds)}", "$foreground", 1),
     ]

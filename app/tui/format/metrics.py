@@ -9,26 +9,13 @@ from textual.content import Content
 
 from app.engine.events import Memory
 from app.text.plural import pluralize
-from app.tui.format.labels import pass_name, seconds
-from app.tui.format.tree import time_bar
+from app.tui.format.bars import TIME_GLYPHS, bar, time_bar
+from app.tui.format.labels import pass_name
+from app.tui.format.numbers import percent, seconds
 from decoding.round import Round
 from decoding.stats import Position
 
-EIGHTHS = " ▏▎▍▌▋▊▉"
-GLYPHS = "█▒░·"
 WINDOW = 8  # rounds: of fewer, tokens per second would only show how long each was
-NO_SHARE = "   –"
-
-
-def bar(share: float, cells: int) -> str:
-    """`share` of `cells`, in eighths of a cell; what is above 0 can be seen."""
-    eighths = max(round(share * cells * 8), int(share > 0))
-    whole, rest = divmod(eighths, 8)
-    return f"{'█' * whole + EIGHTHS[rest].strip():<{cells}}"
-
-
-def percent(share: float | None) -> str:
-    return NO_SHARE if share is None else f"{share:4.0%}"
 
 
 def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
@@ -84,12 +71,12 @@ def time_lines(rounds: Sequence[Round], width: int) -> Content:
     parts["other"] = max(total - sum(parts.values()), 0.0)
     named = [
         f"{glyph} {name} {seconds(value)} {value / total:.0%}"
-        for glyph, (name, value) in zip(GLYPHS, parts.items(), strict=True)
+        for glyph, (name, value) in zip(TIME_GLYPHS, parts.items(), strict=True)
         if total
     ]
     rows = [
         _heading(f"a round takes {seconds(total)}"),
-        Content.styled(time_bar(tuple(parts.values()), width, GLYPHS), "$primary"),
+        Content.styled(time_bar(tuple(parts.values()), width, TIME_GLYPHS), "$primary"),
         *(Content(row) for row in flow(named, "   ", width)),
     ]
     return Content("\n").join(rows)

@@ -8,6 +8,8 @@ from textual.content import Content
 from app.engine.events import ContinuationCount, SamplingTest
 from app.text.plural import pluralize
 from app.text.terminal_text import one_line, shortened
+from app.tui.format.bars import bar
+from app.tui.format.numbers import p_value
 
 SURE = 0.01  # p-values below are called a difference
 BEYOND_DOUBT = 1e-5
@@ -37,7 +39,7 @@ def verdict(proof: SamplingTest) -> tuple[str, str]:
         if proof.kinds == 1:
             return f"Both said the same every time: no difference seen in {draws}.", "$success"
         return f"Too few of {draws} came to the same end to compare them.", "$warning"
-    p = f"p = {p_text(proof.p_value)}"
+    p = f"p = {p_value(proof.p_value)}"
     if proof.p_value >= SURE:
         close = "More draws look closer." if proof.lossy else "That is what an exact lane shows."
         return f"No difference seen in {draws} ({p}). {close}", "$success"
@@ -57,10 +59,6 @@ def _greedy(proof: SamplingTest) -> tuple[str, str]:
         "flip; in float32 they should be the same.",
         "$warning",
     )
-
-
-def p_text(p: float) -> str:
-    return f"{p:.2f}" if p >= SURE else f"{p:.2g}"
 
 
 def table(proof: SamplingTest, width: int) -> list[Content]:
@@ -89,9 +87,8 @@ def table(proof: SamplingTest, width: int) -> list[Content]:
             (_fitted(each.text, room, quoted), "" if quoted else "$quiet")
         ]
         for count, style in ((each.lane, "$accepted"), (each.plain, "$foreground")):
-            cells = min(max(round(bars * count / most), count > 0), bars)
             share = f"{count / proof.done:.1%}"
-            parts += [f"  {share:>{SHARE_CELLS}} ", ("━" * cells + " " * (bars - cells), style)]
+            parts += [f"  {share:>{SHARE_CELLS}} ", (bar(count / most, bars), style)]
         lines.append(Content.assemble(*parts))
     return lines
 

@@ -1,4 +1,4 @@
-"""All that is known about one token: who proposed it, what became of it and why, in words."""
+"""What is known about one token, in words: who proposed it, what became of it and why."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import cached_property
 
 from app.engine.events import Prefilled, RoundFinished
 from app.strategies.registry import EAGLE
-from app.tui.format.tree import Life, fate, ordinal, probability, token_name
+from app.tui.format.numbers import ordinal, probability
+from app.tui.format.tree import explain_fate, token_name
 from app.tui.state.lane_state import LaneState
-from app.tui.tokens.probabilities import Source, entropy, parent, target_p
+from app.tui.tokens.probabilities import Source, entropy, target_p
 from decoding.round import Likely, Round, TokenEvent, TokenFate
 
 MEANINGS = {
@@ -22,8 +23,8 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """About a token of `lane`, that came with `event`. Probabilities are None, and `top` is empty,
-    where the round was not watched."""
+    """About a token of `lane` that came with `event`. Probabilities are None, and `top` is empty,
+    where none were recorded for the round."""
 
     lane: LaneState
     token: TokenEvent
@@ -43,8 +44,8 @@ class TokenFacts:
 
     @cached_property
     def where(self) -> int:
-        """The node that it stands behind, or would have."""
-        return parent(self.token, self.event) if isinstance(self.event, RoundFinished) else 0
+        """The node that it follows, or would have."""
+        return self.record.parent(self.token.node) if self.record else 0
 
     @cached_property
     def came(self) -> int | None:
@@ -53,14 +54,8 @@ class TokenFacts:
         if record is None:
             return self.token.id
         path = (0, *record.accepted)
-        place = path.index(self.where) if self.where in path else len(record.emitted)
-        return record.emitted[place] if place < len(record.emitted) else None
-
-    @property
-    def _life(self) -> Life | None:
-        if self.record is None or not self.drafted:
-            return None
-        return fate(self.record, self.lane.texts, self.token.node)[0]
+        index = path.index(self.where) if self.where in path else len(record.emitted)
+        return record.emitted[index] if index < len(record.emitted) else None
 
     @property
     def measured(self) -> bool:
@@ -97,15 +92,13 @@ class TokenFacts:
 
     @property
     def who(self) -> str:
-        """Who proposed it."""
+        """Who proposed the token."""
         record, node = self.record, self.token.node
         strategy = self.lane.info.strategy
         if record is None or not self.drafted:
             alone = strategy == "drafter"
             return "the draft model, which answers alone" if alone else "the target itself"
-        depth, above = 0, node
-        while above > 0:
-            depth, above = depth + 1, record.parents[above]
+        depth = record.shape.depths[node]
         guess = f", {ordinal(record.ranks[node])} guess" if record.ranks else ""
         if strategy == "medusa":
             return f"Medusa head {depth}{guess}"
@@ -120,16 +113,21 @@ class TokenFacts:
         record = self.record
         if record is None or not self.drafted:
             return MEANINGS[self.token.fate]
-        life, why = fate(record, self.lane.texts, self.token.node)
-        if life is Life.LIVED:
-            return why
-        return f"rejected: {why}" if life is Life.DIED else f"never tested: {why}"
+        why = explain_fate(record, self.lane.texts, self.token.node)
+        match record.fate(self.token.node):
+            case TokenFate.ACCEPTED:
+                return why
+            case TokenFate.REJECTED:
+                return f"rejected: {why}"
+        return f"never tested: {why}"
 
     @property
     def chance(self) -> str | None:
-        """How likely it was to be accepted, and what decided; None where there was no test."""
+        """How likely acceptance was, and what decided; None where the token was not tested."""
         record, node = self.record, self.token.node
-        if record is None or self.p is None or self._life not in (Life.LIVED, Life.DIED):
+        if record is None or self.p is None or not self.drafted:
+            return None
+        if record.fate(node) is TokenFate.DROPPED:
             return None
         _, p = self.p
         if record.lossy:
@@ -169,7 +167,7 @@ class TokenFacts:
 
 
 def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
-    """None where it is not of the lane's last answer."""
+    """None where the token is not of the lane's last answer."""
     if token.fate is TokenFate.FIRST:
         return TokenFacts(lane, token, lane.first) if lane.first else None
     if not 0 <= token.round < len(lane.steps):
@@ -178,7 +176,7 @@ def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
 
 
 def facts_here(lane: LaneState) -> TokenFacts | None:
-    """About the token under the cursor; without one about the last of the round looked at."""
+    """About the token under the cursor, else about the last token of the round looked at."""
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
     if step := lane.step_here:

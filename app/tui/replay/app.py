@@ -10,6 +10,7 @@ from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
+from app.tui.format.bars import progress_bar
 from app.tui.keys.bindings import REPLAY_KEYS
 from app.tui.themes import DARK
 from decoding.params import Params
@@ -82,8 +83,7 @@ class ReplayApp(SpecchatApp):
 
 def progress_line(player: ReplayEngine) -> str:
     """Where the replay is, and how fast it goes."""
-    done = round(player.position / player.seconds * BAR_CELLS) if player.seconds else BAR_CELLS
-    bar = "━" * done + "─" * (BAR_CELLS - done)
+    bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
     now, end = (
         f"{int(each) // 60}:{int(each) % 60:02}" for each in (player.position, player.seconds)
     )

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from app.engine.commands import StartSamplingTest, StopSamplingTest
 from app.engine.events import SamplingTest
 from app.engine.protocol import Engine
-from app.tui.format.labels import share_bar
+from app.tui.format.labels import labelled_progress
 from app.tui.format.sampling_test import intro, table, verdict
 from app.tui.keys.key_names import first_key
 
@@ -82,7 +82,7 @@ class SamplingTestScreen(ModalScreen[None]):
             said = (
                 Content.styled(*verdict(proof))
                 if proof.done == proof.repetitions
-                else Content.styled(share_bar(proof.done / proof.repetitions), "$primary")
+                else Content.styled(labelled_progress(proof.done / proof.repetitions), "$primary")
             )
             width = self.query_one("#proof-table").container_size.width
             lines = table(proof, width)

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from app.engine.events import DEFAULT_TREE
-from app.tui.format.labels import BLOCKS
+from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from decoding.cost.forecast import Forecast, forecast
@@ -48,7 +48,7 @@ class GammaForecast(Widget):
         if asked == self._asked:
             return
         self._asked = asked
-        self._forecast = foreseen(state, lane)
+        self._forecast = forecast_for_lane(state, lane)
         self._alpha = lane.figures.acceptance_rate if lane.figures else None
         self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
         self.known = self.known or self._forecast is not None
@@ -60,7 +60,7 @@ class GammaForecast(Widget):
         return line(self._forecast, self._alpha, self.size.width)
 
 
-def foreseen(state: AppState, lane: LaneState) -> Forecast | None:
+def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     """What is known of the lane's last answer, and of its target's passes in other lanes."""
     if not lane.info.default_gamma:
         return None
@@ -118,12 +118,3 @@ def pays(break_even: float | None) -> str:
     if break_even is None:
         return "would not pay at any α"
     return f"pays from α {break_even:.0%}"
-
-
-def curve(speeds: tuple[float, ...]) -> str:
-    """A column for each gamma. It stands on half of the highest, so that what is nearly the same
-    looks so, or on the lowest where that is less."""
-    top = max(speeds)
-    floor = min(top / 2, *speeds)
-    steps = len(BLOCKS) - 1
-    return "".join(BLOCKS[round((speed - floor) / (top - floor) * steps)] for speed in speeds)

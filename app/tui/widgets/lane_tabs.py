@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textual.content import Content
 from textual.message import Message
 
-from app.tui.format.labels import MARKS
+from app.tui.format.labels import PHASE_MARKS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
@@ -25,7 +25,7 @@ class LaneTabs(ClickableRow):
         self._forms = [[], [], []]
         for number, (name, lane) in enumerate(state.lanes.items(), 1):
             style = "bold reverse" if number == current else "" if lane.active else "$quiet strike"
-            mark = MARKS[lane.phase]
+            mark = PHASE_MARKS[lane.phase]
             full = f"{number} {name} {mark}".rstrip()
             short = (full, full) if number == current else (f"{number}{mark}", str(number))
             for form, text in zip(self._forms, (full, *short), strict=True):

@@ -11,10 +11,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from app.tui.format.bars import bar
 from app.tui.format.labels import LOSSY, unseen, why_off
+from app.tui.format.numbers import probability
 from app.tui.format.parts import Part
 from app.tui.format.token_facts import TokenFacts, facts_here
-from app.tui.format.tree import probability, token_name
+from app.tui.format.tree import token_name
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
@@ -23,7 +25,6 @@ from app.tui.widgets.panel import Panel
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
 NAME_CELLS, BAR_CELLS, P_CELLS = 14, 10, 5
-EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 class Words(Static):
@@ -117,25 +118,25 @@ def fact_texts(facts: TokenFacts) -> dict[str, str | None]:
     return {
         "proposed by": facts.who,
         "fate": facts.fate,
-        MODEL_P[facts.lane.model]: p_text(facts),
-        "draft q": q_text(facts),
+        MODEL_P[facts.lane.model]: target_row(facts),
+        "draft q": drafter_row(facts),
         "chance": facts.chance,
-        "entropy": bits(facts),
+        "entropy": entropy_row(facts),
     }
 
 
-def p_text(facts: TokenFacts) -> str | None:
+def target_row(facts: TokenFacts) -> str | None:
     if facts.p is None:
         return None
     before, after = map(probability, facts.p)
     return f"{after} · {before} before temperature and cuts"
 
 
-def q_text(facts: TokenFacts) -> str | None:
+def drafter_row(facts: TokenFacts) -> str | None:
     return None if facts.q is None else f"{probability(facts.q)} · the drafter's own probability"
 
 
-def bits(facts: TokenFacts) -> str | None:
+def entropy_row(facts: TokenFacts) -> str | None:
     if facts.entropy is None:
         return None
     return f"{facts.entropy:.2f} bits · how unsure the {facts.lane.model} was here"
@@ -156,7 +157,7 @@ def likely_lines(facts: TokenFacts) -> Iterator[Content]:
             mark, style = "✗ ", "$rejected"
         yield Content.assemble(
             (f"{mark}{name_cells(token_name(token, facts.lane.texts))} ", style),
-            (bar(p if sampled else before), style),
+            (bar(p if sampled else before, BAR_CELLS), style),
             (f"{probability(p):>{P_CELLS}} {probability(before):>6}", style),
         )
 
@@ -166,9 +167,3 @@ def name_cells(name: str) -> str:
     if cell_len(name) > room:
         return set_cell_size(name, room - 1) + "…"
     return set_cell_size(name, room)
-
-
-def bar(part: float) -> str:
-    eighths = round(part * BAR_CELLS * 8)
-    full, rest = divmod(eighths, 8)
-    return f"{'█' * full}{EIGHTHS[rest] if rest else ''}".ljust(BAR_CELLS)

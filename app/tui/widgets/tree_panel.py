@@ -80,19 +80,11 @@ class TreePanel(Panel):
             off = why_off(lane, state.keys["view.toggle_here"])
             self.view.show([], NOTHING_YET if lane.active else off)
             return
-        deepest = max(depths(record.parents))
         lines = tree_lines(
             record,
             lane.texts,
             model=lane.model,
             heads=lane.info.strategy == "medusa",
-            tight=2 * deepest > width // TIGHT_SHARE,
+            tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
         self.view.show(lines, unseen(state) if record.drafted and not record.p else "")
-
-
-def depths(parents: tuple[int, ...]) -> list[int]:
-    found = [0]
-    for parent in parents[1:]:
-        found.append(found[parent] + 1)
-    return found

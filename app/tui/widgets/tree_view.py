@@ -10,12 +10,14 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from app.tui.format.tree import Life, TreeLine
+from app.tui.format.tree import NODE_MARKS, OWN_FATES, ROOT, TreeLine
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from decoding.round import TokenFate
 
 P_CELLS = 5
 TOKEN_CELLS = 24  # no token's text gets more
-HEAD = TreeLine("", "", Life.ROOT, "token", "guess", "draft", "p", "what became of it")
+HEAD = TreeLine("", "", ROOT, "token", "guess", "draft", "p", "what became of it")
+ON_PATH = (TokenFate.ACCEPTED, *OWN_FATES)
 
 
 class TreeView(ScrollView, can_focus=True):
@@ -23,7 +25,7 @@ class TreeView(ScrollView, can_focus=True):
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
-        *(f"tree-view--{life}" for life in Life),
+        *(f"tree-view--{fate}" for fate in NODE_MARKS),
         *("tree-view--branch", "tree-view--head", "tree-view--note"),
     }
 
@@ -43,11 +45,11 @@ class TreeView(ScrollView, can_focus=True):
         self._seek()
 
     def _seek(self) -> None:
-        """The end of the path that lived comes into view, else the top."""
-        ends = [i for i, line in enumerate(self._lines) if line.life in (Life.LIVED, Life.OWN)]
-        any_lived = any(line.life is Life.LIVED for line in self._lines)
+        """Bring the end of the accepted path into view, else the top."""
+        ends = [i for i, line in enumerate(self._lines) if line.fate in ON_PATH]
+        any_accepted = any(line.fate == TokenFate.ACCEPTED for line in self._lines)
         rows = max(1, self.scrollable_content_region.height - self._above)
-        end = ends[-1] if any_lived else 0
+        end = ends[-1] if any_accepted else 0
         y = 0 if end < rows else end - rows // 2
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
         self.refresh()
@@ -88,18 +90,18 @@ class TreeView(ScrollView, can_focus=True):
             segments = self._columns(HEAD, "head", "head", width)
         elif index < len(self._lines):
             line = self._lines[index]
-            segments = self._columns(line, str(line.life), "branch", width)
+            segments = self._columns(line, line.fate, "branch", width)
         return Strip(segments).adjust_cell_length(width, self.rich_style)
 
-    def _columns(self, line: TreeLine, life: str, rest: str, width: int) -> list[Segment]:
-        own, quiet = self._style(life), self._style(rest)
-        alive = line.life in (Life.LIVED, Life.OWN)
+    def _columns(self, line: TreeLine, fate: str, rest: str, width: int) -> list[Segment]:
+        own, quiet = self._style(fate), self._style(rest)
+        alive = line.fate in ON_PATH
         head = "" if line is HEAD else f"{line.mark} "
         room = self._token_cells - cell_len(line.branch + line.arm + head)
         segments = [
             Segment(f" {line.branch}", quiet),
-            Segment(line.arm, self._style(life, plain=True) if alive else quiet),
-            Segment(head, self._style(life, plain=True)),
+            Segment(line.arm, self._style(fate, plain=True) if alive else quiet),
+            Segment(head, self._style(fate, plain=True)),
             *fitted(line.token, room, own),
         ]
         if self._guess_cells:
@@ -107,12 +109,12 @@ class TreeView(ScrollView, can_focus=True):
         if self._has_score:
             segments.append(Segment(f" {line.score:>{P_CELLS}}", quiet))
         if self._has_p:
-            segments.append(Segment(f" {line.p:>{P_CELLS}}", self._style(life, plain=True)))
+            segments.append(Segment(f" {line.p:>{P_CELLS}}", self._style(fate, plain=True)))
         used = sum(segment.cell_length for segment in segments)
         what = f"  {line.what}"
         if cell_len(what) > width - used:
             what = set_cell_size(what, max(0, width - used - 1)).rstrip() + "…"
-        return [*segments, Segment(what, self._style(life, plain=True))]
+        return [*segments, Segment(what, self._style(fate, plain=True))]
 
     def _style(self, name: str, *, plain: bool = False) -> Style:
         """`plain`: without the line through or under it that is the token's alone."""
@@ -126,7 +128,7 @@ class TreeView(ScrollView, can_focus=True):
 
 
 def fitted(text: str, cells: int, style: Style) -> list[Segment]:
-    """`text` in exactly `cells`, the blanks behind it without its style."""
+    """`text` in exactly `cells`, the blanks after it without its style."""
     if cell_len(text) > cells:
         text = set_cell_size(text, max(0, cells - 1)) + "…"
     blanks = Style(bgcolor=style.bgcolor)

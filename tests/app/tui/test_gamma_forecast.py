@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from app.engine.events import Finished, Loaded, RoundFinished
+from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
-from app.tui.widgets.gamma_forecast import GammaForecast, curve, foreseen, line
+from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, line
 from decoding.cost.forecast import ENOUGH, Forecast
 from decoding.params import Params
 from tests.support.scripted import figures, lane, prefilled, stepped
@@ -45,11 +46,11 @@ def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool
     state = AppState(Params())
     state.set_lanes((lane("draft", gamma=4), lane(strategy)))
     state.lanes["draft"].steps = steps(PAYING, 4, 40)
-    alone = foreseen(state, state.lanes["draft"])
+    alone = forecast_for_lane(state, state.lanes["draft"])
     quick = replace(PAYING.round(0), verify_seconds=0.01, total_seconds=0.02)
     made = [replace(step, round=quick) for step in steps(PAYING, 0, 40, strategy)]
     state.lanes[strategy].steps = made
-    found = foreseen(state, state.lanes["draft"])
+    found = forecast_for_lane(state, state.lanes["draft"])
     assert alone and found and (found.speeds != alone.speeds) is counts
 
 

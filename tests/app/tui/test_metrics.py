@@ -9,9 +9,9 @@ from textual.widgets import Sparkline
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, LanesChanged, Loaded, Memory, RoundFinished, RunFinished
+from app.tui.format.bars import bar
 from app.tui.format.metrics import (
     accepted_lines,
-    bar,
     flow,
     history,
     position_lines,

@@ -8,9 +8,11 @@ import pytest
 
 from app.engine.commands import RecordProbabilities, Stop
 from app.engine.events import RoundFinished
-from app.tui.format.tree import Life, ordinal, probability, time_bar, tree_lines
+from app.tui.format.bars import time_bar
+from app.tui.format.numbers import ordinal, probability
+from app.tui.format.tree import OWN_FATES, PRUNED, tree_lines
 from app.tui.widgets.tree_view import TreeView
-from decoding.round import Pruned, Round
+from decoding.round import Pruned, Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
 from tests.support.scripted import figures, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
@@ -74,17 +76,11 @@ def test_no_draft_is_only_the_targets_own_token() -> None:
 
 def test_typical_acceptance_does_not_speak_of_the_targets_choice() -> None:
     lossy = tree_lines(replace(TREE, lossy=True), TEXTS)
-    assert [line.what for line in lossy if line.life is Life.DIED] == [
+    assert [line.what for line in lossy if line.fate == TokenFate.REJECTED] == [
         "too unlikely; the target drew ·and",
         "another path was kept: ,",
         "another path was kept: ·Paris",
     ]
-
-
-def test_siblings_stand_in_the_order_of_the_guesses() -> None:
-    turned = replace(TREE, ranks=(0, 1, 0, 0, 1, 0, 0))
-    tokens = [line.token for line in tree_lines(turned, TEXTS) if not line.branch]
-    assert tokens == ["·is", "·the", "·Paris"]
 
 
 def test_numbers() -> None:
@@ -286,7 +282,7 @@ EAGLE = replace(
 
 def test_guesses_that_were_not_verified_stand_behind_their_parent() -> None:
     lines = tree_lines(EAGLE, TEXTS)
-    pruned = [line for line in lines if line.life is Life.PRUNED]
+    pruned = [line for line in lines if line.fate == PRUNED]
     assert [(line.token, line.guess, line.score) for line in pruned] == [
         ("·Paris", "2nd", ".050"),
         (".", "3rd", ".040"),
@@ -294,9 +290,9 @@ def test_guesses_that_were_not_verified_stand_behind_their_parent() -> None:
     ]
     assert pruned[0].what == "pruned: others were likelier"
     assert pruned[1].what == "pruned: others were likelier (and 1 more)"
-    own = next(i for i, line in enumerate(lines) if line.life is Life.OWN)
+    own = next(i for i, line in enumerate(lines) if line.fate in OWN_FATES)
     assert lines[own - 1] is pruned[1]
-    assert [line.score for line in lines if line.life is Life.LIVED] == [".700", ".500"]
+    assert [line.score for line in lines if line.fate == TokenFate.ACCEPTED] == [".700", ".500"]
 
 
 async def test_the_inspector_shows_the_drafts_own_probability(play: Play) -> None:

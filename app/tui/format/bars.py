@@ -1,0 +1,51 @@
+"""Bars and small plots made of block characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+HEIGHTS = "▁▂▃▄▅▆▇█"
+TIME_GLYPHS = "█▒░·"  # draft, verify, accept, other
+
+
+def bar(share: float, cells: int) -> str:
+    """`share` of `cells`, in eighths of a cell; whatever is above 0 can be seen."""
+    whole, rest = divmod(max(round(share * cells * 8), int(share > 0)), 8)
+    return f"{'█' * whole + EIGHTHS[rest].strip():<{cells}}"
+
+
+def progress_bar(share: float, cells: int) -> str:
+    done = round(min(max(share, 0.0), 1.0) * cells)
+    return "━" * done + "─" * (cells - done)
+
+
+def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) -> str:
+    """The parts of a time, each as long as its share; what took any time has a cell."""
+    total = sum(parts)
+    if total <= 0.0:
+        return ""
+    widths = [max(1, round(part / total * cells)) if part > 0 else 0 for part in parts]
+    widest = widths.index(max(widths))
+    widths[widest] = max(1, widths[widest] + cells - sum(widths))
+    return "".join(glyph * width for glyph, width in zip(glyphs, widths, strict=True))
+
+
+def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
+    """A bar for each number of accepted tokens, 0 at the left; the last bar is that or more."""
+    if len(counts) > columns:
+        counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
+    top = max(counts, default=0)
+    if not top:
+        return ""
+    heights = [count * (len(HEIGHTS) - 1) for count in counts]
+    return "".join(HEIGHTS[-(-height // top)] if height else " " for height in heights)
+
+
+def curve(speeds: tuple[float, ...]) -> str:
+    """A column for each speed. The base line is half of the highest, so that similar speeds look
+    similar, or the lowest where that is less."""
+    top = max(speeds)
+    floor = min(top / 2, *speeds)
+    steps = len(HEIGHTS) - 1
+    return "".join(HEIGHTS[round((speed - floor) / (top - floor) * steps)] for speed in speeds)
