@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from app.engine.commands import NewConversation, Resume
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.history.recorder import Recorder
 from app.history.recording import Recording
@@ -25,7 +26,7 @@ class ConversationActions(AppBase):
         if self.state.busy:
             self.state.say(self.state.busy)
         else:
-            self.engine.new_conversation()
+            self.engine.send(NewConversation())
             self.begin_conversation()
         self.main.show_state()
 
@@ -76,7 +77,7 @@ class ConversationActions(AppBase):
         time; in between the screen draws and handles keys. Lanes may have been removed since."""
         state = self.state
         assert recording.loaded is not None and state.loaded is not None
-        self.engine.resume(recording.past(), recording.seed)
+        self.engine.send(Resume(recording.past(), recording.seed))
         self.forget_conversation()
         rounds: Counter[str] = Counter()
         for event in events:

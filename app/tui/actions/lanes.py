@@ -6,6 +6,7 @@ from __future__ import annotations
 from textual import on
 
 from app.config.settings import MODEL_ROLES, ModelOptions
+from app.engine.commands import AddLane, OpenModels, RemoveLane
 from app.models.library import title_of
 from app.strategies.registry import STRATEGIES, LaneSpec, settings_of
 from app.tui.actions.base import AppBase
@@ -39,7 +40,7 @@ class LaneActions(AppBase):
             key = state.keys["lane.remove"]
             state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
         else:
-            self.engine.add_lane(spec, after.info.name if after else None)
+            self.engine.send(AddLane(spec, after.info.name if after else None))
             later = "; it joins in the next run" if state.running else ""
             state.say(f"Another lane: {STRATEGIES[spec.strategy]}{later}")
         self.main.show_state()
@@ -52,7 +53,7 @@ class LaneActions(AppBase):
             state.say(state.ended or "The last lane stays")
         else:
             state.say(f"{state.label(lane.info.name)} is gone")
-            self.engine.remove_lane(lane.info.name)
+            self.engine.send(RemoveLane(lane.info.name))
         self.main.show_state()
 
     def action_pin(self) -> None:
@@ -96,7 +97,7 @@ class LaneActions(AppBase):
         else:
             infos = [lane.info for lane in state.lanes.values()]
             specs = tuple(LaneSpec(info.strategy, info.name, info.overrides) for info in infos)
-            self.engine.open_models(options, specs)
+            self.engine.send(OpenModels(options, specs))
             self.begin_conversation({name: getattr(options, name) for name in MODEL_ROLES})
             state.begin_anew()
             name = title_of(str(options.target))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from textual import events, on
 from textual.widgets import Static
 
+from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFailed
 from app.tui.format.token_facts import facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
@@ -112,7 +113,7 @@ class MainScreen(LanesLayout):
         lane, leader = state.lanes[name], state.leader
         if lane.info.available:
             lane.enabled = not lane.enabled
-            self.engine.set_enabled(name, lane.enabled)
+            self.engine.send(SetEnabled(name, lane.enabled))
             state.choose_leader()
             if state.leader != leader:
                 self._send_leader()
@@ -128,7 +129,7 @@ class MainScreen(LanesLayout):
 
     def _send_leader(self) -> None:
         if self.state.leader:
-            self.engine.set_leader(self.state.leader)
+            self.engine.send(SetLeader(self.state.leader))
 
     def focus_pane(self) -> None:
         """To the pane that leads; the current one when tabs are shown."""

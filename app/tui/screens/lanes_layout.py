@@ -8,6 +8,7 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.widgets import Static
 
+from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
 from app.tui.format.labels import legend, status_left, title_bar
 from app.tui.keys.bindings import bar
@@ -150,7 +151,7 @@ class LanesLayout(Screen[None]):
         recorded = frozenset(name for name, lane in lanes if lane.active)
         if recorded != self._recorded:
             self._recorded = recorded
-            self.engine.watch(recorded)
+            self.engine.send(RecordProbabilities(recorded))
 
     def _show_keys(self) -> None:
         names, hidden = bar(
