@@ -32,6 +32,8 @@ from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.static import Choices, truncate_paths
 
+DEFAULT_GAMMA = 8
+
 
 @dataclass(frozen=True, slots=True)
 class EagleTree:
@@ -71,7 +73,7 @@ class Eagle:
         target: Target,
         tree: EagleTree = EagleTree(),  # noqa: B008 (frozen)
         verify_cost: Callable[[int], float] | None = None,
-        default_gamma: int = 8,
+        default_gamma: int = DEFAULT_GAMMA,
     ) -> None:
         c = head.config
         self.head = head
