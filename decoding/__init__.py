@@ -1,1 +1,59 @@
-"""Speculative decoding over one shared target: trees, acceptance, drafters and the one loop."""
+"""Speculative decoding over one shared target model: draft models, Medusa, EAGLE, prompt lookup.
+
+Greedy output is the target's own, token for token, whatever drafts; sampled output has the target's
+distribution. The names below are the public interface; each loads its module when it is first used,
+so that `import decoding` stays light.
+
+>>> from transformers import AutoModelForCausalLM, AutoTokenizer
+>>> from decoding import Decoder, DraftModel, Params, Target
+>>> def load(part):
+...     return Target(AutoModelForCausalLM.from_pretrained(f"assets/demo/{part}", dtype="float32"))
+>>> target, draft = load("target"), load("draft")
+>>> tokenizer = AutoTokenizer.from_pretrained("assets/demo/target")
+>>> prompt = tokenizer("Once upon a time")["input_ids"]
+
+One target pass gives one token without a drafter, and often several with one:
+
+>>> plain, drafting = Decoder(target), Decoder(target, DraftModel(draft, target.vocab_size))
+>>> params = Params(gamma=4, max_new_tokens=32)
+>>> passes = [len(list(decoder.generate(prompt, params))) for decoder in (plain, drafting)]
+>>> passes[1] < passes[0]
+True
+>>> drafting.generated == plain.generated
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decoding.decoder import Decoder as Decoder
+    from decoding.drafters.draft_model import DraftModel as DraftModel
+    from decoding.drafters.eagle import Eagle as Eagle
+    from decoding.drafters.lookup import Lookup as Lookup
+    from decoding.drafters.medusa import Medusa as Medusa
+    from decoding.drafters.medusa import MedusaHeads as MedusaHeads
+    from decoding.model.target import Target as Target
+    from decoding.params import Params as Params
+    from decoding.params import SamplingParams as SamplingParams
+    from decoding.tokenizing.stopping import Stop as Stop
+
+_MODULES = {
+    "Decoder": "decoding.decoder",
+    "DraftModel": "decoding.drafters.draft_model",
+    "Eagle": "decoding.drafters.eagle",
+    "Lookup": "decoding.drafters.lookup",
+    "Medusa": "decoding.drafters.medusa",
+    "MedusaHeads": "decoding.drafters.medusa",
+    "Params": "decoding.params",
+    "SamplingParams": "decoding.params",
+    "Stop": "decoding.tokenizing.stopping",
+    "Target": "decoding.model.target",
+}
+__all__ = tuple(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'decoding' has no attribute '{name}'")
+    return getattr(import_module(_MODULES[name]), name)

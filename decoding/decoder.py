@@ -1,23 +1,31 @@
-"""The loop, the only one: propose, verify in one pass, accept, keep, observe."""
+"""The decoding loop, one for all strategies. A round of speculative decoding (Leviathan et al.,
+2023, 2211.17192) is
+
+    x_1 ... x_gamma ~ q                     the drafter proposes
+    p_1 ... p_gamma+1 = target(x_<= gamma)  the target scores all of it in one pass
+    keep x_i while u_i < p(x_i) / q(x_i)    the longest accepted prefix stays
+    x ~ norm(max(p - q, 0)), or p at the end  and one more token is the target's own
+
+so every round emits at least one token, and the output has the target's distribution. Drafts may be
+trees; `decoding.verification.acceptance` has the rules.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
-from decoding.drafters.base import DraftContext, Drafter
+from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.errors import InputError
-from decoding.model.cache import TreeCache
 from decoding.model.clock import Clock
-from decoding.model.prefix import common_prefix
 from decoding.model.target import ForwardOutput, Target
 from decoding.params import Params
+from decoding.prefill import PrefilledPrompt, prefill
 from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
@@ -30,34 +38,15 @@ from decoding.verification.sampling import pick
 FinishReason = Literal["stop", "length"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Prompt:
-    """A prefilled prompt that several decoders on the same target can share.
-
-    `cache` holds its rows (and may go on growing behind them), `logits` [1, V] belong to its last
-    row, `features` [len(ids) - first, H] and `taps` [len(ids) - first, T * H] to the rows from
-    `first` on: the last few, or where a drafter needs them (`complete`) all that were computed and
-    not reused.
-    """
-
-    ids: tuple[int, ...]
-    cache: TreeCache
-    logits: Tensor
-    first: int
-    features: Tensor
-    taps: Tensor | None
-    complete: bool
-    seconds: float
-
-
 class Decoder:
     """Generates one sequence with one drafter (None: autoregressively). Batch size 1.
 
-    `start` prefills and gives the first token, each `step` is one round; `finished` says why there
-    are no more. Between two rounds everything in `Params` may change.
+    `start` prefills and gives the first token, each `step` is one round, `generate` does both;
+    `finished` says why there are no more. Between two rounds everything in `Params` may change.
+    With `record_probabilities` rounds carry the probabilities that `decoding.probes` works out.
 
-    `verify_cost` is asked behind the first round with gamma "auto", outside its time: seconds of a
-    target pass over n nodes, None where they are not known and it has to find out.
+    `verify_cost` is called after the first round with gamma "auto", outside its time: seconds of a
+    target pass over n nodes, None where they are not known and the rounds have to show it.
     """
 
     def __init__(
@@ -70,11 +59,11 @@ class Decoder:
         self.drafter = drafter
         self.generated: list[int] = []
         self.finished: FinishReason | None = None
-        self.prompt: Prompt | None = None
+        self.prompt: PrefilledPrompt | None = None
         self.draft_prefill_seconds = 0.0
         default_gamma = 0 if drafter is None else drafter.default_gamma
         self._auto = AutoGamma(default_gamma, verify_cost)
-        self.watched = False  # somebody looks at the trees: rounds carry evidence
+        self.record_probabilities = False
         self._ids: list[int] = []  # everything committed; all but the last have rows in the cache
         self._prompt_length = 0
         self._rounds = 0
@@ -90,11 +79,11 @@ class Decoder:
         params: Params,
         seed: int,
         stop: Stop = Stop(),  # noqa: B008 (frozen)
-        shared: Prompt | None = None,
+        shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> int:
         """Prefill `prompt` and return the first token. Rows that the cache still has of a common
-        beginning are reused; those of `shared` are copied instead of computed.
+        prefix are reused; those of `shared` are copied instead of computed.
 
         Raises InputError for a prompt that is empty or longer than the context, InterruptedError
         when `cancelled()` between two chunks.
@@ -111,22 +100,33 @@ class Decoder:
         self._rounds = 0
         self.finished = None
         self.generated = []
-        prompted = self._prefill(prompt, shared, cancelled)
+        try:
+            prompted = prefill(
+                self.target,
+                self._cache,
+                self._ids[: self._cache.length],
+                prompt,
+                every_row=self._needs in ("final", "aux"),
+                shared=shared,
+                cancelled=cancelled,
+            )
+        finally:
+            self._ids = list(prompt[: self._cache.length])
         self.prompt = prompted
-        self._ids = list(prompt)
         self._prompt_length = len(prompt)
         self.draft_prefill_seconds = 0.0
         if self.drafter is not None:
             begun = time.perf_counter()
-            taps = self.drafter.needs == "taps"
-            features = prompted.taps if taps else prompted.features
+            aux = self._needs == "aux"
+            features = prompted.aux_hidden_states if aux else prompted.features
             try:
                 self.drafter.start(prompt, prompted.first, features)
             except Exception:  # it may not have seen all rows: the next start begins anew
                 self._cache.truncate(0)
                 self._ids = []
                 raise
-            self._synchronize()
+            if self.target.device.type == "cuda":
+                torch.cuda.synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
         first = int(pick(prompted.logits, params.sampling, self._noise))
         self._commit([first], params)
@@ -149,7 +149,7 @@ class Decoder:
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
-            features = self._of_path(result, verdict.path)
+            features = self._features_of_path(result, verdict.path)
             self.drafter.observe(self._ids, len(verdict.path), features)
         self._clock.mark()
         draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
@@ -174,7 +174,7 @@ class Decoder:
         )
         if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)  # not a part of the round's time: it may measure
-        if self.watched:  # not a part of decoding, nor of its time
+        if self.record_probabilities:  # not a part of decoding, nor of its time
             record = with_probabilities(record, draft, result.logits, verdict.draws, params)
         return record
 
@@ -205,7 +205,7 @@ class Decoder:
         return min(self._auto.choose() if gamma == "auto" else gamma, room)
 
     def _propose(self, gamma: int, params: Params) -> Draft:
-        """The drafter's tree behind the last committed token, or that token alone."""
+        """The drafter's tree below the last committed token, or that token alone."""
         draft = None
         if self.drafter is not None and gamma > 0:
             context = DraftContext(self._ids, gamma, params, self._noise.generator)
@@ -228,7 +228,7 @@ class Decoder:
         return min(params.max_new_tokens, self.target.context + 1 - self._prompt_length)
 
     def _commit(self, emitted: list[int], params: Params) -> list[int]:
-        """Take over `emitted` up to the end of the generation, if it lies there."""
+        """Commit `emitted`, or its beginning where the generation ends within it; return that."""
         end = self._stop.cut(self.generated, emitted)
         room = self._limit(params) - len(self.generated)
         if end is not None and end <= room:
@@ -244,58 +244,15 @@ class Decoder:
         self._cache.truncate(min(self._cache.length, len(self._ids) - 1))
         return emitted
 
-    def _prefill(
-        self, prompt: Sequence[int], shared: Prompt | None, cancelled: Callable[[], bool]
-    ) -> Prompt:
-        begun = time.perf_counter()
-        wants_all = self.drafter is not None and self.drafter.needs in ("final", "taps")
-        keep = wants_all or self.target.keeps_features
-        # The last token always goes through the model: its logits begin the answer.
-        known = self._ids[: self._cache.length]
-        common = min(common_prefix(known, prompt), len(prompt) - 1)
-        if keep:  # and the row before the first new token: drafters pair its feature with it
-            common = max(common - 1, 0)
-        self._cache.truncate(common)
-        self._ids = list(prompt[:common])
-        if (
-            shared is not None
-            and shared.ids == tuple(prompt)
-            and (not wants_all or (shared.complete and shared.first <= common))
-        ):
-            self._cache.copy_rows(shared.cache, len(prompt))
-            return shared
-        try:
-            result = self.target.prefill(self._cache, prompt[common:], cancelled, keep)
-        except InterruptedError:
-            if wants_all:  # the drafter would never see the features of these rows
-                self._cache.truncate(0)
-            raise
-        finally:
-            self._ids = list(prompt[: self._cache.length])
-        self._synchronize()
-        seconds = time.perf_counter() - begun
-        first = len(prompt) - len(result.features)
-        return Prompt(
-            tuple(prompt),
-            self._cache,
-            result.logits,
-            first,
-            result.features,
-            result.taps,
-            keep,
-            seconds,
-        )
+    @property
+    def _needs(self) -> Needs:
+        return "none" if self.drafter is None else self.drafter.needs
 
-    def _of_path(self, result: ForwardOutput, path: Sequence[int]) -> Tensor | None:
-        """What the drafter asks for of the root and the accepted path."""
-        needs = "none" if self.drafter is None else self.drafter.needs
-        features = result.taps if needs == "taps" else result.features
-        if needs == "none" or features is None:
+    def _features_of_path(self, result: ForwardOutput, path: Sequence[int]) -> Tensor | None:
+        """What the drafter needs of the root and the accepted path, [len(path) + 1, F]."""
+        features = result.aux_hidden_states if self._needs == "aux" else result.features
+        if self._needs == "none" or features is None:
             return None
         if list(path) == list(range(1, len(path) + 1)):
             return features[: len(path) + 1]
         return features[[0, *path]]
-
-    def _synchronize(self) -> None:
-        if self.target.device.type == "cuda":
-            torch.cuda.synchronize(self.target.device)

@@ -1,4 +1,5 @@
-"""What may change between two rounds: one immutable snapshot that a round reads at its start."""
+"""Settings of decoding. They are immutable; a round reads them at its start, so that anything may
+change between two rounds."""
 
 from __future__ import annotations
 
@@ -14,9 +15,8 @@ Gamma = int | Literal["auto"] | None
 class SamplingParams:
     """How the next token is drawn from logits, in Hugging Face's order of warpers.
 
-    `temperature` 0 means greedy, and then nothing else here acts; below 1e-5 float32 can't tell
-    the two apart, so that is greedy as well. `top_k` 0, `top_p` 1 and
-    `min_p` 0 are off.
+    `temperature` 0 is greedy, and then nothing else here acts; so is anything below 1e-5, which
+    float32 can't tell from 0. `top_k` 0, `top_p` 1 and `min_p` 0 are off.
     """
 
     temperature: float = 0.0
@@ -80,14 +80,14 @@ _SAMPLING = frozenset(each.name for each in fields(SamplingParams))
 
 
 def flat(params: Params) -> dict[str, Any]:
-    """All settings side by side, by the names that they have on the command line."""
+    """All settings side by side, by their names on the command line."""
     values = asdict(params)
     return {**values.pop("sampling"), **values}
 
 
 def with_settings(params: Params, values: Mapping[str, Any]) -> Params:
     """`params` with some settings changed, by the names of `flat`. Raises ValueError for a value
-    that a setting can't have, TypeError for a name that there is none of."""
+    that a setting can't have, TypeError for an unknown name."""
     if not values:  # asked every round
         return params
     sampling = {name: value for name, value in values.items() if name in _SAMPLING}

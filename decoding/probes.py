@@ -1,5 +1,6 @@
-"""What somebody who watches wants to know besides: how likely the tokens were, before and after
-temperature and cuts. Worked out after a round, outside its times, and only while somebody does."""
+"""Per-token probabilities of a round: the target's before and after warping (temperature and cuts),
+the drafter's, entropies, the likeliest tokens. Computed after the round, outside its timing, and
+only with `Decoder.record_probabilities`."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from decoding.trees.draft import Draft
 from decoding.verification.acceptance import plausible
 from decoding.verification.sampling import probabilities
 
-TOP = 5  # of the likeliest tokens at each place
+TOP = 5  # likeliest tokens at each position
 DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is written down
 
 
 def with_probabilities(
     record: Round, draft: Draft, logits: Tensor, draws: Tensor | None, params: Params
 ) -> Round:
-    """The round with all that watched rounds carry (see `Round`). `logits` [n, V] are the target's,
+    """The round with its probabilities filled in (see `Round`). `logits` [n, V] are the target's,
     `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
     sampling = params.sampling
     own = None if record.cut else (record.last_node, record.emitted[-1])
@@ -68,7 +69,7 @@ def with_probabilities(
 
 @torch.inference_mode()
 def probe_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> TokenProbs:
-    """How the target saw the place that `token` came to, by its `logits` [1, V] there."""
+    """Probabilities at the position of `token`, the answer's first, from its `logits` [1, V]."""
     before, after = logits.float().log_softmax(-1), probabilities(logits, sampling)
     columns = _outlook(before, after)
     columns["own"] = torch.stack([before[0, token].exp(), after[0, token]])
@@ -114,7 +115,7 @@ def _tops(found: dict[str, list[float]], rows: int) -> tuple[tuple[Likely, ...],
 def _pool(
     found: dict[str, list[float]], width: int
 ) -> tuple[tuple[float, ...], tuple[Pruned, ...]]:
-    """The probability of the path down to each node, root included, and the guesses behind these
+    """The probability of the path down to each node, root included, and the guesses below these
     nodes that were not kept, likeliest first."""
     scores = _short(found["pool_scores"])
     node_of = {-1: 0} | {int(guess): node for node, guess in enumerate(found["kept"], 1)}

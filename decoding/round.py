@@ -44,8 +44,8 @@ class TokenEvent:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A guess behind node `parent` of the tree that was not worth verifying: its rank there, and
-    the drafter's own probability of the whole path down to it."""
+    """A guess below node `parent` of the tree that was not worth verifying: its rank there, and the
+    drafter's own probability of the whole path down to it."""
 
     parent: int
     token: int
@@ -53,13 +53,13 @@ class Pruned:
     score: float
 
 
-Likely = tuple[int, float, float]  # an id, its probability before and after temperature and cuts
+Likely = tuple[int, float, float]  # an id, its probability before and after warping
 
 
 @dataclass(frozen=True, slots=True)
 class TokenProbs:
-    """How the target saw the place of one token: its `entropy` in bits, before temperature and
-    cuts, the likeliest tokens there, and the two probabilities of the one that came."""
+    """The target's prediction at the position of one token: its `entropy` in bits before warping
+    (temperature and cuts), the likeliest tokens, and the actual token's two probabilities."""
 
     entropy: float
     top: tuple[Likely, ...]
@@ -80,21 +80,19 @@ class Round:
 
     `chosen[i]` is the target's own next token at node i (its argmax or its draw); empty for a
     sampled chain, where drafts pass by p/q instead. `ranks[i]` is node i's rank among its drafter's
-    guesses, empty where there is one guess only. `p[i]` is the target's probability of node i's
-    token behind its parent, after temperature and the cuts; empty unless the round was watched.
-    `scores[i]` is the drafter's own probability of the whole path down to node i, `pruned` what it
-    guessed behind the tree's nodes but left out; both only of watched rounds whose drafter chose
-    its tree among more guesses (EAGLE).
+    guesses, empty where there is one guess only.
 
-    Of watched rounds only, besides: `model_p[i]` is `p[i]` before temperature and cuts. `q[i]` is
-    the drafter's own probability of node i's token behind its parent, empty where it has none to
-    give. `draws[i]` is the number from [0, 1) that a sampled chain's node i was tested with (the
-    root's is 0): it stayed when that was below p/q. `entropies[i]`, in bits, is how unsure the
-    target was of the token behind node i, before temperature and cuts, and `top[i]` are its
-    likeliest ones there, each as (id, probability before, probability after them). `own_p` is such
-    a pair for the target's own token that ended the round; None where the generation ended before.
-    Where the typical rule accepted, `tempered_p[i]` is node i's probability after temperature alone
-    and `thresholds[i]` what it had to be above (1 and 0 for the root).
+    The rest is recorded only on demand (`Decoder.record_probabilities`), else empty; before and
+    after mean before and after warping, that is temperature and cuts. `p[i]` is the target's
+    probability of node i's token given its parent, after; `model_p[i]` the same before; `q[i]` the
+    drafter's own, where it has one. `draws[i]` is the uniform number that a sampled chain's node i
+    was tested with (the root's is 0): accepted when it is below p/q. `entropies[i]`, in bits, is
+    that of the target's prediction after node i, before; `top[i]` are its likeliest tokens.
+    `own_p` are both probabilities of the target's own token that ended the round, None where the
+    round was cut. `scores[i]` is the drafter's probability of the whole path down to node i and
+    `pruned` what it guessed but left out, where it chose its tree among more guesses (EAGLE).
+    Under the typical rule `tempered_p[i]` is node i's probability after temperature alone and
+    `thresholds[i]` what it had to exceed (1 and 0 for the root).
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""A lane's figures, summed up round by round. Ratios that are not defined are None, never NaN."""
+"""Statistics of a generation, summed up round by round. Undefined ratios are None, never NaN."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def ratio(over: float, under: float) -> float | None:
 
 @dataclass(slots=True)
 class Position:
-    """One place of the drafted paths, over the rounds that drafted as far: how many there were, in
-    how many it was tested because all before it was accepted, in how many it was accepted."""
+    """One position of the drafted paths: how many rounds drafted that far, in how many it was
+    tested because all before it was accepted, in how many it was accepted itself."""
 
     drafted: int = 0
     tested: int = 0
@@ -39,10 +39,10 @@ def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
         accepted = len(record.accepted)
         drafted = accepted if record.cut else record.shape.depth
         found.extend(Position() for _ in range(drafted - len(found)))
-        for place, position in enumerate(found[:drafted], 1):
+        for number, position in enumerate(found[:drafted], 1):
             position.drafted += 1
-            position.tested += place <= record.tested
-            position.accepted += place <= accepted
+            position.tested += number <= record.tested
+            position.accepted += number <= accepted
     return found
 
 

@@ -18,6 +18,9 @@ ROOT = Path(__file__).parents[1]
         ("app.config.settings", ("torch", "transformers", "textual")),
         ("app.tui.app", ("torch", "transformers")),  # the screen is painted before they load
         ("decoding.decoder", ("app", "textual", "typer")),
+        ("decoding", ("torch", "transformers")),
+        ("decoding.cost.forecast", ("torch", "transformers")),
+        ("decoding.checkpoints.dialects", ("torch", "transformers")),
     ],
 )
 def test_an_import_does_not_drag_in(module: str, unwanted: tuple[str, ...]) -> None:

@@ -51,7 +51,7 @@ def _not_yet_known(spec: LaneSpec) -> LaneInfo:
     return LaneInfo(
         name=spec.name,
         strategy=spec.strategy,
-        title=STRATEGIES[spec.strategy].title,
+        title=STRATEGIES[spec.strategy],
         available=True,
         reason=None,
         enabled=True,

@@ -15,8 +15,8 @@ from app.engine.lane import Lane, answer_seed
 from app.engine.turn import describe
 from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
-from decoding.decoder import Prompt
 from decoding.errors import InputError
+from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
 
@@ -121,20 +121,20 @@ def _run_lanes(
 ) -> list[dict[str, Any]]:
     eos = frozenset() if settings.ignore_eos else family.eos
     stop = Stop(eos, settings.stop, family.decode)
-    shared: Prompt | None = None
+    shared: PrefilledPrompt | None = None
     errors: dict[str, str] = {}
     for lane in lanes:
         if not lane.available:
             continue
         try:
             lane.start(ids, settings.params, answer_seed(seed, index), stop, shared)
-            if lane.strategy.on_target:
+            if lane.spec.strategy != "drafter":
                 shared = shared or lane.prompt
             while not lane.finished:
                 lane.step(settings.params)
         except Exception as error:  # the other lanes go on
             errors[lane.spec.name] = describe(error)
-    base = next((lane for lane in lanes if lane.strategy.is_baseline), None)
+    base = next((lane for lane in lanes if lane.spec.strategy == "ar"), None)
     reference = None
     if base is not None and base.spec.name not in errors:
         reference = Baseline(base, ids, settings.params)

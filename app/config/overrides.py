@@ -4,45 +4,39 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from app.strategies.registry import LaneSpec, find_strategy, unique_name
-from app.strategies.settings import SETTINGS
-from app.strategies.strategy import Strategy
+from app.strategies.registry import ACTS_ON, STRATEGIES, LaneSpec, settings_of, unique_name
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 
-
-def _field(name: str) -> Any:
-    setting = SETTINGS[name]
-    return Field(setting.default, ge=setting.least, gt=setting.above, le=setting.most)
+MAX_GAMMA = 64
 
 
 class LaneSettings(BaseModel):
-    """The run's, or one lane's: a strategy's `settings` are those that act on it."""
+    """The run's, or one lane's. `ACTS_ON` names the strategies that have a use for each."""
 
     gamma: int | Literal["auto"] | None = None
-    eagle_total_tokens: int | None = _field("eagle_total_tokens")
-    eagle_top_k: int | None = _field("eagle_top_k")
+    eagle_total_tokens: int | None = Field(None, ge=2, le=1024)
+    eagle_top_k: int | None = Field(None, ge=1, le=64)
     acceptance: Literal["exact", "typical"] = "exact"
-    epsilon: float = _field("epsilon")
-    delta: float = _field("delta")
-    temperature: FiniteFloat = _field("temperature")
-    top_p: float = _field("top_p")
-    top_k: int = _field("top_k")
-    min_p: float = _field("min_p")
-    max_new_tokens: int = _field("max_new_tokens")
+    epsilon: float = Field(0.09, gt=0.0, le=1.0)
+    delta: float = Field(0.3, gt=0.0, le=1.0)
+    temperature: float = Field(0.0, ge=0.0, allow_inf_nan=False)
+    top_p: float = Field(1.0, gt=0.0, le=1.0)
+    top_k: int = Field(0, ge=0)
+    min_p: float = Field(0.0, ge=0.0, le=1.0)
+    max_new_tokens: int = Field(256, ge=1)
 
     @field_validator("gamma", mode="before")
     @classmethod
     def _auto_or_length(cls, gamma: object) -> object:
         if gamma is None or gamma == "auto":
             return gamma
-        most = SETTINGS["gamma"].most or 0
-        if str(gamma).isdecimal() and int(str(gamma)) <= most:
+        if str(gamma).isdecimal() and int(str(gamma)) <= MAX_GAMMA:
             return int(str(gamma))
-        raise ValueError(f"must be auto or a whole number from 0 to {most}, not '{gamma}'")
+        raise ValueError(f"must be auto or a whole number from 0 to {MAX_GAMMA}, not '{gamma}'")
 
     @property
     def params(self) -> Params:
@@ -59,7 +53,7 @@ class LaneSettings(BaseModel):
         )
 
 
-assert LaneSettings.model_fields.keys() == SETTINGS.keys()
+assert LaneSettings.model_fields.keys() == ACTS_ON.keys()
 
 
 def complaint(error: ErrorDetails) -> str:
@@ -77,26 +71,31 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
     for item in text.split(","):
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
-        found = find_strategy(strategy)
+        if strategy not in STRATEGIES:
+            what = (
+                f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
+            )
+            raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
         try:
-            overrides = _parse_overrides(found, own)
+            overrides = _parse_overrides(strategy, own)
         except InputError as error:
             raise InputError(f"strategy '{written}': {error}") from error
-        name = unique_name(":".join((found.name, *own)), [lane.name for lane in lanes])
-        lanes.append(LaneSpec(found.name, name, overrides))
+        lanes.append(
+            LaneSpec(strategy, unique_name(written, [lane.name for lane in lanes]), overrides)
+        )
     return tuple(lanes)
 
 
-def _parse_overrides(strategy: Strategy, own: list[str]) -> dict[str, Any]:
+def _parse_overrides(strategy: str, own: list[str]) -> dict[str, Any]:
     """Values by name from ["gamma=2", "top-p=0.9"]."""
     overrides: dict[str, Any] = {}
     for setting in own:
         written, _, value = setting.partition("=")
         name = written.strip().replace("-", "_")
-        if name not in strategy.settings:
-            known = name in SETTINGS
-            what = f"{written} does nothing there" if known else f"unknown setting '{written}'"
-            raise InputError(f"{what}; its own may be {', '.join(strategy.settings)}")
+        if strategy not in ACTS_ON.get(name, ()):
+            what = f"{written} does nothing there" if name in ACTS_ON else "unknown setting"
+            what += "" if name in ACTS_ON else f" '{written}'"
+            raise InputError(f"{what}; its own may be {', '.join(settings_of(strategy))}")
         if name in overrides:
             raise InputError(f"{name} is given twice")
         try:

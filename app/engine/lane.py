@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
 
-from app.engine.events import LaneInfo
+from app.engine.events import DEFAULT_TREE, LaneInfo
 from app.models.loaded import LoadedModels
 from app.strategies.registry import STRATEGIES, LaneSpec
-from app.strategies.strategy import DEFAULT_TREE, NamedTree
-from decoding.decoder import Decoder, FinishReason, Prompt
-from decoding.drafters.base import TreeDrafter
+from decoding.decoder import Decoder, FinishReason
+from decoding.drafters.base import Drafter
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.lookup import Lookup
+from decoding.drafters.medusa import Medusa
 from decoding.params import Params, with_settings
+from decoding.prefill import PrefilledPrompt
 from decoding.probes import probe_first_token
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
+from decoding.trees.static import NAMED_TREES, Choices
+
+CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
 
 class Lane:
@@ -28,7 +34,6 @@ class Lane:
 
     def __init__(self, spec: LaneSpec, family: LoadedModels) -> None:
         self.spec = spec
-        self.strategy = STRATEGIES[spec.strategy]
         self.family = family
         self.reason = family.missing.get(spec.strategy)
         self.default_gamma = 0
@@ -40,14 +45,16 @@ class Lane:
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
-        self._trees: Mapping[str, NamedTree] = {}
+        self._trees: dict[str, Choices] = {}
         self.tree = DEFAULT_TREE
         if self.available:
             self._decoder = self._make_decoder()
             if self._decoder.drafter is not None:
                 self.default_gamma = self._decoder.drafter.default_gamma
-            if self.strategy.trees is not None:
-                self._trees = self.strategy.trees(family)
+            if spec.strategy == "medusa":
+                self._trees = {DEFAULT_TREE: family.choices, **NAMED_TREES}
+            elif spec.strategy in family.eagles:
+                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED_TREES}
 
     @property
     def available(self) -> bool:
@@ -72,7 +79,7 @@ class Lane:
         return self._decoder.draft_prefill_seconds
 
     @property
-    def prompt(self) -> Prompt:
+    def prompt(self) -> PrefilledPrompt:
         assert self._decoder.prompt is not None
         return self._decoder.prompt
 
@@ -82,7 +89,7 @@ class Lane:
 
     @property
     def target_passes(self) -> int:
-        return self.stats.passes if self.strategy.on_target else 0
+        return 0 if self.spec.strategy == "drafter" else self.stats.passes
 
     @property
     def cache_bytes(self) -> int:
@@ -97,15 +104,16 @@ class Lane:
             reason=self.reason,
             enabled=enabled,
             default_gamma=self.default_gamma,
-            note=self.family.notes.get(self.strategy.role or ""),
+            note=self.family.notes.get(self.spec.strategy),
             trees=self.trees,
             overrides=self.spec.overrides,
         )
 
     def _title(self) -> str:
-        if self.strategy.title_of is None or not self.available:
-            return self.strategy.title
-        return self.strategy.title_of(self.family)
+        eagle = self.family.eagles.get(self.spec.strategy)
+        if eagle is None:
+            return STRATEGIES[self.spec.strategy]
+        return "EAGLE-3" if eagle.config.version == "eagle3" else "EAGLE-1"
 
     def start(
         self,
@@ -113,7 +121,7 @@ class Lane:
         params: Params,
         seed: int,
         stop: Stop,
-        shared: Prompt | None = None,
+        shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> TokenEvent:
         """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
@@ -121,7 +129,7 @@ class Lane:
         self.ids, self.rounds, self.stats, self._shown = [], [], Stats(), ""
         self._stop = stop
         self._detokenizer = Detokenizer(self.family.decode)
-        if not self.strategy.on_target:
+        if self.spec.strategy == "drafter":
             shared = None
         begun = time.perf_counter()
         params = self.own(params)
@@ -130,7 +138,7 @@ class Lane:
         if shared is not None and self.prompt is shared:
             self.ttft_seconds += shared.seconds
         self.belief = None
-        if self._decoder.watched:
+        if self._decoder.record_probabilities:
             self.belief = probe_first_token(self.prompt.logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = TokenEvent(first, self._detokenizer.push(first), TokenFate.FIRST, -1)
@@ -148,13 +156,15 @@ class Lane:
 
     def watch(self, watched: bool) -> None:
         """Whether the first token, and the rounds from now on, carry evidence."""
-        self._decoder.watched = watched
+        self._decoder.record_probabilities = watched
 
     def set_tree(self, name: str) -> None:
-        """Another tree for its drafts, from the next round on."""
+        """Another tree for Medusa or EAGLE, from the next round on."""
+        drafter = self._decoder.drafter
         if name != self.tree:
             self.tree = name
-            cast(TreeDrafter, self._decoder.drafter).set_choices(self._trees[name].choices)
+            if isinstance(drafter, Medusa | Eagle):
+                drafter.set_choices(self._trees[name])
 
     def step(self, params: Params) -> Round:
         record = self._decoder.step(self.own(params))
@@ -206,23 +216,40 @@ class Lane:
 
     @property
     def trees(self) -> dict[str, int]:
-        """Those to choose from by name, and their longest paths."""
-        return {name: tree.depth for name, tree in self._trees.items()}
+        heads = self.family.medusa if self.spec.strategy == "medusa" else None
+        most = heads.count if heads else self.default_gamma
+        return {tree: min(most, max(map(len, c), default=most)) for tree, c in self._trees.items()}
 
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
         params = with_settings(params, self.spec.overrides)
-        if not self.strategy.typical:
+        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
             params = replace(params, acceptance="exact")
         return params
 
     def _make_decoder(self) -> Decoder:
-        family, build = self.family, self.strategy.build
-        if not self.strategy.on_target:
-            return Decoder(family.drafters["draft"])
-        return Decoder(
-            family.target, None if build is None else build(family), lambda: family.quick_cost
-        )
+        family = self.family
+        drafter: Drafter | None = None
+        if self.spec.strategy == "drafter":
+            assert family.draft is not None
+            return Decoder(family.draft)
+        if self.spec.strategy == "draft":
+            assert family.draft is not None
+            drafter = DraftModel(family.draft, family.target.vocab_size)
+        elif self.spec.strategy == "medusa":
+            assert family.medusa is not None
+            drafter = Medusa(family.medusa, family.choices)
+        elif self.spec.strategy in family.eagles:
+            head = family.eagles[self.spec.strategy]
+            # The peers' tree on a GPU, where verifying costs little; elsewhere what pays.
+            on_gpu = family.target.device.type == "cuda"
+            tree = EagleTree() if on_gpu else EagleTree(None, CPU_TOP_K)
+            tree = replace(tree, choices=family.eagle_choices)
+            cost = None if on_gpu else family.verify_cost
+            drafter = Eagle(head, family.target, tree, cost)
+        elif self.spec.strategy == "lookup":
+            drafter = Lookup(family.target.device)
+        return Decoder(family.target, drafter, lambda: family.quick_cost)
 
 
 def answer_seed(seed: int, run: int, use: str = "") -> int:

@@ -21,7 +21,7 @@ from app.engine.events import (
     Timed,
 )
 from app.engine.metrics import figures
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.registry import LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
@@ -84,7 +84,7 @@ class LaneRecord:
 
     @property
     def target_passes(self) -> int:
-        return len(self.steps) if STRATEGIES[self.info.strategy].on_target else 0
+        return 0 if self.info.strategy == "drafter" else len(self.steps)
 
     @property
     def ttft_seconds(self) -> float:
@@ -139,9 +139,8 @@ class Tally:
     def __init__(self, turn: RecordedTurn) -> None:
         self._lanes = turn.lanes
         self._sums = {name: Stats() for name in turn.lanes}
-        lanes = turn.lanes.items()
-        plain = (name for name, lane in lanes if STRATEGIES[lane.info.strategy].is_baseline)
-        self._baseline = next(plain, None)
+        ar = (name for name, lane in turn.lanes.items() if lane.info.strategy == "ar")
+        self._baseline = next(ar, None)
 
     def pluralize(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
@@ -153,8 +152,7 @@ class Tally:
 
     def _figures(self, name: str) -> Metrics:
         sums = self._sums[name]
-        on_target = STRATEGIES[self._lanes[name].info.strategy].on_target
-        passes = sums.passes if on_target else 0
+        passes = 0 if self._lanes[name].info.strategy == "drafter" else sums.passes
         base = self._sums[self._baseline] if self._baseline else None
         return figures(sums, 1 + sums.emitted, passes, base)
 

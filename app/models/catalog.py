@@ -4,7 +4,6 @@ config.json and the names and shapes of the tensors tell what a folder holds."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,13 +12,11 @@ from typing import Any, Literal
 
 from app.config.settings import ModelOptions
 from app.models.hub import hub_id, shown_as
-from app.models.tensor_shapes import read_tensor_shapes
-from app.strategies.registry import STRATEGIES
+from decoding.checkpoints.dialects import detect_kind, feature_width
+from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
 
 Kind = Literal["model", "medusa", "eagle", "eagle1"]
-_MEDUSA = re.compile(r"(medusa_heads?\.)?\d+\.(medusa_layers\.)?\d+\.|blocks\.\d+\.layers\.")
-_EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +56,14 @@ def _look_at(folder: Path) -> CheckpointInfo | None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     shapes = read_tensor_shapes(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
-    kind = _kind(config, shapes)
-    if kind is None:
+    detected = detect_kind(config, shapes)
+    if detected is None:
         return None
+    kind: Kind = "eagle" if detected == "eagle3" else detected
     text = config.get("text_config") or config.get("transformer_layer_config") or config
     hidden = int(text.get("hidden_size") or text.get("n_embd") or 0)
-    if kind == "medusa":
-        hidden = next((shape[0] for name, shape in shapes.items() if _MEDUSA.match(name)), 0)
-    elif kind != "model" and (fc := shapes.get("fc.weight")):
-        hidden = fc[1] // (2 if kind == "eagle1" else _taps(config))
+    width = feature_width(detected, config, shapes)
+    hidden = hidden if width is None else width
     layers = int(text.get("num_hidden_layers") or text.get("n_layer") or 0)
     vocab = int(text.get("vocab_size") or 0)
     base = str(config.get("base_model_name_or_path") or "")
@@ -75,26 +71,6 @@ def _look_at(folder: Path) -> CheckpointInfo | None:
     return CheckpointInfo(
         str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged, base
     )
-
-
-def _kind(config: dict[str, Any], shapes: dict[str, list[int]]) -> Kind | None:
-    if any(name.startswith("model.") for name in shapes):
-        return "model"
-    if "medusa_num_heads" in config or any(_MEDUSA.match(name) for name in shapes):
-        return "medusa"
-    if any(_EAGLE3.match(name) for name in shapes) or "draft_vocab_size" in config:
-        return "eagle"
-    if "fc.weight" in shapes:
-        return "eagle1"
-    architectures = config.get("architectures") or [""]
-    return "model" if str(architectures[0]).endswith(("ForCausalLM", "LMHeadModel")) else None
-
-
-def _taps(config: dict[str, Any]) -> int:
-    """How many layers of the target an EAGLE-3 draft reads."""
-    key = "eagle_aux_hidden_state_layer_ids"
-    ids = config.get(key) or (config.get("eagle_config") or {}).get(key)
-    return len(ids) if ids else 3
 
 
 def cached() -> list[CheckpointInfo]:
@@ -177,12 +153,15 @@ def _fits(found: CheckpointInfo, kind: str, target: CheckpointInfo) -> bool:
 def parts(options: ModelOptions) -> list[Part]:
     """For each strategy that needs something: what it has, or the command that makes it."""
     target = hub_id(str(options.target)) or options.target
-    advice = {each.role: each.advice for each in STRATEGIES.values() if each.role}
-    return [
-        Part(role, place, "" if place else what.format(target=target))
-        for role, what in advice.items()
-        for place in (getattr(options, role),)
-    ]
+    heads = "specchat heads convert {} --target {} --out DIR, then specchat heads train"
+    advice = {
+        "draft": "--draft DIR|ID with a smaller model of the same tokenizer",
+        "medusa": heads.format("medusa", target),
+        "eagle": heads.format("eagle3", target),
+        "eagle1": heads.format("eagle1", target),
+    }
+    places = {name: getattr(options, name) for name in advice}
+    return [Part(name, place, "" if place else advice[name]) for name, place in places.items()]
 
 
 def folder_of(text: str) -> CheckpointInfo:

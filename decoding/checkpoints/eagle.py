@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from torch import Tensor
 
-Version = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's draft with a dynamic tree
+from decoding.checkpoints.dialects import EagleVersion
 
 
 @dataclass(frozen=True, slots=True)
 class EagleConfig:
     """What an EAGLE draft is built like.
 
-    `taps`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
+    `aux_layers`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
     `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.
     `fc` False: these are as wide as the draft and need no fc. `rope`: transformers'
     `rope_parameters` of the *draft*. `draft_vocab` rows of the lm_head
     (EAGLE-3) may be fewer than `vocab`, the target's. The `norm_*` switches and `fc_norm` are
-    those of speculators: the residual is the normed feature, the taps are normed together or each
-    before fc, the normed output is what is fed back. `qk_norm`: queries and keys are normed, as in
-    Qwen3.
+    those of speculators: the residual is the normed feature, the aux hidden states are normed
+    together or each before fc, the normed output is what is fed back. `qk_norm`: queries and keys
+    are normed, as in Qwen3.
     """
 
-    version: Version
+    version: EagleVersion
     target_hidden: int
     hidden: int
     intermediate: int
@@ -34,7 +34,7 @@ class EagleConfig:
     head_dim: int
     vocab: int
     draft_vocab: int
-    taps: tuple[int, ...] = ()
+    aux_layers: tuple[int, ...] = ()
     activation: str = "silu"
     norm_eps: float = 1e-6
     rope: Mapping[str, Any] = field(

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from decoding.checkpoints.dialects import AUX_LAYERS
 from decoding.errors import InputError
 
 
@@ -35,7 +36,7 @@ def matrix(folder: Path, tensors: Mapping[str, Tensor], name: str) -> tuple[int,
     return tensor.shape[0], tensor.shape[1]
 
 
-def find_taps(
+def find_aux_layers(
     folder: Path,
     config: Mapping[str, Any],
     tensors: Mapping[str, Tensor],
@@ -55,36 +56,37 @@ def find_taps(
             f"{folder}: a draft of the last hidden state (use_aux_hidden_state is false in its "
             "config.json); specchat runs EAGLE-3 over several layers"
         )
-    key, layers = "eagle_aux_hidden_state_layer_ids", target.layers
+    key, layers = AUX_LAYERS, target.layers
     inputs, nested = config.get(key) or [], eagle.get(key) or []
     named = inputs or nested
     if not isinstance(named, list) or not all(type(i) is int for i in named):
         raise InputError(f"{folder}: {key} in config.json must be a list of numbers")
     outputs = not inputs and bool(nested) and (modelopt or nested[0] == 1)
     ids = named or [2, layers // 2, layers - 3]
-    taps = tuple(sorted({i + outputs for i in ids}))
-    if taps[0] < 0 or taps[-1] >= layers:
+    aux_layers = tuple(sorted({i + outputs for i in ids}))
+    if aux_layers[0] < 0 or aux_layers[-1] >= layers:
         raise other_model(
-            folder, f"reads the inputs of layers {list(taps)}, this target has 0 to {layers - 1}"
+            folder,
+            f"reads the inputs of layers {list(aux_layers)}, this target has 0 to {layers - 1}",
         )
-    _check_fused(folder, tensors, len(taps) * target.hidden, len(taps))
+    _check_fused(folder, tensors, len(aux_layers) * target.hidden, len(aux_layers))
     if outputs:
-        return taps, [f"aux layers {ids} are outputs, read as taps {list(taps)}"]
+        return aux_layers, [f"aux layers {ids} are outputs, read as inputs {list(aux_layers)}"]
     if not named:
-        return taps, [f"aux layers not named, taps {list(taps)}"]
+        return aux_layers, [f"aux layers not named, taken to be {list(aux_layers)}"]
     if ids == [1, layers // 2 - 1, layers - 4]:  # ModelOpt's defaults, copied without adding 1
-        return taps, [f"aux layers {ids} read as inputs, though they look like outputs"]
-    return taps, []
+        return aux_layers, [f"aux layers {ids} read as inputs, though they look like outputs"]
+    return aux_layers, []
 
 
-def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, taps: int) -> None:
-    """Drafts as wide as their taps together need no fc."""
+def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, layers: int) -> None:
+    """Drafts as wide as their aux hidden states together need no fc."""
     if "fc.weight" not in tensors and width == matrix(folder, tensors, "self_attn.o_proj")[0]:
         return
     fused = matrix(folder, tensors, "fc")[1]
     if fused != width:
         raise other_model(
-            folder, f"fuses {fused} features (fc), {taps} layers of this target have {width}"
+            folder, f"fuses {fused} features (fc), {layers} layers of this target have {width}"
         )
 
 

@@ -21,25 +21,28 @@ from typing import Any
 from torch import Tensor
 from transformers.activations import ACT2FN
 
+from decoding.checkpoints.dialects import (
+    EAGLE_LAYER,
+    eagle_layers,
+    eagle_version,
+    medusa_dialect,
+)
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.eagle_fit import (
     TargetShape,
     draft_vocabulary,
-    find_taps,
+    find_aux_layers,
     matrix,
     other_model,
 )
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.errors import InputError
 
-_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")
-_EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weight$|d2t$|t2d$")
 # Never loaded: whole models and other heads, what speculators keeps of its verifier, tables.
 _LEFT_OUT = re.compile(
     r"(model|transformer|eagle_module|medusa_heads?|\d+|blocks|lm_heads)\."
     r"|verifier_(norm|lm_head)\.|.*rotary_emb\.inv_freq$"
 )
-_MEDUSA = re.compile(r"medusa_heads?\.|\d+\.\d+\.|blocks\.\d+\.layers\.")
 _ROPE_NEEDS = {
     "linear": ("factor",),
     "yarn": ("factor",),
@@ -55,8 +58,8 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     """
     config = read_config(folder)
     stored = _read(folder, config)
-    tensors = {_LAYER.sub("", name, count=1): tensor for name, tensor in stored.items()}
-    eagle3 = any(_EAGLE3.match(name) for name in stored)
+    tensors = {EAGLE_LAYER.sub("", name, count=1): tensor for name, tensor in stored.items()}
+    eagle3 = eagle_version(stored) == "eagle3"
     dialect = _dialect(config) if eagle3 else "eagle1"
     layer = _layer_config(folder, config)
     hidden = _check_width(folder, tensors, target, eagle3)
@@ -64,11 +67,11 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     activation = str(layer.get("hidden_act") or "silu")
     if activation not in ACT2FN:
         raise InputError(f"{folder}: unknown hidden_act {activation} in config.json")
-    taps: tuple[int, ...] = ()
+    aux_layers: tuple[int, ...] = ()
     notes: list[str] = []
     draft_vocab = target.vocab
     if eagle3:
-        taps, notes = find_taps(folder, config, tensors, target, dialect == "modelopt")
+        aux_layers, notes = find_aux_layers(folder, config, tensors, target, dialect == "modelopt")
         draft_vocab, d2t = draft_vocabulary(folder, tensors, target.vocab)
         tensors = {name: t for name, t in tensors.items() if name not in ("d2t", "t2d")}
         tensors |= {} if d2t is None else {"d2t": d2t}
@@ -89,7 +92,7 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         head_dim=head_dim,
         vocab=target.vocab,
         draft_vocab=draft_vocab,
-        taps=taps,
+        aux_layers=aux_layers,
         activation=activation,
         norm_eps=float(layer.get("rms_norm_eps") or 1e-6),
         rope=rope,
@@ -122,12 +125,12 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
             f"{folder} is a training checkpoint of ModelOpt, whose config.json says nothing about "
             "the draft: export it with ModelOpt's export_hf_checkpoint.py and give that folder"
         )
-    if any(_MEDUSA.match(name) for name in names):
+    if medusa_dialect(names):
         raise InputError(f"{folder} holds Medusa heads, no EAGLE draft: give it as Medusa heads")
     kind = config.get("speculators_model_type", "eagle3")
     if kind != "eagle3":
         raise InputError(f"{folder} is a speculator of type {kind}; specchat runs eagle3")
-    layers = {match[1] for name in stored if (match := _LAYER.match(name))}
+    layers = eagle_layers(stored)
     if not layers:
         raise InputError(
             f"{folder} holds no EAGLE draft (no tensor like layers.0.self_attn.q_proj.weight)"

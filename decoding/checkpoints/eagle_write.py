@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from decoding.checkpoints.dialects import AUX_LAYERS
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.files import read_config
 from decoding.errors import InputError
@@ -35,7 +36,6 @@ _IN_LAYER = (
     "hidden_norm.",
     "post_attention_layernorm.",
 )
-_AUX_LAYERS = "eagle_aux_hidden_state_layer_ids"
 
 
 def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: str) -> None:
@@ -53,8 +53,8 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: s
     lost = [name for name in sorted(_SWITCHES - known) if getattr(c, name)]
     if "o_bias" in known and c.qkv_bias != c.o_bias:
         lost = ["qkv_bias without o_bias"]
-    if dialect == "modelopt" and 0 in c.taps:
-        lost = ["the embedding as a feature (tap 0)"]
+    if dialect == "modelopt" and 0 in c.aux_layers:
+        lost = ["the embedding as a feature (layer 0)"]
     if lost:
         raise InputError(f"this draft has {lost[0]}, which the dialect {dialect} can't express")
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,10 +87,10 @@ def _config(c: EagleConfig, dialect: Dialect, dtype: str, target: str) -> dict[s
     if c.target_hidden != c.hidden:
         config["target_hidden_size"] = c.target_hidden
     aux: dict[str, Any] = {"use_aux_hidden_state": True}
-    if 0 not in c.taps:
-        aux[_AUX_LAYERS] = [tap - 1 for tap in c.taps]  # outputs
+    if 0 not in c.aux_layers:
+        aux[AUX_LAYERS] = [layer - 1 for layer in c.aux_layers]  # outputs
     if dialect == "eagle3":  # vLLM reads inputs at the top, SGLang and SpecForge outputs within
-        return config | {_AUX_LAYERS: list(c.taps), "eagle_config": aux}
+        return config | {AUX_LAYERS: list(c.aux_layers), "eagle_config": aux}
     aux |= {
         "use_input_layernorm_in_first_layer": True,
         "use_last_layernorm": True,
@@ -141,7 +141,7 @@ def _speculators_config(c: EagleConfig, dtype: str, target: str) -> dict[str, An
         "speculators_version": "0.9.0",
         "draft_vocab_size": c.draft_vocab,
         "target_hidden_size": None if c.target_hidden == c.hidden else c.target_hidden,
-        _AUX_LAYERS: list(c.taps),
+        AUX_LAYERS: list(c.aux_layers),
         "norm_before_residual": c.norm_before_residual,
         "norm_before_fc": c.norm_before_fc,
         "fc_norm": c.fc_norm,

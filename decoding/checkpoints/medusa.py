@@ -19,44 +19,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Dialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
-WRITABLE: tuple[Dialect, ...] = ("v0.1", "v2", "vllm")
-
-# Per dialect: where a residual layer's tensors and a head's own lm_head stand.
-_PATTERNS: dict[Dialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    "trtllm": (
-        re.compile(r"medusa_heads\.(\d+)\.medusa_layers\.(\d+)\.linear\.(weight|bias)"),
-        re.compile(r"medusa_heads\.(\d+)\.lm_head\.weight"),
-    ),
-    "modelopt": (
-        re.compile(r"medusa_heads\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
-        re.compile(r"medusa_heads\.(\d+)\.\d+\.weight"),
-    ),
-    "merged": (
-        re.compile(r"medusa_head\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
-        re.compile(r"medusa_head\.(\d+)\.\d+\.weight"),
-    ),
-    "vllm": (
-        re.compile(r"blocks\.(\d+)\.layers\.(\d+)\.(weight|bias)"),
-        re.compile(r"lm_heads\.(\d+)\.weight"),
-    ),
-    "v0.1": (
-        re.compile(r"(\d+)\.(\d+)\.linear\.(weight|bias)"),
-        re.compile(r"(\d+)\.\d+\.weight"),
-    ),
-}
+WRITABLE: tuple[MedusaDialect, ...] = ("v0.1", "v2", "vllm")
 _HEAD_TENSOR = re.compile(r"medusa_heads?\.|blocks\.|lm_heads\.|token_map$|\d+\.")
 
 
@@ -70,7 +46,7 @@ class MedusaWeights:
     empty where nobody measured.
     """
 
-    dialect: Dialect
+    dialect: MedusaDialect
     weights: Tensor
     biases: Tensor
     lm_heads: Tensor | None = None
@@ -142,7 +118,7 @@ def holds_medusa(folder: Path) -> bool:
         return False
 
     read_tensors(folder, look)
-    return any(_HEAD_TENSOR.match(name) for name in found)
+    return medusa_dialect(found) is not None
 
 
 def is_merged(folder: Path) -> bool:
@@ -151,7 +127,7 @@ def is_merged(folder: Path) -> bool:
     return folder.is_dir() and "num_attention_heads" in read_config(folder)
 
 
-def write_medusa(heads: MedusaWeights, folder: Path, dialect: Dialect, target: str) -> None:
+def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, target: str) -> None:
     """Write `heads` for `target` (its name goes into the config). `v2` drops own lm_heads only
     where there are none; heads without own lm_heads can only be written as `v2`.
     """
@@ -206,7 +182,7 @@ def write_merged(
     tokenizer.save_pretrained(folder)
 
 
-def _named(heads: MedusaWeights, i: int, dialect: Dialect) -> list[tuple[str, Tensor]]:
+def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[str, Tensor]]:
     """Head i's tensors under the dialect's names."""
     named = []
     for j in range(heads.layers):
@@ -221,7 +197,7 @@ def _named(heads: MedusaWeights, i: int, dialect: Dialect) -> list[tuple[str, Te
     return named
 
 
-def _config(heads: MedusaWeights, dialect: Dialect, target: str) -> dict[str, Any]:
+def _config(heads: MedusaWeights, dialect: MedusaDialect, target: str) -> dict[str, Any]:
     if dialect != "vllm":
         config: dict[str, Any] = {
             "medusa_num_heads": heads.heads,
@@ -246,26 +222,27 @@ def _config(heads: MedusaWeights, dialect: Dialect, target: str) -> dict[str, An
 
 def _sort(
     folder: Path, tensors: Mapping[str, Tensor], config: Mapping[str, Any]
-) -> tuple[Dialect, dict[tuple[int, int, str], Tensor], dict[int, Tensor]]:
+) -> tuple[MedusaDialect, dict[tuple[int, int, str], Tensor], dict[int, Tensor]]:
     """Which dialect the names are, and the tensors by head, layer and part."""
-    for dialect, (residual_name, own_name) in _PATTERNS.items():
-        residual: dict[tuple[int, int, str], Tensor] = {}
-        own: dict[int, Tensor] = {}
-        unknown = []
-        for name, tensor in tensors.items():
-            if match := residual_name.fullmatch(name):
-                residual[int(match[1]), int(match[2]), match[3]] = tensor
-            elif match := own_name.fullmatch(name):
-                own[int(match[1])] = tensor
-            else:
-                unknown.append(name)
-        if residual:
-            if unknown:
-                raise InputError(f"{folder}: unknown tensor {min(unknown)} among {dialect} heads")
-            if dialect == "v0.1" and (not own or str(config.get("version")) == "2"):
-                return "v2", residual, own
-            return dialect, residual, own
-    raise InputError(f"{folder}: tensor {min(tensors)} belongs to no Medusa dialect that we know")
+    dialect = medusa_dialect(tensors)
+    if dialect is None:
+        raise InputError(f"{folder}: tensor {min(tensors)} belongs to no known Medusa dialect")
+    residual_name, own_name = MEDUSA_NAMES[dialect]
+    residual: dict[tuple[int, int, str], Tensor] = {}
+    own: dict[int, Tensor] = {}
+    unknown = []
+    for name, tensor in tensors.items():
+        if match := residual_name.fullmatch(name):
+            residual[int(match[1]), int(match[2]), match[3]] = tensor
+        elif match := own_name.fullmatch(name):
+            own[int(match[1])] = tensor
+        else:
+            unknown.append(name)
+    if unknown:
+        raise InputError(f"{folder}: unknown tensor {min(unknown)} among {dialect} heads")
+    if dialect == "v0.1" and (not own or str(config.get("version")) == "2"):
+        dialect = "v2"
+    return dialect, residual, own
 
 
 def _check_shapes(

@@ -14,7 +14,7 @@ FEW = 3  # a median of fewer is left out, as long as there are others
 @dataclass(frozen=True, slots=True)
 class Curve:
     """Straight lines between `points` (size, cost), sizes ascending; before the first one its cost,
-    behind the last one on along the last line."""
+    after the last one on along the last line."""
 
     points: tuple[tuple[float, float], ...]
 

@@ -4,7 +4,7 @@ A round whose path was accepted up to a tokens would, with drafts of at most g <
 been accepted up to min(a, g): for these g the rounds answer exactly. Beyond, a round that gamma
 ended while everything was accepted says only that a is at least gamma; it is censored. So the
 chance h(i) that a path goes on at position i is counted over the rounds that came so far and were
-allowed to go on (Kaplan and Meier 1958), and behind the last position with enough of them it stays
+allowed to go on (Kaplan and Meier 1958), and after the last position with enough of them it stays
 as it was there. A path that ended with the answer, or because the drafter had no more to propose,
 would not have gone on with any gamma. Then, with S(j) = h(1) ... h(j), the probability that a path
 reaches j,
@@ -22,19 +22,17 @@ below the present gamma are a little low.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import accumulate
 from statistics import median
 
 from decoding.cost.curve import Curve, robust_line
+from decoding.cost.model import CostModel, fit_verify, rest_seconds
 from decoding.round import Round
 
-LEAST = 16  # gammas are told up to here, and as far as one goes
-ENOUGH = 8  # rounds that came to a position, to say how often it is accepted
-
-Cost = Callable[[float], float]
+MIN_LIMIT = 16  # speeds are given up to this gamma at least
+MIN_ROUNDS = 8  # that reached a position, to say how often it is accepted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,8 @@ def forecast(
     limit: int | None = None,
 ) -> Forecast | None:
     """From a lane's `rounds`, for each gamma up to the present one and those that they had, at
-    least up to `LEAST`; or up to `limit`, where the drafter can go no further. None while too few
-    rounds drafted.
+    least up to `MIN_LIMIT`; or up to `limit`, where the drafter can go no further. None while too
+    few rounds drafted.
 
     Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
     and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
@@ -79,9 +77,9 @@ def forecast(
     """
     asked = [record for record in rounds if record.gamma > 0]
     gammas = sorted((record.gamma for record in asked), reverse=True)
-    if len(gammas) < ENOUGH:
+    if len(gammas) < MIN_ROUNDS:
         return None
-    most = max(LEAST, gamma, gammas[0]) if limit is None else limit
+    most = max(MIN_LIMIT, gamma, gammas[0]) if limit is None else limit
     seconds = _seconds(asked, rounds, others, pass_costs, at_once, most)
     tau, speeds = 1.0, [1 / seconds[0]]
     for depth, alive in enumerate(survival(asked, most), 1):
@@ -89,11 +87,11 @@ def forecast(
         speeds.append(tau / seconds[depth])
     now = min(gamma, most)
     even = break_even(seconds[now] / seconds[0], now)
-    return Forecast(tuple(speeds), now, even, gammas[ENOUGH - 1])
+    return Forecast(tuple(speeds), now, even, gammas[MIN_ROUNDS - 1])
 
 
 def survival(asked: Sequence[Round], most: int) -> list[float]:
-    """S(j), j from 1 to `most`, of at least `ENOUGH` rounds that were asked for a draft."""
+    """S(j), j from 1 to `most`, of at least `MIN_ROUNDS` rounds that were asked for a draft."""
     reached, went_on = [0] * (most + 1), [0] * (most + 1)
     ends = Counter((len(record.accepted), record.gamma) for record in asked)
     for (accepted, gamma), count in ends.items():
@@ -102,9 +100,9 @@ def survival(asked: Sequence[Round], most: int) -> list[float]:
             went_on[position] += count * (position <= accepted)
     alive, goes_on, found = 1.0, 0.0, []
     for position in range(1, most + 1):
-        if reached[position] >= ENOUGH:
+        if reached[position] >= MIN_ROUNDS:
             rate = went_on[position] / reached[position]
-            # for the positions behind: nothing is certain, however often it was seen
+            # for later positions: nothing is certain, however often it was seen
             goes_on = (went_on[position] + 1) / (reached[position] + 2)
         else:
             rate = goes_on
@@ -136,46 +134,24 @@ def _seconds(
     at_once: bool,
     most: int,
 ) -> list[float]:
-    """[g]: expected seconds of a round with gamma g. Parts are medians; what happens besides now
-    and then is spread over all, so that together they take as long as the rounds did."""
-    verify = _verify_cost([*rounds, *others], pass_costs)
+    """[g]: expected seconds of a round with gamma g. Parts are medians; interruptions are
+    spread over all, so that together they take as long as the rounds did."""
+    passes = [(len(r.tokens), r.verify_seconds) for r in (*rounds, *others)]
+    verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
     made = [(r.shape.depth, r.draft_seconds) for r in asked if r.drafted]
     line = robust_line(made or [(1, 0.0)], proportional=not at_once)
-    rest = median(_rest(record) for record in asked)
-    deepest = max([most, *(levels for levels, _ in made)])
-    draft = [0.0, *(line(levels) for levels in range(1, deepest + 1))]
+    costs = CostModel(line, verify, median(map(rest_seconds, asked)))
     modelled, totals = 0.0, [0.0] * (most + 1)
     shapes = Counter((record.shape.level_sizes, record.gamma) for record in asked)
     for (sizes, gamma), count in shapes.items():
         levels, nodes = len(sizes) - 1, list(accumulate(sizes))
-        modelled += count * (draft[levels] + verify(nodes[-1]) + rest)
+        modelled += count * costs.seconds(levels, nodes[-1], drafting=levels > 0)
         if levels == gamma:  # only gamma kept it from going deeper
             nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
-        last = len(nodes) - 1
         for g in range(most + 1):
-            totals[g] += count * (draft[min(g, last)] + verify(nodes[min(g, last)]))
+            levels = min(g, len(nodes) - 1)
+            totals[g] += count * costs.seconds(levels, nodes[levels], drafting=levels > 0)
     scale = sum(record.total_seconds for record in asked) / modelled
-    plain = [_rest(record) for record in (*rounds, *others) if not record.drafted]
-    alone = verify(1) + (median(plain) if plain else rest)
-    return [scale * each for each in (alone, *(total / len(asked) + rest for total in totals[1:]))]
-
-
-def _rest(record: Round) -> float:
-    return record.total_seconds - record.draft_seconds - record.verify_seconds
-
-
-def _verify_cost(rounds: Sequence[Round], pass_costs: Sequence[tuple[float, float]]) -> Cost:
-    """v(nodes): what was measured, corrected by what passes of about that size took in the rounds;
-    without a measurement the line through the rounds."""
-    if not pass_costs:
-        points = [(len(record.tokens), record.verify_seconds) for record in rounds]
-        return robust_line(points)
-    curve = Curve(tuple(pass_costs))
-    measured = cache(curve)
-    sizes = [len(record.tokens) for record in rounds]
-    ratio = robust_line(
-        ((n, r.verify_seconds / measured(n)) for n, r in zip(sizes, rounds, strict=True)),
-        rising=False,
-    )
-    least, most = min(sizes), max(sizes)
-    return cache(lambda nodes: measured(nodes) * ratio(min(max(nodes, least), most)))
+    plain = [rest_seconds(record) for record in (*rounds, *others) if not record.drafted]
+    alone = verify(1) + (median(plain) if plain else costs.rest)
+    return [scale * each for each in (alone, *(total / len(asked) for total in totals[1:]))]

@@ -31,7 +31,7 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) 
 
 
 def pass_seconds(target: Target, nodes: int) -> float:
-    """Time of a pass over `nodes` nodes behind a short prefix."""
+    """Time of a pass over `nodes` nodes after a short prefix."""
     cache = target.new_cache()
     target.prefill(cache, [0] * PROMPT)
     tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))

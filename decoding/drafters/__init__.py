@@ -1,1 +1,1 @@
-"""One file a strategy, all behind the protocol in `base`."""
+"""One file per drafter; all follow the protocol in `base`."""

@@ -11,9 +11,8 @@ from torch import Tensor
 
 from decoding.params import Params
 from decoding.trees.draft import Draft
-from decoding.trees.static import Choices
 
-Needs = Literal["none", "last", "final", "taps"]
+Needs = Literal["none", "last", "final", "aux"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class Drafter(Protocol):
 
     `needs`: which of the target's hidden states the drafter wants as features: none, the one after
     the final norm of the last row before a draft ("last") or of every row ("final"), or the inputs
-    of the layers that it tapped, of every row ("taps"). `default_gamma`: draft length where the
+    of the layers that it captures, of every row ("aux"). `default_gamma`: draft length where the
     user sets none.
     """
 
@@ -45,7 +44,7 @@ class Drafter(Protocol):
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         """A new prompt. `features` [len(ids) - first, F] of its rows from `first` on: at least the
-        last one, or where `needs` is "final" or "taps" all but a beginning that the drafter has
+        last one, or where `needs` is "final" or "aux" all but a beginning that the drafter has
         seen."""
 
     def propose(self, context: DraftContext) -> Draft | None:
@@ -62,10 +61,3 @@ class Drafter(Protocol):
     @property
     def note(self) -> str | None:
         """Something that the user should know, such as a limit that was reached."""
-
-
-class TreeDrafter(Drafter, Protocol):
-    """A drafter whose tree may be chosen."""
-
-    def set_choices(self, choices: Choices) -> None:
-        """Another tree of ranks from the next round on; (): the dynamic one, where it has one."""

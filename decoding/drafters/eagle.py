@@ -6,7 +6,7 @@ Li et al.: EAGLE (2401.15077), the dynamic tree of EAGLE-2 (2406.16858), EAGLE-3
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.eagle import EagleWeights
+from decoding.cost.model import Cost
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import (
@@ -21,8 +22,8 @@ from decoding.drafters.eagle_tree import (
     CostAwarePlan,
     DynamicPlan,
     StaticPlan,
-    TreeCostModel,
     TreePlan,
+    TreeSizer,
 )
 from decoding.model.attention import causal_mask, folded_attention
 from decoding.model.cache import LayerShape, TreeCache
@@ -31,8 +32,6 @@ from decoding.model.target import PREFILL_CHUNK, Target
 from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.static import Choices, truncate_paths
-
-DEFAULT_GAMMA = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ def head_on(weights: EagleWeights, target: Target) -> EagleHead:
 
 
 class Eagle:
-    """Drafts with `head` on `target`'s features; the target must be tapped as the head's config
-    says. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
+    """Drafts with `head` on `target`'s features; the target must capture the layers that the
+    head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
     `Params.eagle_top_k` replace its `total` and `top_k`.
 
     Row i of the draft's cache is made of feature i and token i + 1. Only rows of true features
@@ -72,12 +71,12 @@ class Eagle:
         head: EagleHead,
         target: Target,
         tree: EagleTree = EagleTree(),  # noqa: B008 (frozen)
-        verify_cost: Callable[[int], float] | None = None,
-        default_gamma: int = DEFAULT_GAMMA,
+        verify_cost: Cost | None = None,
+        default_gamma: int = 8,
     ) -> None:
         c = head.config
         self.head = head
-        self.needs: Needs = "taps" if c.version == "eagle3" else "final"
+        self.needs: Needs = "aux" if c.version == "eagle3" else "final"
         self.default_gamma = default_gamma
         self.tree = tree
         self.note: str | None = None
@@ -87,9 +86,9 @@ class Eagle:
             [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
         )
         self._ids: list[int] = []
-        self._pending: list[Tensor] = []  # features [n, F] of the rows behind the cache's
+        self._pending: list[Tensor] = []  # features [n, F] of rows not run yet
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
-        self._payoff = None if verify_cost is None else TreeCostModel(verify_cost)
+        self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
 
     @property
     def cache_bytes(self) -> int:
@@ -103,7 +102,7 @@ class Eagle:
         assert features is not None
         if first > self._cache.length:  # the last answer's end was observed, but never run
             self._catch_up(self._ids)
-        # A row is good while the token behind its feature is the same.
+        # A row is good while the token after its feature is the same.
         good = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
         assert first <= good
         self._cache.truncate(good)
@@ -120,9 +119,9 @@ class Eagle:
         hidden = self._catch_up(ids)
         self.head.reserve(self._cache.length + gamma)
         draft = self._grow(hidden, ids[-1], gamma, self._plan(gamma, context.params))
-        if self._payoff is not None:
+        if self._sizer is not None:
             assert draft.pool is not None
-            self._payoff.drafted(time.perf_counter() - begun, draft.pool.levels)
+            self._sizer.drafted(time.perf_counter() - begun, draft.pool.levels)
         return draft
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
@@ -131,8 +130,8 @@ class Eagle:
         self._ids.extend(ids[len(self._ids) :])
         # at the end of a generation there may be fewer tokens than features
         self._pending.append(features[: len(ids) - 1 - known])
-        if self._payoff is not None:
-            self._payoff.accepted(accepted)
+        if self._sizer is not None:
+            self._sizer.accepted(accepted)
 
     def _plan(self, gamma: int, params: Params) -> TreePlan:
         tree, most = self.tree, self.head.config.draft_vocab
@@ -140,8 +139,8 @@ class Eagle:
             return self._static(truncate_paths(tree.choices, gamma, most))
         width = min(params.eagle_top_k or tree.top_k, most)
         total = params.eagle_total_tokens or tree.total
-        if total is None and self._payoff is not None:
-            return CostAwarePlan(width, self._payoff)
+        if total is None and self._sizer is not None:
+            return CostAwarePlan(width, self._sizer)
         return DynamicPlan(width, (total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
@@ -169,7 +168,7 @@ class Eagle:
         return out[:, -1:]
 
     def _grow(self, hidden: Tensor, root: int, gamma: int, plan: TreePlan) -> Draft:
-        """Levels of guesses behind the root, whose hidden state [1, 1, H] says what follows."""
+        """Levels of guesses below the root, whose hidden state [1, 1, H] says what follows."""
         k = plan.width
         prefix = self._cache.length
         scores = torch.zeros(1, device=self._device)
@@ -188,7 +187,7 @@ class Eagle:
             rows = going // k
             scores, nodes = sums[-1][going], going + size
             size += len(tokens[-1])
-            # A node sees the prefix, its ancestors among the rows behind it, and itself.
+            # A node sees the prefix, its ancestors among the drafted rows, and itself.
             itself = block.new_full((len(going), len(going)), self._lowest).fill_diagonal_(0.0)
             block = torch.cat([block[rows], itself], dim=1)
             hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
@@ -203,7 +202,7 @@ class Eagle:
     def _run(
         self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor
     ) -> Tensor:
-        """A level's nodes [n] through the head; their rows come behind those of the levels above.
+        """A level's nodes [n] through the head; their rows follow those of the levels above.
         `block` [n, rows] says which of these each node sees."""
         n = len(tokens)
         mask = None

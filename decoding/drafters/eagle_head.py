@@ -46,7 +46,7 @@ class EagleHead(nn.Module):
         self._rope = rope_table(config, 2048)
         self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
         eagle3 = c.version == "eagle3"
-        fused = len(c.taps) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
+        fused = len(c.aux_layers) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
         self.fc = nn.Linear(fused, c.hidden, bias=c.fc_bias) if c.fc else None
         width = 2 * c.hidden if eagle3 else c.hidden
         self.qkv = nn.Linear(width, self._queries + 2 * self._keys, bias=c.qkv_bias)
@@ -60,9 +60,9 @@ class EagleHead(nn.Module):
         if c.qk_norm:
             norms |= {"q": c.head_dim, "k": c.head_dim}
         if c.norm_before_fc:
-            norms |= {"taps": fused}
+            norms |= {"aux": fused}
         if c.fc_norm:
-            norms |= {f"tap{i}": c.target_hidden for i in range(len(c.taps))}
+            norms |= {f"aux{i}": c.target_hidden for i in range(len(c.aux_layers))}
         self.norms = nn.ParameterDict({k: nn.Parameter(torch.ones(n)) for k, n in norms.items()})
         self.lm_head = nn.Linear(c.hidden, c.draft_vocab, bias=False) if eagle3 else None
         self.own_embedding: nn.Parameter | None = None
@@ -70,21 +70,22 @@ class EagleHead(nn.Module):
         self.register_buffer("d2t", None)
 
     def hidden(self, features: Tensor) -> Tensor:
-        """The layer's input for true features [..., F]: fused taps [..., H] for EAGLE-3."""
+        """The layer's input for true features [..., F]: for EAGLE-3 the aux hidden
+        states, fused [..., H]."""
         c = self.config
         if c.version == "eagle1":
             return features
         if c.norm_before_fc:
-            features = self._norm(features, "taps")
+            features = self._norm(features, "aux")
         if c.fc_norm:
-            parts = features.chunk(len(c.taps), dim=-1)
-            features = torch.cat([self._norm(p, f"tap{i}") for i, p in enumerate(parts)], dim=-1)
+            parts = features.chunk(len(c.aux_layers), dim=-1)
+            features = torch.cat([self._norm(p, f"aux{i}") for i, p in enumerate(parts)], dim=-1)
         return features if self.fc is None else self.fc(features)
 
     def forward(
         self, tokens: Tensor, hidden: Tensor, positions: Tensor | slice, attend: Attend
     ) -> Tensor:
-        """tokens [B, n] (target ids, each the one *behind* its feature), hidden [B, n, H] (from
+        """tokens [B, n] (target ids, each the one *after* its feature), hidden [B, n, H] (from
         `hidden` or from here) -> the next hidden [B, n, H]. `positions` [n], or a slice of n,
         or of 1 for all rows."""
         c = self.config
@@ -115,11 +116,6 @@ class EagleHead(nn.Module):
     @property
     def embedding(self) -> Tensor:
         return self._frozen[0] if self.own_embedding is None else self.own_embedding
-
-    @property
-    def nbytes(self) -> int:
-        """Of its own tensors; what it takes from the target is the target's."""
-        return sum(tensor.nbytes for tensor in (*self.parameters(), *self.buffers()))
 
     def reserve(self, positions: int) -> None:
         """Make room for so many positions."""
@@ -263,6 +259,6 @@ def _norm_name(name: str) -> str:
         "output": "norm",
         "q": "self_attn.q_norm",
         "k": "self_attn.k_norm",
-        "taps": "input_norm",
+        "aux": "input_norm",
     }
-    return names.get(name) or f"fc_norm.{name.removeprefix('tap')}"
+    return names.get(name) or f"fc_norm.{name.removeprefix('aux')}"

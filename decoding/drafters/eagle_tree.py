@@ -6,13 +6,14 @@ the target verifies. Both are indices into what was guessed, level by level: the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from decoding.cost.curve import Line
+from decoding.cost.model import Cost, CostModel
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import Choices, build_tree
@@ -59,20 +60,20 @@ class DynamicPlan:
 
 
 class CostAwarePlan(DynamicPlan):
-    """The same, as deep and as large as pays on this machine: see `TreeCostModel`."""
+    """The same, as deep and as large as pays on this machine: see `TreeSizer`."""
 
-    def __init__(self, width: int, payoff: TreeCostModel) -> None:
+    def __init__(self, width: int, sizer: TreeSizer) -> None:
         super().__init__(width, MAX_NODES - 1)
-        self._payoff = payoff
+        self._sizer = sizer
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
-        pays = self._payoff.another_level_pays(float(best.values[0].exp()))
+        pays = self._sizer.another_level_pays(float(best.values[0].exp()))
         return best.indices if pays else None
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
         likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
-        return prune(pool, self._payoff.best_size(likely))
+        return prune(pool, self._sizer.best_size(likely))
 
 
 class StaticPlan:
@@ -82,17 +83,17 @@ class StaticPlan:
         tree = build_tree(choices)
         self.width = tree.width
         self._frontiers: list[Tensor] = []
-        place, offset = {0: 0}, 0  # of each node that is run: its row in its level
+        row_of, offset = {0: 0}, 0  # of each node that is run: its row in its level
         pool_index = []
         for level in range(max(tree.shape.depths)):
             nodes = [n for n, depth in enumerate(tree.shape.depths) if depth == level + 1]
             index = {
-                n: place[tree.shape.parents[n]] * self.width + tree.ranks[n - 1] for n in nodes
+                n: row_of[tree.shape.parents[n]] * self.width + tree.ranks[n - 1] for n in nodes
             }
             pool_index += [offset + index[n] for n in nodes]
-            offset += len(place) * self.width
+            offset += len(row_of) * self.width
             inner = [n for n in nodes if tree.shape.children[n]]
-            place = {n: row for row, n in enumerate(inner)}
+            row_of = {n: row for row, n in enumerate(inner)}
             self._frontiers.append(torch.tensor([index[n] for n in inner], device=device))
         self._kept = SelectedNodes(
             torch.tensor(pool_index, device=device), tree.shape, (0, *tree.ranks)
@@ -119,7 +120,7 @@ def prune(pool: CandidatePool, count: int) -> SelectedNodes:
 
 
 @dataclass(slots=True)
-class TreeCostModel:
+class TreeSizer:
     """How large a tree pays, by what it is expected to yield and what passes cost.
 
     A round with a tree of n nodes gives 1 + the sum of its nodes' probabilities in tokens and takes
@@ -127,12 +128,12 @@ class TreeCostModel:
     draft's probabilities are scaled by how many drafts were accepted for each one expected, lately.
     """
 
-    verify_cost: Callable[[int], float]
-    draft_seconds: float = 0.0
+    verify_cost: Cost
+    draft_seconds: float = 0.0  # running means, of a draft and of a level of it
     level_seconds: float = 0.0
     _expected: float = 1.0
     _accepted: float = 1.0
-    _rate: float = 0.0  # tokens a second that the last tree was expected to give
+    _speed: float = 0.0  # tokens per second expected of the last tree
     _of_last: float = 0.0  # drafts expected to be accepted, unscaled
 
     def another_level_pays(self, likely: float) -> bool:
@@ -140,29 +141,29 @@ class TreeCostModel:
         itself and one more node to verify. What its other nodes add was seen to be about half as
         much again."""
         node = (self.verify_cost(16) - self.verify_cost(8)) / 8
-        return 1.5 * likely * self._trust > self._rate * (self.level_seconds + node)
+        return 1.5 * likely * self._calibration > self._speed * (self.level_seconds + node)
 
     def best_size(self, likely: list[float]) -> int:
         """How many nodes to verify, of the most likely ones with these probabilities."""
-        best, size, tokens, expected = 0.0, 1, 1.0, 0.0
+        costs = CostModel(Line(self.draft_seconds, 0.0), self.verify_cost)
+        best, size, tokens = 0.0, 1, 1.0
         for n, probability in enumerate(likely, 1):
-            tokens += self._trust * probability
-            rate = tokens / (self.draft_seconds + self.verify_cost(n + 1))
-            if rate > best:
-                best, size = rate, n
-        self._rate = best
-        expected = sum(likely[:size])
-        self._of_last = expected
+            tokens += self._calibration * probability
+            speed = tokens / costs.seconds(0, n + 1)
+            if speed > best:
+                best, size = speed, n
+        self._speed = best
+        self._of_last = sum(likely[:size])
         return size
 
     def drafted(self, seconds: float, levels: int) -> None:
-        """A draft of so many levels took so long."""
+        """A draft of `levels` levels took `seconds`."""
         part = 0.1 if self.draft_seconds else 1.0
         self.draft_seconds += part * (seconds - self.draft_seconds)
         self.level_seconds += part * (seconds / levels - self.level_seconds)
 
     def accepted(self, count: int) -> None:
-        """So many of the last tree's drafts were accepted."""
+        """`count` drafts of the last tree were accepted."""
         if not self._of_last:
             return
         self._expected = 0.98 * self._expected + 0.02 * self._of_last
@@ -170,5 +171,5 @@ class TreeCostModel:
         self._of_last = 0.0
 
     @property
-    def _trust(self) -> float:
+    def _calibration(self) -> float:
         return min(max(self._accepted / max(self._expected, 0.05), 0.2), 1.5)

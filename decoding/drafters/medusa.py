@@ -5,7 +5,7 @@ Cai et al. 2024 (2401.10774). The guesses form a static tree that one pass verif
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 import torch
@@ -13,7 +13,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from decoding.checkpoints.medusa import MedusaWeights
+from decoding.cost.curve import Line
 from decoding.cost.measure import seconds
+from decoding.cost.model import Cost, CostModel
+from decoding.cost.optimal_tree import optimal_tree
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree
@@ -22,7 +25,6 @@ from decoding.trees.static import (
     Choices,
     StaticTree,
     build_tree,
-    optimal_tree,
     truncate_paths,
 )
 
@@ -31,17 +33,17 @@ class MedusaHeads:
     """k heads of L residual blocks, run together: x + SiLU(W x + b), then an lm_head."""
 
     def __init__(self, weights: MedusaWeights, target: Target) -> None:
-        def place(tensor: Tensor) -> Tensor:
+        def move(tensor: Tensor) -> Tensor:
             return tensor.to(target.device, target.dtype)
 
         self.count = weights.heads
         self.accuracy = weights.accuracy
         self.device = target.device
         # [L][k, H, H], transposed once for baddbmm
-        self._weights = [place(w.mT.contiguous()) for w in weights.weights.unbind(1)]
-        self._biases = [place(b[:, None]) for b in weights.biases.unbind(1)]
+        self._weights = [move(w.mT.contiguous()) for w in weights.weights.unbind(1)]
+        self._biases = [move(b[:, None]) for b in weights.biases.unbind(1)]
         own = weights.lm_heads
-        self._lm_heads = None if own is None else place(own.mT.contiguous())
+        self._lm_heads = None if own is None else move(own.mT.contiguous())
         token_map = weights.token_map
         self._token_map = None if token_map is None else token_map.to(target.device).long()
         self._target = target
@@ -130,9 +132,7 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Stati
     return tree, torch.tensor(flat, device=device)
 
 
-def default_choices(
-    heads: MedusaHeads, target: Target, verify_cost: Callable[[int], float]
-) -> Choices:
+def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Choices:
     """The tree that suits these heads on this machine, from their measured accuracies, the measured
     cost of asking them, and that of verifying n nodes, in seconds; a small one where nobody
     measured the heads. The most likely chain of one is left where no tree pays: the lane is there
@@ -142,4 +142,5 @@ def default_choices(
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         asking = seconds(lambda: heads.guesses(state, 10), target.device)
-    return optimal_tree(heads.accuracy, asking, verify_cost) or ((0,),)
+    costs = CostModel(Line(asking, 0.0), verify_cost)  # all levels at once
+    return optimal_tree(heads.accuracy, costs) or ((0,),)

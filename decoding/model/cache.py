@@ -1,6 +1,6 @@
 """Keys and values of one sequence, with room to spare: rows stay where they were written.
 
-A round appends the rows of its tree behind the committed ones and then keeps those of the accepted
+A round appends the rows of its tree to the committed ones and then keeps those of the accepted
 path. Going back is moving a length; the prefix is never copied.
 """
 
@@ -32,7 +32,7 @@ class TreeCache(Cache):
         capacity: int = 256,
     ) -> None:
         super().__init__(layers=[])
-        self.length = 0  # committed rows; those behind it belong to the pass that is under way
+        self.length = 0  # committed rows; later ones belong to the current pass
         self.capacity = 0
         self._shapes = tuple(layers)
         self._devices = tuple(devices)
@@ -64,7 +64,7 @@ class TreeCache(Cache):
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
     ) -> tuple[Tensor, Tensor]:
-        """Write the pass's rows behind the committed ones; the views handed out end with them."""
+        """Write the pass's rows after the committed ones; the views handed out end with them."""
         start, end = self.length, self.length + key_states.shape[2]
         keys, values = self._keys[layer_idx], self._values[layer_idx]
         keys[:, :, start:end] = key_states
@@ -118,5 +118,5 @@ class TreeCache(Cache):
 
     @property
     def nbytes(self) -> int:
-        """Of all rows that there is room for."""
+        """Of keys and values, unused capacity included."""
         return sum(t.nbytes for t in self._keys + self._values)

@@ -35,16 +35,16 @@ Mask = Tensor | dict[str, Tensor | None] | None
 @dataclass(frozen=True, slots=True, eq=False)
 class ForwardOutput:
     """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
-    final norm, and `taps` [n, T * H], the inputs of the layers that were tapped, side by side (None
-    where none was). After a prefill `logits` holds the last row alone."""
+    final norm, and `aux_hidden_states` [n, T * H], the inputs of the captured layers side by
+    side (None where none is captured). After a prefill `logits` holds the last row alone."""
 
     logits: Tensor
     features: Tensor
-    taps: Tensor | None = None
+    aux_hidden_states: Tensor | None = None
 
 
 class Target:
-    """A decoder-only model behind our masks, positions and cache. Batch size 1.
+    """A decoder-only model, run with our masks, positions and cache. Batch size 1.
 
     Raises InputError for models whose cache cannot be rolled back (recurrent layers) and whose
     positions are not given by position ids (ALiBi).
@@ -61,8 +61,8 @@ class Target:
         self.context = context_of(self.config)
         # A drafter of some lane wants every row's features: shared prefills keep them all.
         self.keeps_features = False
-        self.taps: tuple[int, ...] = ()
-        self._tapped: dict[int, Tensor] = {}
+        self.aux_layers: tuple[int, ...] = ()
+        self._captured: dict[int, Tensor] = {}
         self._features: Tensor | None = None
         model.get_decoder().register_forward_hook(self._remember_features)
         self._last_row = (
@@ -73,10 +73,6 @@ class Target:
         self._layers, self._devices, self.vocab_size = self._probe()
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.model.get_memory_footprint())
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
@@ -91,11 +87,11 @@ class Target:
         """Number of layers."""
         return len(self._layers)
 
-    def tap(self, layers: Sequence[int]) -> None:
+    def capture_layers(self, layers: Sequence[int]) -> None:
         """From now on every pass also gives the inputs of these layers (0 is the first), in this
         order: Hugging Face's `hidden_states[i]`. Raises InputError for layers that don't exist."""
-        if self.taps:
-            raise RuntimeError("a target is tapped once")
+        if self.aux_layers:
+            raise RuntimeError("the layers of a target are captured once")
         modules = layer_modules(self.model.get_decoder(), self.depth)
         for layer in layers:
             if not 0 <= layer < len(modules):
@@ -108,10 +104,10 @@ class Target:
             def remember(
                 module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer
             ) -> None:
-                self._tapped[layer] = (args[0] if args else kwargs["hidden_states"])[0]
+                self._captured[layer] = (args[0] if args else kwargs["hidden_states"])[0]
 
             modules[layer].register_forward_pre_hook(remember, with_kwargs=True)
-        self.taps = tuple(layers)
+        self.aux_layers = tuple(layers)
 
     def logits(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
@@ -130,10 +126,11 @@ class Target:
         cancelled: Callable[[], bool] = lambda: False,
         keep_features: bool = False,
     ) -> ForwardOutput:
-        """Append `ids` (one or more) behind the cache's rows, in chunks; commit them.
+        """Append `ids` (one or more) to the cache's rows, in chunks, and commit them.
 
-        `features` and `taps` are those of all new rows with `keep_features`, else of the last
-        chunk. Raises InterruptedError between two chunks when `cancelled()`; the rows so far stay.
+        `features` and `aux_hidden_states` are those of all new rows with `keep_features`, else of
+        the last chunk. Raises InterruptedError between two chunks when `cancelled()`; the rows so
+        far stay.
         """
         cache.reserve(cache.length + len(ids))
         chunks: list[ForwardOutput] = []
@@ -146,17 +143,17 @@ class Target:
             chunks = [*chunks, chunk] if keep_features else [chunk]
         last = chunks[-1]
         if len(chunks) == 1:
-            return ForwardOutput(last.logits[-1:], last.features, last.taps)
-        taps = [chunk.taps for chunk in chunks if chunk.taps is not None]
+            return ForwardOutput(last.logits[-1:], last.features, last.aux_hidden_states)
+        aux = [c.aux_hidden_states for c in chunks if c.aux_hidden_states is not None]
         return ForwardOutput(
             last.logits[-1:],
             torch.cat([chunk.features for chunk in chunks]),
-            torch.cat(taps) if taps else None,
+            torch.cat(aux) if aux else None,
         )
 
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
-        """Run the tree's nodes behind the cache's rows. The rows are written, but only `cache.keep`
+        """Run the tree's nodes after the cache's rows. The rows are written, but only `cache.keep`
         commits them."""
         cache.reserve(cache.length + len(tree))
         return self._run(cache, tree.tokens, tree.shape)
@@ -178,10 +175,10 @@ class Target:
             **kwargs,
         ).logits[0]
         assert self._features is not None
-        if not self.taps:
+        if not self.aux_layers:
             return ForwardOutput(logits, self._features)
-        tapped = [self._tapped[layer].to(self._features.device) for layer in self.taps]
-        return ForwardOutput(logits, self._features, torch.cat(tapped, dim=-1))
+        captured = [self._captured[layer].to(self._features.device) for layer in self.aux_layers]
+        return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
 
     def _mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
         """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].

@@ -1,4 +1,4 @@
-"""Where a generation ends: at an end-of-sequence id, or behind a given text."""
+"""Where a generation ends: at an end-of-sequence id, or after a given text."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _PROBES = (
 
 def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> str | None:
     """In a few words what differs, None when both agree on tokens and on how text is cut."""
-    # Added tokens (chat marks, reserved places) often differ between sizes of one family. A draft
+    # Added tokens (chat marks, reserved ids) often differ between sizes of one family. A draft
     # that doesn't know one never proposes it; that costs acceptance, not correctness.
     added = target.get_added_vocab().keys() | draft.get_added_vocab().keys()
     ours = {t: i for t, i in target.get_vocab().items() if t not in added}

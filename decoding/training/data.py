@@ -95,7 +95,7 @@ def turn_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
 def answer_mask(ids: torch.Tensor, assistant: int, end: int) -> torch.Tensor:
     """Which ids (..., length) are an assistant's answer, its end-of-turn token included."""
     positions = torch.arange(1, ids.shape[-1] + 1, device=ids.device)
-    # The last place before each id at which an answer began, or a turn ended.
+    # The last position before each id at which an answer began, or a turn ended.
     began, ended = (
         torch.cummax(torch.where(ids == token, positions, 0), dim=-1).values.roll(1, dims=-1)
         for token in (assistant, end)

@@ -1,31 +1,24 @@
 """Self-distillation data: the target's own answers to a file of prompts, as chat JSONL.
 
-    python -m decoding.training.distill --target DIR --prompts FILE[:REPEAT[:KEY=VALUE]] ... \
-        --out FILE.jsonl [--max-new-tokens N --temperature T --batch-size N --turns N]
-
 A prompt is `{"prompt"}`, `{"turns"}` (user turns, answered one after the other) or `{"messages"}`
-(its last answer, if there is one, is written anew; with `--turns N` those of its first N turns).
-Output records are `{"messages", "finish_reason"}`. Running the same command again goes on after the
-last whole batch.
+(its last answer, if there is one, is written anew). Output records are `{"messages",
+"finish_reason"}`. The same call again goes on after the last whole batch.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
 from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
     DynamicCache,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 
-from decoding.training.data import Record, read_sources
+from decoding.training.data import Record
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
@@ -43,12 +36,6 @@ def conversation(record: Record) -> Conversation | None:
     if not messages:
         return None
     return messages[:-1], [messages[-1]["content"]]
-
-
-def first_turns(record: Record, count: int) -> Record:
-    """The first user turns of a conversation, all to be answered anew."""
-    turns = [m["content"] for m in record.get("messages", []) if m["role"] == "user"]
-    return {"turns": turns[:count]} if turns else record
 
 
 def prompt_ids(messages: list[Message], tokenizer: PreTrainedTokenizerBase) -> list[int]:
@@ -164,19 +151,24 @@ def distill(
 
     Prompts of like length share a batch, so the output is ordered by length.
     """
-    work = [found for record in records if (found := conversation(record)) is not None]
-    work.sort(key=lambda item: sum(len(m["content"]) for m in item[0]) + sum(map(len, item[1])))
-    first = _whole_batches(out, batch_size, len(work))
+    open_turns = [found for record in records if (found := conversation(record)) is not None]
+    open_turns.sort(key=_characters)
+    first = _whole_batches(out, batch_size, len(open_turns))
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as lines:
-        for start in range(first, len(work), batch_size):
+        for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
-            batch = work[start : start + batch_size]
+            batch = open_turns[start : start + batch_size]
             answered = answer(model, tokenizer, batch, max_new_tokens, temperature, generator)
             lines.write("".join(json.dumps(record) + "\n" for record in answered))
             lines.flush()
-            print(f"{min(start + batch_size, len(work))}/{len(work)}", flush=True)
-    return len(work)
+            print(f"{min(start + batch_size, len(open_turns))}/{len(open_turns)}", flush=True)
+    return len(open_turns)
+
+
+def _characters(conversation: Conversation) -> int:
+    history, turns = conversation
+    return sum(len(message["content"]) for message in history) + sum(map(len, turns))
 
 
 def _whole_batches(out: Path, batch_size: int, total: int) -> int:
@@ -188,32 +180,3 @@ def _whole_batches(out: Path, batch_size: int, total: int) -> int:
     done = done if done >= total else done - done % batch_size
     out.write_bytes(b"".join(lines[:done]))
     return done
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--target", required=True)
-    parser.add_argument("--prompts", nargs="+", required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--max-new-tokens", type=int, default=256)
-    parser.add_argument("--temperature", type=float, default=0.0)
-    parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--turns", type=int, help="answer the first N user turns of a conversation")
-    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
-    parser.add_argument("--device", default="cpu")
-    args = parser.parse_args()
-    tokenizer = AutoTokenizer.from_pretrained(args.target)
-    dtype = getattr(torch, args.dtype)
-    model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
-    records = list(read_sources(args.prompts, args.seed))
-    if args.turns:
-        records = [first_turns(record, args.turns) for record in records]
-    distill(
-        model, tokenizer, records, args.out, args.max_new_tokens, args.temperature,
-        args.batch_size, args.seed,
-    )  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

@@ -31,11 +31,11 @@ from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import IGNORED, Example, collate
-from decoding.training.eagle_trainee import STEPS, Trainee
+from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.optimizers import optimizer_of
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def train_eagle(
     weights: EagleWeights,
     data: Dataset[Example],
     held_out: Dataset[Example],
-    schedule: Schedule,
+    config: TrainConfig,
     work: Path,
     resume: bool = False,
     served: Callable[[EagleWeights], float] | None = None,
@@ -69,16 +69,16 @@ def train_eagle(
     training-time test, for EAGLE-1 of the evaluation alone. Checkpoints and optimizer state go to
     `work`; `resume` goes on from the newest one there.
     """
-    trainee = Trainee(target, weights, steps)
+    model = EagleTrainingModel(target, weights, steps)
 
     def trained() -> EagleWeights:
-        return EagleWeights(weights.dialect, weights.config, trainee.head.tensors(), weights.notes)
+        return EagleWeights(weights.dialect, weights.config, model.head.tensors(), weights.notes)
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
         found = _chain_metrics(prediction)
         return found if served is None else found | {"served": served(trained())}
 
-    arguments = schedule.arguments(
+    arguments = config.arguments(
         work,
         target.device,
         adam_beta2=0.95,
@@ -88,14 +88,14 @@ def train_eagle(
         greater_is_better=True,
     )
     trainer = _LengthGrouped(
-        model=trainee,
+        model=model,
         args=arguments,
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate_features,
         compute_metrics=metrics,
         callbacks=[_EvaluateLast()],
-        optimizers=(optimizer_of(trainee, schedule.lr, schedule.muon_lr), None),
+        optimizers=(optimizer_of(model, config.lr, config.muon_lr), None),
     )
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
     logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]
@@ -129,13 +129,13 @@ def chain_accuracy(
 ) -> tuple[float, ...]:
     """How often the draft says at each step what the target says, once all steps before were
     right, along the target's `answers` (prompt ids, answer ids): the measure of training."""
-    trainee = Trainee(target, weights, steps).eval()
+    model = EagleTrainingModel(target, weights, steps).eval()
     hits, counts = torch.zeros(steps), torch.zeros(steps)
     for prompt, answer in answers:
         ids = (*prompt, *answer)
         labels = (*[IGNORED] * len(prompt), *answer)
         batch = {name: t.to(target.device) for name, t in collate([Example(ids, labels)]).items()}
-        found = trainee(**batch)
+        found = model(**batch)
         hits += found["hits"].sum(0).cpu()
         counts += found["counts"].sum(0).cpu()
     return tuple((hits / counts.clamp_min(1)).tolist())

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from decoding.checkpoints.eagle import EagleConfig, EagleWeights, Version
+from decoding.checkpoints.dialects import EagleVersion
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example
 
@@ -35,7 +36,7 @@ def frequent_tokens(
     return torch.tensor(sorted(ranked[:count]))
 
 
-def default_taps(layers: int) -> tuple[int, ...]:
+def default_aux_layers(layers: int) -> tuple[int, ...]:
     """EAGLE-3's choice: the inputs of layers 2, L//2 and L-3 (counted from 0)."""
     if layers < 7:
         raise InputError(
@@ -47,16 +48,16 @@ def default_taps(layers: int) -> tuple[int, ...]:
 
 def attach_eagle(
     target: PreTrainedModel,
-    version: Version,
+    version: EagleVersion,
     draft_vocab: Tensor | None = None,
-    taps: Sequence[int] | None = None,
+    aux_layers: Sequence[int] | None = None,
     seed: int = 0,
 ) -> EagleWeights:
     """An untrained draft: one Llama layer with the target's sizes.
 
-    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 draft knows (None: all); `taps` the
-    layers whose inputs it reads (None: `default_taps`). It begins with the target's lm_head and
-    final norm. Raises InputError where the target has no such layers.
+    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 draft knows (None: all); `aux_layers`
+    the layers whose inputs it reads (None: `default_aux_layers`). It begins with the target's
+    lm_head and final norm. Raises InputError where the target has no such layers.
     """
     base: Any = target.config.get_text_config(decoder=True)
     lm_head = target.get_output_embeddings().weight.detach().float().cpu()
@@ -64,11 +65,13 @@ def attach_eagle(
     heads = int(base.num_attention_heads)
     intermediate = getattr(base, "intermediate_size", None)
     layers = int(base.num_hidden_layers)
-    tapped: tuple[int, ...] = ()
+    chosen: tuple[int, ...] = ()
     if version == "eagle3":
-        tapped = default_taps(layers) if taps is None else tuple(sorted(set(taps)))
-        if not tapped or not all(0 <= layer < layers for layer in tapped):
-            raise InputError(f"taps {list(tapped)}: the target has layers 0 to {layers - 1}")
+        chosen = (
+            default_aux_layers(layers) if aux_layers is None else tuple(sorted(set(aux_layers)))
+        )
+        if not chosen or not all(0 <= layer < layers for layer in chosen):
+            raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
     if draft_vocab is not None and version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
     config = EagleConfig(
@@ -81,11 +84,11 @@ def attach_eagle(
         head_dim=int(getattr(base, "head_dim", None) or hidden // heads),
         vocab=vocab,
         draft_vocab=vocab if draft_vocab is None else len(draft_vocab),
-        taps=tapped,
+        aux_layers=chosen,
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", 1e-6)),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
-        fc=version == "eagle1" or len(tapped) * hidden != hidden,
+        fc=version == "eagle1" or len(chosen) * hidden != hidden,
         fc_bias=version == "eagle1",
     )
     tensors = _fresh(config, seed)
@@ -105,7 +108,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
         return torch.randn(rows, columns, generator=generator) / math.sqrt(columns)
 
     eagle3 = c.version == "eagle3"
-    fused = len(c.taps) * c.target_hidden if eagle3 else 2 * c.hidden
+    fused = len(c.aux_layers) * c.target_hidden if eagle3 else 2 * c.hidden
     width = 2 * c.hidden if eagle3 else c.hidden
     tensors = {
         "self_attn.q_proj.weight": random(c.heads * c.head_dim, width),

@@ -58,7 +58,7 @@ def _count(
     hits: Tensor,
     counts: Tensor,
 ) -> None:
-    """Add up what each head guesses at every place from which the target went on."""
+    """Add up each head's correct guesses at every position that the target continued."""
     ids = [*prompt, *answer][: target.context]
     features = target.prefill(target.new_cache(), ids, keep_features=True).features
     first = len(prompt) - 1  # the row whose logits began the answer

@@ -30,15 +30,17 @@ _BATCH = 8  # conversations a pass while a cache is made
 
 
 def features_of(
-    target: PreTrainedModel, ids: Tensor, taps: Sequence[int]
+    target: PreTrainedModel, ids: Tensor, aux_layers: Sequence[int]
 ) -> tuple[Tensor | None, Tensor]:
-    """ids [B, n], right-padded -> the inputs of the tapped layers side by side [B, n, T * H] (None
-    without taps), and the states after the final norm [B, n, H]."""
+    """ids [B, n], right-padded -> the inputs of `aux_layers` side by side [B, n, T * H] (None
+    without any), and the states after the final norm [B, n, H]."""
     with torch.no_grad(), _plain_attention(target):
-        # No mask: padding lies behind all rows that count, and causal rows don't see it.
-        out = target.get_decoder()(input_ids=ids, use_cache=False, output_hidden_states=bool(taps))
-    tapped = torch.cat([out.hidden_states[i] for i in taps], dim=-1) if taps else None
-    return tapped, out.last_hidden_state
+        # No mask: padding comes after all rows that count, and causal rows don't see it.
+        out = target.get_decoder()(
+            input_ids=ids, use_cache=False, output_hidden_states=bool(aux_layers)
+        )
+    inputs = [out.hidden_states[i] for i in aux_layers]
+    return torch.cat(inputs, dim=-1) if inputs else None, out.last_hidden_state
 
 
 @contextmanager
@@ -56,21 +58,21 @@ def _plain_attention(target: PreTrainedModel) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureExample(Example):
-    """With the target's states: `taps` [n, T * H] where there are any, `final` [n, H]."""
+    """With the target's states: `final` [n, H], and `aux_hidden_states` [n, T * H] for EAGLE-3."""
 
-    taps: Tensor | None
+    aux_hidden_states: Tensor | None
     final: Tensor
 
 
 def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """As `collate`; with features also `final` and `taps`, padded with zeros."""
+    """As `collate`; with features also `final` and `aux_hidden_states`, padded with zeros."""
     batch = collate(examples)
     known = [example for example in examples if isinstance(example, FeatureExample)]
     if known:
         batch["final"] = pad_sequence([e.final for e in known], batch_first=True)
-        taps = [e.taps for e in known if e.taps is not None]
-        if taps:
-            batch["taps"] = pad_sequence(taps, batch_first=True)
+        aux = [e.aux_hidden_states for e in known if e.aux_hidden_states is not None]
+        if aux:
+            batch["aux_hidden_states"] = pad_sequence(aux, batch_first=True)
     return batch
 
 
@@ -99,7 +101,7 @@ class FeatureCache(Dataset[Example]):
 def cache_features(
     target: PreTrainedModel,
     data: Dataset[Example],
-    taps: Sequence[int],
+    aux_layers: Sequence[int],
     folder: Path,
     shard: int = 256,
 ) -> FeatureCache:
@@ -110,7 +112,7 @@ def cache_features(
     examples = [data[i] for i in range(len(data))]  # type: ignore[arg-type]
     made_of = {
         "target": _target_digest(target),
-        "taps": list(taps),
+        "taps": list(aux_layers),
         "data": _digest(repr([(e.ids, e.labels) for e in examples]).encode()),
         "shard": shard,
     }
@@ -129,19 +131,21 @@ def cache_features(
     for number, start in enumerate(range(0, len(examples), shard)):
         path = _shard_path(folder, number)
         if not path.exists():
-            _replace(path, save(_shard_tensors(target, examples[start : start + shard], taps)))
+            _replace(
+                path, save(_shard_tensors(target, examples[start : start + shard], aux_layers))
+            )
     return FeatureCache(folder)
 
 
 def _shard_tensors(
-    target: PreTrainedModel, examples: Sequence[Example], taps: Sequence[int]
+    target: PreTrainedModel, examples: Sequence[Example], aux_layers: Sequence[int]
 ) -> dict[str, Tensor]:
     rows: dict[str, list[Tensor]] = {"final": [], "taps": []}
     for start in range(0, len(examples), _BATCH):
         part = examples[start : start + _BATCH]
-        tapped, final = features_of(target, collate(part)["input_ids"].to(target.device), taps)
+        aux, final = features_of(target, collate(part)["input_ids"].to(target.device), aux_layers)
         for i, example in enumerate(part):
-            for name, states in (("final", final), ("taps", tapped)):
+            for name, states in (("final", final), ("taps", aux)):
                 if states is not None:
                     rows[name].append(states[i, : len(example.ids)].bfloat16().cpu())
     tensors = {name: torch.cat(parts) for name, parts in rows.items() if parts}

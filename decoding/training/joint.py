@@ -17,7 +17,7 @@ from transformers import PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
 from decoding.training.medusa import train_medusa
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 
 
 def train_joint(
@@ -25,7 +25,7 @@ def train_joint(
     weights: MedusaWeights,
     data: Dataset[Example],
     held_out: Dataset[Example],
-    schedule: Schedule,
+    config: TrainConfig,
     work: Path,
     resume: bool = False,
 ) -> MedusaWeights:
@@ -41,10 +41,10 @@ def train_joint(
     if resume and (stage / "config.json").is_file():
         heads = read_medusa(stage, weights.hidden, target.get_output_embeddings().out_features)
     else:
-        own, alone = own_lm_heads(weights, target), replace(schedule, target_lr=0.0)
+        own, alone = own_lm_heads(weights, target), replace(config, target_lr=0.0)
         heads = train_medusa(target, own, data, held_out, alone, stage, resume)
         write_medusa(heads, stage, "v0.1", str(target.name_or_path))
-    both = train_medusa(target, heads, data, held_out, schedule, work / "both", resume)
+    both = train_medusa(target, heads, data, held_out, config, work / "both", resume)
     nn.Module.to(target, precision)
     return both
 

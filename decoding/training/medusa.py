@@ -23,7 +23,7 @@ from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -39,7 +39,7 @@ def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool)
     )
 
 
-class Trainee(nn.Module):
+class MedusaTrainingModel(nn.Module):
     """Heads that learn on a target, which stays frozen or, if `joint`, learns too. Only what learns
     belongs to its state."""
 
@@ -121,7 +121,7 @@ def train_medusa(
     weights: MedusaWeights,
     data: Dataset[Example],
     held_out: Dataset[Example],
-    schedule: Schedule,
+    config: TrainConfig,
     work: Path,
     resume: bool = False,
 ) -> MedusaWeights:
@@ -130,30 +130,30 @@ def train_medusa(
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
-    trainee = Trainee(target, weights, joint=schedule.target_lr > 0)
+    model = MedusaTrainingModel(target, weights, joint=config.target_lr > 0)
     trainer = Trainer(
-        model=trainee,
-        args=schedule.arguments(work, target.device),
+        model=model,
+        args=config.arguments(work, target.device),
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate,
         compute_metrics=_metrics,
-        optimizers=(_two_speeds(trainee, schedule) if trainee.joint else None, None),
+        optimizers=(_two_speeds(model, config) if model.joint else None, None),
     )
     newest = get_last_checkpoint(str(work)) if resume and work.is_dir() else None
     trainer.train(resume_from_checkpoint=newest)
     metrics = trainer.evaluate()
-    return trainee.trained(weights, _accuracy_table(metrics, len(weights.weights)))
+    return model.trained(weights, _accuracy_table(metrics, len(weights.weights)))
 
 
-def _two_speeds(trainee: Trainee, schedule: Schedule) -> AdamW:
+def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:
     """The target knows its task and moves slowly, the heads have much to learn."""
-    own = [] if trainee.lm_heads is None else [trainee.lm_heads]
+    own = [] if model.lm_heads is None else [model.lm_heads]
     groups: list[dict[str, Any]] = [
-        {"params": [trainee.weights, trainee.biases, *own]},
-        {"params": list(trainee.of_target), "lr": schedule.target_lr},
+        {"params": [model.weights, model.biases, *own]},
+        {"params": list(model.of_target), "lr": config.target_lr},
     ]
-    return AdamW(groups, lr=schedule.lr, weight_decay=0.0)
+    return AdamW(groups, lr=config.lr, weight_decay=0.0)
 
 
 def _metrics(prediction: EvalPrediction) -> dict[str, float]:

@@ -24,9 +24,9 @@ class DraftTree:
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePool:
     """All that a drafter guessed before it chose what to verify: `tokens` [n], `parents` [n]
-    (indices into the pool, -1 the root), `scores` [n] summed log-probabilities from the root, and
-    how many guesses each node that was run gave (`width`): the i-th guess has rank i % width.
-    `levels` is how deep it is."""
+    (indices into the pool, -1 the root) and `scores` [n], log-probabilities summed from the root.
+    Each node that was run gave `width` guesses: the i-th guess has rank i % width. The pool is
+    `levels` deep."""
 
     tokens: Tensor
     parents: Tensor
@@ -35,12 +35,12 @@ class CandidatePool:
     levels: int
 
     def columns(self) -> dict[str, Tensor]:
-        """What is known of each guess, the probability of the path down to it as its score."""
+        """Per guess: its token, its parent, the probability of the path down to it."""
         scores = self.scores.exp()
         return {"pool_tokens": self.tokens, "pool_parents": self.parents, "pool_scores": scores}
 
     def own_p(self, guesses: Tensor) -> Tensor:
-        """The probability of each of these guesses behind its parent, [len(guesses)]."""
+        """The probability of each of these guesses after its parent, [len(guesses)]."""
         parents = self.parents[guesses]
         above = self.scores[parents.clamp_min(0)].masked_fill(parents < 0, 0.0)
         return (self.scores[guesses] - above).exp()
@@ -51,11 +51,12 @@ class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
-    target's; None when the tokens were chosen deterministically (argmax, top-k, copies); `own_p`
-    then works out the drafter's own probability of each drafted token behind its parent, [n-1],
-    where it has one: for who watches. `ranks` [n] is each node's rank among the drafter's guesses
-    (the root's is 0), () where there is one guess only. `pool` is all that was guessed, `kept`
-    [n-1] what of it became the tree; None where everything is verified.
+    target's; None when the tokens were chosen deterministically (argmax, top-k, copies). `own_p`
+    then computes the drafter's own probability of each drafted token after its parent, [n-1],
+    where it has one; it is called only when probabilities are recorded. `ranks` [n] is each node's
+    rank among the drafter's guesses (the root's is 0), () where there is one guess only. `pool` is
+    all that was guessed, `kept` [n-1] what of it became the tree; None where everything is
+    verified.
     """
 
     tree: DraftTree

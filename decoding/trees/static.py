@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,8 +24,8 @@ NAMED_TREES: dict[str, Choices] = {
 
 @dataclass(frozen=True, slots=True)
 class StaticTree:
-    """A tree of candidates: `shape` with the root, and for each node behind it the head (0-based)
-    and the rank among that head's guesses."""
+    """`shape` with the root, and for each other node its head (0-based) and its rank among that
+    head's guesses."""
 
     shape: TreeShape
     heads: tuple[int, ...]
@@ -91,40 +90,3 @@ def parse_choices(text: str) -> Choices:
     if not choices:
         raise InputError(f"tree '{text}': the list is empty")
     return choices
-
-
-def optimal_tree(
-    accuracy: Sequence[Sequence[float]],
-    draft_cost: float,
-    verify_cost: Callable[[int], float],
-    most: int = 64,
-) -> Choices:
-    """The tree that yields the most tokens per unit of time for these heads on this machine.
-
-    `accuracy[h][r]`: how often head h's guess of rank r is right. `verify_cost(n)`: cost of a pass
-    over n nodes, `draft_cost`: of asking the heads, both in the same unit. A node is worth the
-    product of the accuracies along its path (heads err independently: an approximation); nodes are
-    added from the most valuable down, and the size with the best tau / (d + v(n)) is taken.
-    """
-    heap: list[tuple[float, tuple[int, ...]]] = []
-
-    def offer(value: float, path: tuple[int, ...]) -> None:
-        head = len(path) - 1
-        if head < len(accuracy) and path[-1] < len(accuracy[head]):
-            heapq.heappush(heap, (-value * accuracy[head][path[-1]], path))
-
-    offer(1.0, (0,))
-    parents: dict[tuple[int, ...], float] = {(): 1.0}
-    nodes: list[tuple[int, ...]] = []
-    tau, best, best_size = 1.0, 1.0 / verify_cost(1), 0
-    while heap and len(nodes) < most:
-        value, path = heapq.heappop(heap)
-        nodes.append(path)
-        parents[path] = -value
-        tau -= value
-        speed = tau / (draft_cost + verify_cost(len(nodes) + 1))
-        if speed > best:
-            best, best_size = speed, len(nodes)
-        offer(-value, (*path, 0))
-        offer(parents[path[:-1]], (*path[:-1], path[-1] + 1))
-    return tuple(sorted(nodes[:best_size]))

@@ -1,8 +1,16 @@
-"""Which drafted tokens stay, and the target's own token behind them.
+"""Which drafted tokens are accepted, and the target's own token that follows them.
 
-`accept` is exact: greedy output equals the target's own, sampled output has the target's
-distribution. Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318) for sampled chains.
-`accept_typical` is Medusa's rule and lossy. Cai et al. 2024 (2401.10774).
+Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318): with p the target's and q the
+drafter's distribution at a position, a drafted x ~ q
+
+    is accepted with probability min(1, p(x) / q(x));
+    the first rejected one is replaced by a draw from norm(max(p - q, 0));
+    after a draft accepted to its end, one more token is drawn from p.
+
+Every emitted token then has the distribution p. Where a drafter chooses its tokens (argmax, top-k,
+copies) there is no q: the target makes its own choice at every node, and the draft is accepted as
+far as it agrees (`walk`). Both are in `accept`, and exact. `accept_typical` is Medusa's rule, and
+lossy: Cai et al. 2024 (2401.10774).
 """
 
 from __future__ import annotations
@@ -36,7 +44,7 @@ class VerifyResult:
 
 
 def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> VerifyResult:
-    """Judge a draft by the target's `logits` [n, V]. One transfer from the device."""
+    """Verify a draft by the target's `logits` [n, V], exactly. One transfer from the device."""
     if draft.q is None or sampling.greedy:
         choices = pick(logits, sampling, noise, draft.tree.shape.depths)
         tokens, chosen = torch.stack([draft.tree.tokens, choices]).tolist()
@@ -67,7 +75,7 @@ def _accept_sampled_chain(
     draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise
 ) -> VerifyResult:
     """x_i ~ q_i stays when u < p_i(x_i) / q_i(x_i); the first that does not is replaced by a draw
-    of norm(max(p - q, 0)); behind a chain that stays whole the bonus is drawn from p."""
+    of norm(max(p - q, 0)); after a chain that stays whole the bonus is drawn from p."""
     assert draft.q is not None and draft.tree.shape.is_chain
     gamma = len(draft.tree) - 1
     p = probabilities(logits, sampling)
@@ -99,7 +107,7 @@ def accept_typical(
 ) -> VerifyResult:
     """Keep what the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), p and its
     entropy H after temperature alone, every ancestor included. The longest path wins, ties go to
-    the more likely one; the bonus behind it is drawn from the warped p. At temperature 0 it is
+    the more likely one; the bonus after it is drawn from the warped p. At temperature 0 it is
     plain greedy. Above it the output no longer has the target's distribution."""
     if sampling.greedy:
         return accept(draft, logits, sampling, noise)
@@ -129,7 +137,7 @@ def accept_typical(
 def plausible(
     logits: Tensor, temperature: float, epsilon: float, delta: float
 ) -> tuple[Tensor, Tensor]:
-    """What the typical rule goes by: log p [n, V] after temperature alone, and the thresholds
+    """The quantities of the typical rule: log p [n, V] after temperature alone, and the thresholds
     min(epsilon, delta * exp(-H(p))) [n]."""
     log_p = (logits.float() / temperature).log_softmax(-1)
     entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)

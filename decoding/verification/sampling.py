@@ -62,7 +62,7 @@ class _TopP(TopPLogitsWarper):
         above = mass.cumsum(-1) - mass  # of all likelier tokens
         kept = head.values.masked_fill(above >= self.top_p, self.filter_value)
         warped = torch.full_like(scores, self.filter_value).scatter_(-1, head.indices, kept)
-        wide = above[:, -1] < self.top_p  # it may go on behind the head
+        wide = above[:, -1] < self.top_p  # the nucleus may be larger than the head
         if wide.any():
             warped[wide] = by_sorting(input_ids, scores[wide])
         return cast(torch.FloatTensor, warped)

@@ -12,12 +12,13 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from decoding.decoder import Decoder, Prompt
+from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.model.target import Target
 from decoding.params import Gamma, Params, SamplingParams
+from decoding.prefill import PrefilledPrompt
 from tests.support.chi_square import assert_drawn_from
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
@@ -81,7 +82,7 @@ def drafter_of(name: str) -> Drafter | None:
 def draws(decoder: Decoder, params: Params, count: int) -> list[tuple[int, ...]]:
     """The first tokens of `count` answers, each with a seed of its own."""
     found = []
-    shared: Prompt | None = None
+    shared: PrefilledPrompt | None = None
     for seed in range(count):
         decoder.start(PROMPT, params, seed, shared=shared)
         shared = decoder.prompt

@@ -57,7 +57,7 @@ def cut(row: Tensor, sampling: SamplingParams) -> list[float]:
 
 def watched(drafter: Drafter | None, sampling: SamplingParams, **settings: Any) -> list[Round]:
     decoder = Decoder(Target(build("llama")), drafter)
-    decoder.watched = True
+    decoder.record_probabilities = True
     params = Params(sampling, max_new_tokens=12, **settings)
     return list(decoder.generate(PROMPT, params, seed=3))
 
@@ -143,7 +143,7 @@ def test_the_numbers_are_those_that_decided() -> None:
     """u < p/q, node by node, gives the accepted ones again; deterministic drafts have no u."""
     draft = DraftModel(PaperTarget(8, seed=1, noise=0.8), 8)  # type: ignore[arg-type]
     decoder = Decoder(PaperTarget(8, seed=1), draft)  # type: ignore[arg-type]
-    decoder.watched = True
+    decoder.record_probabilities = True
     lengths = set()
     sampling = SamplingParams(temperature=1.0, top_p=0.9)
     for record in decoder.generate([1, 2], Params(sampling, gamma=3, max_new_tokens=300), 1):

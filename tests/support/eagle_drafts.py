@@ -6,15 +6,16 @@ from typing import Any
 
 import torch
 
-from decoding.checkpoints.eagle import EagleConfig, EagleWeights, Version
+from decoding.checkpoints.dialects import EagleVersion
+from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.model.target import Target
 
-TAPS = (0, 1, 1)  # the small targets have two layers
+AUX_LAYERS = (0, 1, 1)  # the small targets have two layers
 
 
-def config_for(target: Target, version: Version = "eagle3", **changes: Any) -> EagleConfig:
+def config_for(target: Target, version: EagleVersion = "eagle3", **changes: Any) -> EagleConfig:
     sizes: dict[str, Any] = {
         "version": version,
         "target_hidden": target.hidden,
@@ -25,7 +26,7 @@ def config_for(target: Target, version: Version = "eagle3", **changes: Any) -> E
         "head_dim": 8,
         "vocab": target.vocab_size,
         "draft_vocab": target.vocab_size,
-        "taps": TAPS if version == "eagle3" else (),
+        "aux_layers": AUX_LAYERS if version == "eagle3" else (),
         "fc_bias": version == "eagle1",
     }
     return EagleConfig(**(sizes | changes))
@@ -47,7 +48,7 @@ def weights_for(config: EagleConfig, seed: int = 0, d2t: bool = False) -> EagleW
     return EagleWeights("test", config, tensors)
 
 
-def head_for(target: Target, version: Version = "eagle3", **changes: Any) -> EagleHead:
+def head_for(target: Target, version: EagleVersion = "eagle3", **changes: Any) -> EagleHead:
     config = config_for(target, version, **changes)
     embedding = target.model.get_input_embeddings().weight
     weights = weights_for(config, d2t=config.draft_vocab < config.vocab)
@@ -56,9 +57,9 @@ def head_for(target: Target, version: Version = "eagle3", **changes: Any) -> Eag
 
 
 def eagle(
-    target: Target, version: Version = "eagle3", tree: EagleTree | None = None, **c: Any
+    target: Target, version: EagleVersion = "eagle3", tree: EagleTree | None = None, **c: Any
 ) -> Eagle:
     head = head_for(target, version, **c)
-    if head.config.taps and not target.taps:
-        target.tap(head.config.taps)
+    if head.config.aux_layers and not target.aux_layers:
+        target.capture_layers(head.config.aux_layers)
     return Eagle(head, target, tree or EagleTree())

@@ -38,7 +38,7 @@ class Folder:
     config: dict[str, Any]
     tensors: dict[str, Tensor]
     prefix: str = "layers.0."
-    taps: list[int] = field(default_factory=list)
+    aux_layers: list[int] = field(default_factory=list)
     theta: float = 10000.0
     eps: float = 1e-6
     normed_residual: bool = False
@@ -223,7 +223,9 @@ def speculators() -> Folder:
         "transformer_layer_config": llama
         | {"rope_parameters": {"rope_type": "default", "rope_theta": 500000.0}, "head_dim": D},
     }
-    return Folder("speculators", config, tensors, taps=[1, 6, 14], theta=5e5, normed_residual=True)
+    return Folder(
+        "speculators", config, tensors, aux_layers=[1, 6, 14], theta=5e5, normed_residual=True
+    )
 
 
 def speculators_qwen3() -> Folder:
@@ -244,7 +246,7 @@ def speculators_qwen3() -> Folder:
         "transformer_layer_config": LLAMA
         | {"model_type": "qwen3", "rope_theta": 1000000.0, "attention_bias": True},
     }
-    return Folder("speculators", config, tensors, taps=[2, 8, 13], theta=1e6)
+    return Folder("speculators", config, tensors, aux_layers=[2, 8, 13], theta=1e6)
 
 
 FOLDERS: dict[str, Callable[[], Folder]] = {

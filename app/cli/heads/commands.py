@@ -146,9 +146,9 @@ def train(
     """Train heads on a target, which stays as it is. Measured on held-out data as it goes; of an
     EAGLE draft the best of all evaluations by served acceptance is kept."""
     from decoding.checkpoints.medusa import holds_medusa
-    from decoding.training.schedule import Schedule
+    from decoding.training.train_config import TrainConfig
 
-    schedule = Schedule(
+    config = TrainConfig(
         max_steps,
         epochs,
         lr,
@@ -169,12 +169,12 @@ def train(
     if medusa:
         from app.cli.heads.medusa import train_on
 
-        train_on(target, heads, data, held_out, length, out, schedule, resume, joint, device)
+        train_on(target, heads, data, held_out, length, out, config, resume, joint, device)
         return
     from app.cli.heads.eagle import train_on as train_eagle_on
 
     train_eagle_on(
-        target, heads, data, held_out, length, features, out, schedule, resume, unroll, device
+        target, heads, data, held_out, length, features, out, config, resume, unroll, device
     )
 
 

@@ -42,7 +42,7 @@ from decoding.training.eagle import (
 )
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
 from decoding.training.features import cache_features
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 
 # While training drafts are served with a tree of one size, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
@@ -73,7 +73,7 @@ def attach_to(
     weights = attach_eagle(model, kind, known, _layers(taps), seed)
     write_eagle(weights, out, kind, target)
     config = weights.config
-    reads = f", reads the inputs of layers {list(config.taps)}" if config.taps else ""
+    reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
     say(f"{kind} draft for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
@@ -85,7 +85,7 @@ def train_on(
     length: int,
     features: Path | None,
     out: Path,
-    schedule: Schedule,
+    config: TrainConfig,
     resume: bool,
     unroll: int,
     device: str,
@@ -93,11 +93,10 @@ def train_on(
     model, tokenizer = load(target, device)
     weights = _read(heads, model)
     learned, tested, records = conversations_of(data, held_out, model, tokenizer, length)
-    kept = (
-        None if features is None else cache_features(model, learned, weights.config.taps, features)
-    )
+    layers = weights.config.aux_layers
+    kept = None if features is None else cache_features(model, learned, layers, features)
     backend = Target(model)
-    backend.tap(weights.config.taps)
+    backend.capture_layers(layers)
     first_turns = [
         _ids(tokenizer.apply_chat_template([m], add_generation_prompt=True, return_dict=True))
         for record in records
@@ -112,7 +111,7 @@ def train_on(
         return evaluate_eagle(backend, drafter, prompts, params, stop).tokens_per_pass or 0.0
 
     trained, reports = train_eagle(
-        model, weights, kept or learned, tested, schedule, out / "training", resume,
+        model, weights, kept or learned, tested, config, out / "training", resume,
         served if prompts else None, unroll,
     )  # fmt: skip
     write_eagle(trained, out, trained.config.version, target)

@@ -21,7 +21,7 @@ from decoding.tokenizing.stopping import Stop
 from decoding.training.evaluate import evaluate_medusa
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 
 
 def attach_to(
@@ -40,7 +40,7 @@ def train_on(
     held_out: list[str] | None,
     length: int,
     out: Path,
-    schedule: Schedule,
+    config: TrainConfig,
     resume: bool,
     joint: bool,
     device: str,
@@ -50,7 +50,7 @@ def train_on(
     model, tokenizer = load(target, device)
     weights = read_medusa(heads, *shape_of(model))
     learned, tested, _ = conversations_of(data, held_out, model, tokenizer, length)
-    task = (model, weights, learned, tested, schedule, out / "training", resume)
+    task = (model, weights, learned, tested, config, out / "training", resume)
     if joint:
         trained = train_joint(*task)
         write_merged(trained, out, model, tokenizer)
@@ -73,15 +73,10 @@ def measure(
 ) -> None:
     options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
     family = load_models(options, strategies=("medusa",))
+    assert family.medusa is not None
     ids = prompts_of(family, prompts)
     report = evaluate_medusa(
-        family.target,
-        family.drafters["medusa"],
-        family.medusa_choices,
-        ids,
-        params,
-        Stop(family.eos),
-        seed,
+        family.target, family.medusa, family.choices, ids, params, Stop(family.eos), seed
     )
     facts = {
         "target": target,
@@ -89,13 +84,13 @@ def measure(
         "prompts": len(ids),
         "temperature": params.sampling.temperature,
         "accuracy": report.accuracy.tolist(),
-        "medusa_choices": family.medusa_choices,
+        "medusa_choices": family.choices,
     }
     lines = [
         f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
         for k, row in enumerate(report.accuracy.tolist(), 1)
     ]
-    tree = f"a tree of {len(family.medusa_choices) + 1} nodes"
+    tree = f"a tree of {len(family.choices) + 1} nodes"
     put_report(facts, lines, report.served, tree, as_json)
 
 

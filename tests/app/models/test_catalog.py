@@ -23,7 +23,7 @@ from app.models.catalog import (
     near,
     parts,
 )
-from app.models.tensor_shapes import read_tensor_shapes
+from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
 from tests.conftest import Specchat
 from tests.support.eagle_folders import H, V, made

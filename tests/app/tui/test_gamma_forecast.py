@@ -10,7 +10,7 @@ from app.engine.events import Finished, Loaded, RoundFinished
 from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
 from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, line
-from decoding.cost.forecast import ENOUGH, Forecast
+from decoding.cost.forecast import MIN_ROUNDS, Forecast
 from decoding.params import Params
 from tests.support.scripted import figures, lane, prefilled, stepped
 from tests.support.simulated import Machine
@@ -41,7 +41,7 @@ def test_the_curve_stands_on_half_of_the_highest() -> None:
     assert curve((70.0,)) == "█"
 
 
-@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("draft-only", False)])
+@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("drafter", False)])
 def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool) -> None:
     state = AppState(Params())
     state.set_lanes((lane("draft", gamma=4), lane(strategy)))
@@ -97,7 +97,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
         await load(stage)
         await stage.press("escape", "tab")
         await stage.begin()
-        few, more = steps(PAYING, 2, ENOUGH - 1), steps(PAYING, 2, 400)
+        few, more = steps(PAYING, 2, MIN_ROUNDS - 1), steps(PAYING, 2, 400)
         await stage.tell(prefilled("draft", "The"), *few)
         assert not row(stage)
         await stage.tell(*more)

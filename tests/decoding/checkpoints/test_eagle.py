@@ -41,7 +41,7 @@ def test_every_dialect_is_detected_and_computes_what_it_describes(
     f = made(name)
     read = read_eagle(f.store(tmp_path / "draft"), TARGET)
     assert read.dialect == f.dialect
-    assert list(read.config.taps) == f.taps
+    assert list(read.config.aux_layers) == f.aux_layers
 
     embedding, lm_head = torch.randn(V, H), matrix(V, H)
     head = EagleHead.build(read, embedding, lambda x: x @ lm_head.T)
@@ -95,15 +95,15 @@ def test_what_a_trainer_leaves_beside_a_pickle_is_not_read(tmp_path: Path) -> No
 
 MODELOPT = {"use_last_layernorm": True}
 AUX_LAYERS = [
-    # dialect, config, taps, note
-    ("safeailab", {}, (2, 8, 13), "aux layers not named, taps [2, 8, 13]"),
+    # dialect, config, aux_layers, note
+    ("safeailab", {}, (2, 8, 13), "aux layers not named, taken to be [2, 8, 13]"),
     ("safeailab", {AUX: [3, 9, 12]}, (3, 9, 12), None),
     ("safeailab", {AUX: [12, 3, 9]}, (3, 9, 12), None),
     (
         "safeailab",
         {"eagle_config": {AUX: [1, 7, 12]}},
         (2, 8, 13),
-        "aux layers [1, 7, 12] are outputs, read as taps [2, 8, 13]",
+        "aux layers [1, 7, 12] are outputs, read as inputs [2, 8, 13]",
     ),
     ("safeailab", {"eagle_config": {AUX: [2, 8, 13]}}, (2, 8, 13), None),
     # both, as we write them for vLLM and SGLang: the top level wins
@@ -112,11 +112,11 @@ AUX_LAYERS = [
         "modelopt",
         {"eagle_config": MODELOPT | {AUX: [2, 8, 13]}},
         (3, 9, 14),
-        "aux layers [2, 8, 13] are outputs, read as taps [3, 9, 14]",
+        "aux layers [2, 8, 13] are outputs, read as inputs [3, 9, 14]",
     ),
     ("modelopt", {"eagle_config": MODELOPT | {AUX: []}}, (2, 8, 13), "aux layers not named"),
     ("speculators", {AUX: [2, 8, 13]}, (2, 8, 13), None),
-    ("speculators", {AUX: None}, (2, 8, 13), "aux layers not named, taps [2, 8, 13]"),
+    ("speculators", {AUX: None}, (2, 8, 13), "aux layers not named, taken to be [2, 8, 13]"),
     (
         "speculators",
         {AUX: [1, 7, 12]},
@@ -126,12 +126,12 @@ AUX_LAYERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "config", "taps", "note"), AUX_LAYERS)
+@pytest.mark.parametrize(("name", "config", "aux_layers", "note"), AUX_LAYERS)
 def test_aux_layers_become_the_indices_of_hidden_states(
-    name: str, config: dict[str, Any], taps: tuple[int, ...], note: str | None, tmp_path: Path
+    name: str, config: dict[str, Any], aux_layers: tuple[int, ...], note: str | None, tmp_path: Path
 ) -> None:
     read = read_with(tmp_path, name, **config)
-    assert read.config.taps == taps
+    assert read.config.aux_layers == aux_layers
     if note is None:
         assert read.notes == ()
     else:
@@ -144,7 +144,10 @@ def test_default_taps_that_coincide_are_one(tmp_path: Path) -> None:
     shallow = replace(TARGET, layers=5)  # 2, 5 // 2 and 5 - 3
     with pytest.raises(InputError, match="fuses 32 features"):
         read_eagle(f.store(tmp_path / "one"), shallow)
-    assert read_eagle(f.store(tmp_path / "two"), replace(TARGET, layers=6)).config.taps == (2, 3)
+    assert read_eagle(f.store(tmp_path / "two"), replace(TARGET, layers=6)).config.aux_layers == (
+        2,
+        3,
+    )
 
 
 def test_a_yarn_rope_of_modelopt_is_obeyed_and_told(tmp_path: Path) -> None:
@@ -190,4 +193,4 @@ def test_the_rope_is_the_drafts_own_in_either_spelling(
 ) -> None:
     read = read_with(tmp_path, "safeailab", **config)
     assert read.config.rope == rope
-    assert read.notes == ("aux layers not named, taps [2, 8, 13]",)  # nothing about the rope
+    assert read.notes == ("aux layers not named, taken to be [2, 8, 13]",)  # nothing about the rope

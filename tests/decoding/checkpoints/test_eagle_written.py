@@ -153,7 +153,7 @@ def test_dialects_refuse_what_they_cannot_express(
 
 def test_modelopt_has_no_output_before_the_first_layer(tmp_path: Path) -> None:
     weights = read_with(tmp_path, "safeailab", **{AUX: [0, 5, 9]})
-    with pytest.raises(InputError, match="tap 0"):
+    with pytest.raises(InputError, match="layer 0"):
         write_eagle(weights, tmp_path / "after", "modelopt", "some/target")
     write_eagle(weights, tmp_path / "after", "eagle3", "some/target")
-    assert read_eagle(tmp_path / "after", TARGET).config.taps == (0, 5, 9)
+    assert read_eagle(tmp_path / "after", TARGET).config.aux_layers == (0, 5, 9)

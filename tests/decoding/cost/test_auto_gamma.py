@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from decoding.cost.auto_gamma import AHEAD, MOST, OPENING, PLAN, REST, RETRY, AutoGamma, Cost
+from decoding.cost.auto_gamma import (
+    MAX_AHEAD,
+    MAX_GAMMA,
+    PLAN_INTERVAL,
+    REST_ROUNDS,
+    RETRY_ROUNDS,
+    WARM_UP,
+    AutoGamma,
+)
+from decoding.cost.model import Cost
 from tests.support.simulated import Machine
 
 MACHINES = {
@@ -40,7 +49,7 @@ def play(auto: AutoGamma, machine: Machine, rounds: int) -> tuple[float, list[in
 @pytest.mark.parametrize("name", MACHINES)
 def test_it_is_nearly_as_fast_as_the_best_fixed_gamma(name: str) -> None:
     machine = MACHINES[name].anew()
-    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
+    best = max(machine.speed(gamma) for gamma in range(MAX_GAMMA + 1))
     auto = AutoGamma(4)
     play(auto, machine, 50)
     speed, _ = play(auto, machine, 2000)
@@ -62,7 +71,7 @@ def test_it_comes_back_when_drafting_pays_again(early: str) -> None:
     play(auto, MACHINES[early].anew(), 300)
     play(auto, machine, 400)
     speed, gammas = play(auto, machine, 400)
-    best = max(machine.speed(gamma) for gamma in range(MOST + 1))
+    best = max(machine.speed(gamma) for gamma in range(MAX_GAMMA + 1))
     assert speed > 0.95 * best and gammas.count(0) < 20
 
 
@@ -70,7 +79,7 @@ def test_drafts_that_are_cheap_again_are_noticed_at_the_first_retry() -> None:
     auto, dear = AutoGamma(4), MACHINES["as dear as the target"]
     cheap = dear.anew(level=0.05)
     play(auto, dear.anew(), 300)
-    play(auto, cheap, 2 * (REST + RETRY))
+    play(auto, cheap, 2 * (REST_ROUNDS + RETRY_ROUNDS))
     _, gammas = play(auto, cheap, 50)
     assert 0 not in gammas
 
@@ -79,14 +88,14 @@ def test_it_looks_beside_the_best_now_and_then() -> None:
     auto, machine = AutoGamma(4), Machine((1.0,), level=0.0)
     play(auto, machine, 100)
     _, gammas = play(auto, machine, 100)
-    assert gammas.count(MOST) > 80 and min(gammas) < MOST
+    assert gammas.count(MAX_GAMMA) > 80 and min(gammas) < MAX_GAMMA
 
 
 def test_it_goes_deeper_only_behind_what_was_tested() -> None:
     auto, machine = AutoGamma(2), Machine((1.0,), level=0.0)
     _, gammas = play(auto, machine, 60)
-    assert all(gamma <= max(gammas[:i]) + AHEAD for i, gamma in enumerate(gammas) if i)
-    assert gammas[-1] == MOST
+    assert all(gamma <= max(gammas[:i]) + MAX_AHEAD for i, gamma in enumerate(gammas) if i)
+    assert gammas[-1] == MAX_GAMMA
 
 
 def test_a_draft_model_that_catches_up_is_not_believed_to_be_slow() -> None:
@@ -120,10 +129,10 @@ def test_what_passes_cost_is_asked_once_and_believed() -> None:
 
     auto = AutoGamma(4, measured)
     assert not asked
-    play(auto, machine, OPENING)
+    play(auto, machine, WARM_UP)
     assert asked == [1]
     without = AutoGamma(4)
-    play(without, machine, OPENING)
+    play(without, machine, WARM_UP)
     assert without.speeds()[0] < 0.5 * machine.speed(0) < auto.speeds()[0]
 
 
@@ -136,5 +145,5 @@ def test_the_plan_is_not_worked_out_anew_in_every_round(monkeypatch: pytest.Monk
         return speeds(auto)
 
     monkeypatch.setattr(AutoGamma, "speeds", pluralize)
-    play(AutoGamma(4), MACHINES["the demo's"].anew(), OPENING + 10 * PLAN)
+    play(AutoGamma(4), MACHINES["the demo's"].anew(), WARM_UP + 10 * PLAN_INTERVAL)
     assert len(worked_out) == 10

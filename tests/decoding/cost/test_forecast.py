@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from decoding.cost.curve import Curve, robust_line
-from decoding.cost.forecast import ENOUGH, LEAST, break_even, forecast, survival
+from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, break_even, forecast, survival
 from tests.support.simulated import Machine
 
 ROUNDS = 3000
@@ -35,7 +35,7 @@ def test_every_gamma_is_told_from_rounds_of_one(machine: Machine, gamma: int) ->
     machine = machine.anew()
     rounds = [machine.round(gamma) for _ in range(ROUNDS)]
     found = forecast(rounds, gamma, pass_costs=table(machine))
-    assert found is not None and len(found.speeds) == LEAST + 1
+    assert found is not None and len(found.speeds) == MIN_LIMIT + 1
     ratios = [speed / machine.speed(g) for g, speed in enumerate(found.speeds)]
     level = sum(ratios) / len(ratios)  # hiccups cost every gamma the same share
     assert ratios == pytest.approx([level] * len(ratios), rel=0.05)
@@ -43,7 +43,7 @@ def test_every_gamma_is_told_from_rounds_of_one(machine: Machine, gamma: int) ->
     seconds = sum(record.total_seconds for record in rounds)
     emitted = sum(len(record.emitted) for record in rounds)
     assert found.now == pytest.approx(emitted / seconds, rel=0.01)
-    best = max(range(LEAST + 1), key=machine.speed)
+    best = max(range(MIN_LIMIT + 1), key=machine.speed)
     assert machine.speed(found.best) > 0.98 * machine.speed(best)
 
 
@@ -51,34 +51,34 @@ def test_rounds_of_several_gammas_are_one_sample() -> None:
     """Those with a small gamma are censored: taking them as failures would be too low."""
     machine = Machine((0.9, 0.6))
     rounds = [machine.round(gamma) for gamma in (1, 2, 5) for _ in range(ROUNDS)]
-    path = survival(rounds, LEAST)
+    path = survival(rounds, MIN_LIMIT)
     assert path[:3] == pytest.approx([0.9, 0.54, 0.324], rel=0.05)
 
 
 def test_where_a_drafter_ends_its_draft_itself_more_gamma_gives_nothing() -> None:
     machine = Machine((0.9,))
     rounds = [replace(machine.round(3), gamma=8) for _ in range(200)]
-    path = survival(rounds, LEAST)
+    path = survival(rounds, MIN_LIMIT)
     assert path[2] > 0.5 and path[3:8] == [0.0] * 5
 
 
 def test_a_path_that_ended_with_the_answer_would_not_have_gone_on() -> None:
     whole = [Machine((1.0,)).round(4) for _ in range(20)]
     ended = replace(whole[0], accepted=(1,), emitted=(0,), tested=1)
-    path = survival([*whole, *[ended] * 20], LEAST)
+    path = survival([*whole, *[ended] * 20], MIN_LIMIT)
     assert path[:4] == [1.0, 0.5, 0.5, 0.5]
 
 
 def test_behind_what_was_tested_often_enough_the_last_rate_stays() -> None:
     machine = Machine((0.9, 0.5))
     rounds = [machine.round(2) for _ in range(ROUNDS)]
-    path = survival(rounds, LEAST)
+    path = survival(rounds, MIN_LIMIT)
     rates = [after / before for before, after in zip(path[1:], path[2:], strict=False)]
     assert rates == pytest.approx([0.5] * len(rates), abs=0.03)
 
 
 def test_a_few_rounds_that_all_went_well_promise_no_endless_luck() -> None:
-    path = survival([Machine((1.0,)).round(4) for _ in range(ENOUGH)], LEAST)
+    path = survival([Machine((1.0,)).round(4) for _ in range(MIN_ROUNDS)], MIN_LIMIT)
     assert path[3] == 1.0 and path[15] < 0.4
 
 
@@ -90,20 +90,22 @@ def test_the_curve_goes_as_far_as_gamma_does(drafted: int, now: int) -> None:
     assert found is not None and (len(found.speeds), found.gamma) == (25, now)
     assert found.now == pytest.approx(machine.speed(now), rel=0.05)
     best = max(range(25), key=machine.speed)
-    assert best > LEAST and machine.speed(found.best) > 0.98 * machine.speed(best)
+    assert best > MIN_LIMIT and machine.speed(found.best) > 0.98 * machine.speed(best)
 
 
 def test_longer_drafts_than_there_were_are_a_guess() -> None:
     machine = Machine((0.5,))
     rounds = [machine.round(4) for _ in range(90)]
-    few, enough = ([machine.round(9) for _ in range(count)] for count in (ENOUGH - 1, ENOUGH))
+    few, enough = (
+        [machine.round(9) for _ in range(count)] for count in (MIN_ROUNDS - 1, MIN_ROUNDS)
+    )
     seen = [found.seen for more in ([], few, enough) if (found := forecast(rounds + more, 4))]
     assert seen == [4, 4, 9]  # however few of them were accepted so far
 
 
 def test_too_few_rounds_say_nothing() -> None:
     machine = Machine((0.8,))
-    rounds = [machine.round(4) for _ in range(ENOUGH - 1)]
+    rounds = [machine.round(4) for _ in range(MIN_ROUNDS - 1)]
     undrafted = [machine.round(0) for _ in range(100)]
     assert forecast([*rounds, *undrafted], 4) is None
     assert forecast([*rounds, *undrafted, machine.round(4)], 4) is not None
@@ -144,7 +146,7 @@ def test_a_tree_costs_its_nodes_of_the_levels_that_are_left() -> None:
     ]
     rounds = [replace(r, draft_seconds=0.0, total_seconds=5.0) for r in rounds]
     found = forecast(rounds, 2, pass_costs=[(1, 1.0), (11, 11.0)])
-    path = survival(rounds, LEAST)
+    path = survival(rounds, MIN_LIMIT)
     assert found is not None
     assert found.speeds[1] == pytest.approx((1 + path[0]) / 3.0)
     assert found.speeds[2] == pytest.approx((1 + path[0] + path[1]) / 5.0)

@@ -13,13 +13,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from decoding.checkpoints.eagle import Version
+from decoding.checkpoints.dialects import EagleVersion
 from decoding.decoder import Decoder
 from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import DraftContext
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import TreeCostModel
+from decoding.drafters.eagle_tree import TreeSizer
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
@@ -35,7 +35,7 @@ from tests.support.families import CONTEXT, build, hf_greedy, reference
 from tests.support.paper_target import warped
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7]
-VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
+VERSIONS: tuple[EagleVersion, ...] = ("eagle1", "eagle3")
 TREES = {
     "peers": EagleTree(),
     "small": EagleTree(8, 3),
@@ -48,7 +48,7 @@ TREES = {
 
 def features_of(target: Target, ids: Sequence[int], head: EagleHead) -> Tensor:
     result = target.prefill(target.new_cache(), ids, keep_features=True)
-    found = result.taps if head.config.version == "eagle3" else result.features
+    found = result.aux_hidden_states if head.config.version == "eagle3" else result.features
     assert found is not None
     return found
 
@@ -118,7 +118,7 @@ def propose(drafter: Eagle, ids: Sequence[int], gamma: int) -> Draft:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("gamma,total,top_k", [(1, 60, 4), (3, 9, 3), (4, 60, 3), (5, 6, 1)])
 def test_the_dynamic_tree_is_the_papers(
-    version: Version, gamma: int, total: int, top_k: int
+    version: EagleVersion, gamma: int, total: int, top_k: int
 ) -> None:
     target = Target(build("llama"))
     less = {"draft_vocab": 20} if version == "eagle3" else {}
@@ -136,7 +136,7 @@ def test_the_dynamic_tree_is_the_papers(
 
 @torch.inference_mode()
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_static_tree_has_the_ranks_that_were_asked_for(version: Version) -> None:
+def test_a_static_tree_has_the_ranks_that_were_asked_for(version: EagleVersion) -> None:
     target = Target(build("llama"))
     choices = ((0, 0, 0), (0, 1), (1, 0, 2), (2,))
     drafter = eagle(target, version, EagleTree(choices=choices))
@@ -164,7 +164,7 @@ def test_settings_of_the_round_replace_those_of_the_drafters_tree() -> None:
 
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "phi", "qwen3", "opt"])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_greedy_ids_equal_generate(family: str, version: Version) -> None:
+def test_greedy_ids_equal_generate(family: str, version: EagleVersion) -> None:
     target = Target(build(family))
     drafter = eagle(target, version)
     decoder = Decoder(target, drafter)
@@ -179,7 +179,7 @@ def test_greedy_ids_equal_generate(family: str, version: Version) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("prompt", [1, 2, 45, CONTEXT - 1, CONTEXT])
-def test_from_one_token_to_the_context_limit(version: Version, prompt: int) -> None:
+def test_from_one_token_to_the_context_limit(version: EagleVersion, prompt: int) -> None:
     target = Target(build("llama"))
     ids = [(7 * i) % 50 for i in range(prompt)]
     decoder = Decoder(target, eagle(target, version))
@@ -188,7 +188,7 @@ def test_from_one_token_to_the_context_limit(version: Version, prompt: int) -> N
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_settings_that_change_between_rounds(version: Version) -> None:
+def test_settings_that_change_between_rounds(version: EagleVersion) -> None:
     target = Target(build("llama"))
     drafter = eagle(target, version)
     decoder = Decoder(target, drafter)
@@ -205,7 +205,7 @@ def test_settings_that_change_between_rounds(version: Version) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kept", [0, 1, 5, 12])
 def test_a_second_turn_drafts_as_if_it_were_the_first(
-    version: Version, kept: int, monkeypatch: pytest.MonkeyPatch
+    version: EagleVersion, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are reused, caught up or thrown away must give the same tree."""
     monkeypatch.setattr(eagle_module, "PREFILL_CHUNK", 4)
@@ -273,7 +273,7 @@ def test_after_a_prefill_that_was_cancelled_everything_is_seen_again(
 
 
 @pytest.mark.parametrize("version,tree", [("eagle1", "static"), ("eagle3", "small")])
-def test_sampled_output_has_the_targets_distribution(version: Version, tree: str) -> None:
+def test_sampled_output_has_the_targets_distribution(version: EagleVersion, tree: str) -> None:
     sampling = SamplingParams(temperature=1.2, top_p=0.95)
     target = Target(copy.deepcopy(tiny(0)))
     expected = {}
@@ -284,8 +284,8 @@ def test_sampled_output_has_the_targets_distribution(version: Version, tree: str
             ]
             p = [warped(tuple(row), sampling)[t] for row, t in zip(rows, ids, strict=True)]
             expected[ids] = math.prod(p)
-    taps = {"taps": (0,), "fc_bias": False} if version == "eagle3" else {}
-    drafter = eagle(target, version, TREES[tree], **taps)
+    aux = {"aux_layers": (0,), "fc_bias": False} if version == "eagle3" else {}
+    drafter = eagle(target, version, TREES[tree], **aux)
     decoder = Decoder(target, drafter)
     found = draws(decoder, Params(sampling, gamma=3, max_new_tokens=20), DRAWS // 3)
     assert_drawn_from((ids[:3] for ids in found), expected)
@@ -305,12 +305,12 @@ def test_ties_never_part_a_child_from_its_parent() -> None:
 
 
 def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
-    flat = TreeCostModel(lambda n: 1.0)
-    steep = TreeCostModel(lambda n: float(n))
+    flat = TreeSizer(lambda n: 1.0)
+    steep = TreeSizer(lambda n: float(n))
     likely = [0.9, 0.7, 0.5, 0.2, 0.05]
     assert flat.best_size(likely) == len(likely)
     assert steep.best_size(likely) == 1
-    middle = TreeCostModel(lambda n: 1.0 + 0.15 * (n - 1))
+    middle = TreeSizer(lambda n: 1.0 + 0.15 * (n - 1))
     sizes = [middle.best_size(likely)]
     for _ in range(200):  # nothing is ever accepted
         middle.best_size(likely)
@@ -320,9 +320,9 @@ def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
 
 
 def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
-    payoff = TreeCostModel(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
-    payoff.best_size([0.9, 0.8, 0.7])
-    assert payoff.another_level_pays(0.9) and not payoff.another_level_pays(0.02)
+    sizer = TreeSizer(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
+    sizer.best_size([0.9, 0.8, 0.7])
+    assert sizer.another_level_pays(0.9) and not sizer.another_level_pays(0.02)
 
 
 def test_paying_trees_are_exact_and_of_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,18 +340,18 @@ def test_paying_trees_are_exact_and_of_different_sizes(monkeypatch: pytest.Monke
 def test_layers_that_do_not_exist_are_refused() -> None:
     target = Target(build("llama"))
     with pytest.raises(InputError, match="input of layer 9, the target has layers 0 to 2"):
-        target.tap((0, 9))
+        target.capture_layers((0, 9))
 
 
 @torch.inference_mode()
 @pytest.mark.parametrize("family", ["llama", "gemma2", "gpt2", "opt", "gpt_neox", "falcon"])
-def test_taps_are_hugging_faces_hidden_states(family: str) -> None:
+def test_captured_layers_are_hugging_faces_hidden_states(family: str) -> None:
     target = Target(build(family))
-    target.tap((0, 1))
-    taps = target.prefill(target.new_cache(), PROMPT, keep_features=True).taps
+    target.capture_layers((0, 1))
+    aux = target.prefill(target.new_cache(), PROMPT, keep_features=True).aux_hidden_states
     states = reference(family)(torch.tensor([PROMPT]), output_hidden_states=True).hidden_states
-    assert taps is not None
-    torch.testing.assert_close(taps, torch.cat(states[:2], -1)[0], atol=1e-5, rtol=1e-5)
+    assert aux is not None
+    torch.testing.assert_close(aux, torch.cat(states[:2], -1)[0], atol=1e-5, rtol=1e-5)
 
 
 @torch.inference_mode()
@@ -389,7 +389,7 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
     target = Target(build("llama"))
     drafter = eagle(target, "eagle3", TREES[tree])
     decoder = Decoder(target, drafter)
-    decoder.watched = True
+    decoder.record_probabilities = True
     decoder.start(PROMPT, Params(), 0)
     record = decoder.step(Params(gamma=3))
     ids = [*PROMPT, decoder.generated[0]]
@@ -414,13 +414,13 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
         assert guess.score == pytest.approx(score, rel=1e-3)
     if tree != "static":
         assert max(guess.score for guess in record.pruned) <= min(record.scores)
-    decoder.watched = False
+    decoder.record_probabilities = False
     assert not decoder.step(Params(gamma=3)).pruned
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("new", [1, 2, 7])
-def test_turn_after_turn(version: Version, new: int) -> None:
+def test_turn_after_turn(version: EagleVersion, new: int) -> None:
     """Answers that end with their first token, in the middle of a path, and by an end token."""
     target = Target(build("llama"))
     decoder = Decoder(target, eagle(target, version, TREES["broad"]))

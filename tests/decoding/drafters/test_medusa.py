@@ -118,7 +118,7 @@ def test_watched_rounds_tell_what_the_heads_thought(token_map: Tensor | None) ->
     )
     heads = MedusaHeads(weights, target)
     decoder = Decoder(target, Medusa(heads, NAMED_TREES["small"]))
-    decoder.watched = True
+    decoder.record_probabilities = True
     decoder.start(PROMPT, Params(), 0)
     record = decoder.step(Params())
     with torch.inference_mode():

@@ -8,6 +8,7 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
+from assets.demo.recipe.answers import first_turns
 from assets.demo.recipe.distill_draft import build_draft, distill_draft, distillation_loss
 from assets.demo.recipe.loop import LoopConfig
 from decoding.training.data import Record, load_stream
@@ -16,7 +17,6 @@ from decoding.training.distill import (
     conversation,
     distill,
     eos_ids,
-    first_turns,
     generate,
     prompt_ids,
 )

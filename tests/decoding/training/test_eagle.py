@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from decoding.training.eagle_trainee import Supervision, Trainee
 from torch import Tensor
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
-from decoding.checkpoints.eagle import EagleWeights, Version
+from decoding.checkpoints.dialects import EagleVersion
+from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
@@ -22,17 +24,16 @@ from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
-from decoding.training.eagle_attach import attach_eagle, default_taps, frequent_tokens
+from decoding.training.eagle_attach import attach_eagle, default_aux_layers, frequent_tokens
 from decoding.training.eagle_loss import SoftCrossEntropy
-from decoding.training.eagle_trainee import Supervision, Trainee
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
-from decoding.training.schedule import Schedule
+from decoding.training.train_config import TrainConfig
 from tests.support.families import build
 
 VOCAB, EOS = 40, 1
-VERSIONS: tuple[Version, ...] = ("eagle1", "eagle3")
+VERSIONS: tuple[EagleVersion, ...] = ("eagle1", "eagle3")
 Data = list[Example]
 
 
@@ -81,14 +82,16 @@ def disturbed(weights: EagleWeights) -> EagleWeights:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_unrolled_steps_are_those_of_decoding(version: Version, target: LlamaForCausalLM) -> None:
+def test_unrolled_steps_are_those_of_decoding(
+    version: EagleVersion, target: LlamaForCausalLM
+) -> None:
     target = target.double()  # then nothing but a mistake tells the two apart
     weights = disturbed(attach_eagle(target, version))
     embedding = target.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.lm_head).double()
     ids = torch.randint(VOCAB, (2, 16))
-    taps, final = features_of(target, ids, weights.config.taps)
-    features = final if taps is None else taps
+    aux, final = features_of(target, ids, weights.config.aux_layers)
+    features = final if aux is None else aux
     hidden = head.hidden(features)
     begun = (torch.rand(2, 15) < 0.6).nonzero(as_tuple=True)
     steps = list(unroll(head, ids, features, *begun, 4))
@@ -121,13 +124,13 @@ def test_unrolled_steps_are_those_of_decoding(version: Version, target: LlamaFor
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_training_from_its_data_to_a_served_draft(
-    version: Version, target: LlamaForCausalLM, data: Data, tmp_path: Path
+    version: EagleVersion, target: LlamaForCausalLM, data: Data, tmp_path: Path
 ) -> None:
     vocabulary = frequent_tokens(data, VOCAB, 30, {EOS}) if version == "eagle3" else None
     fresh = attach_eagle(target, version, vocabulary)
     decoder_target = Target(target)
-    if fresh.config.taps:
-        decoder_target.tap(fresh.config.taps)
+    if fresh.config.aux_layers:
+        decoder_target.capture_layers(fresh.config.aux_layers)
 
     def served(weights: EagleWeights) -> float:
         embedding = target.get_input_embeddings().weight
@@ -138,9 +141,9 @@ def test_training_from_its_data_to_a_served_draft(
         stats = evaluate_eagle(decoder_target, drafter, prompts, Params(max_new_tokens=20), stop)
         return stats.tokens_per_pass or 0.0
 
-    schedule = Schedule(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
+    config = TrainConfig(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
     weights, reports = train_eagle(
-        target, fresh, data, data[::3], schedule, tmp_path, served=served, steps=3
+        target, fresh, data, data[::3], config, tmp_path, served=served, steps=3
     )
     assert [report.step for report in reports] == [20, 40, 60]
     best = max(reports, key=lambda report: report.served or 0)
@@ -150,7 +153,7 @@ def test_training_from_its_data_to_a_served_draft(
     # killed after its second checkpoint, a resumed run ends with the same draft
     shutil.rmtree(tmp_path / "checkpoint-60")
     again, reports_again = train_eagle(
-        target, fresh, data, data[::3], schedule, tmp_path, True, served, steps=3
+        target, fresh, data, data[::3], config, tmp_path, True, served, steps=3
     )
     assert reports_again == reports
     for name, tensor in weights.tensors.items():
@@ -229,16 +232,22 @@ def test_frequent_tokens() -> None:
 def test_attached_to_a_target(target: LlamaForCausalLM) -> None:
     weights = attach_eagle(target, "eagle3", torch.tensor([1, 5, 9]))
     c = weights.config
-    assert (c.taps, c.heads, c.kv_heads, c.head_dim, c.intermediate) == ((2, 3, 4), 4, 2, 8, 48)
+    assert (c.aux_layers, c.heads, c.kv_heads, c.head_dim, c.intermediate) == (
+        (2, 3, 4),
+        4,
+        2,
+        8,
+        48,
+    )
     assert torch.equal(weights.tensors["lm_head.weight"], target.lm_head.weight[[1, 5, 9]])
     assert weights.tensors["d2t"].tolist() == [1, 4, 7]
-    whole = attach_eagle(target, "eagle3", taps=[5, 1]).config
-    assert (whole.taps, whole.draft_vocab) == ((1, 5), VOCAB)
-    assert attach_eagle(target, "eagle1").config.taps == ()
+    whole = attach_eagle(target, "eagle3", aux_layers=[5, 1]).config
+    assert (whole.aux_layers, whole.draft_vocab) == ((1, 5), VOCAB)
+    assert attach_eagle(target, "eagle1").config.aux_layers == ()
     with pytest.raises(InputError, match="which layers"):
-        default_taps(6)
+        default_aux_layers(6)
     with pytest.raises(InputError, match="layers 0 to 6"):
-        attach_eagle(target, "eagle3", taps=[7])
+        attach_eagle(target, "eagle3", aux_layers=[7])
     with pytest.raises(InputError, match="no draft vocabulary"):
         attach_eagle(target, "eagle1", torch.tensor([1]))
 
@@ -261,11 +270,11 @@ def test_final_norms_of_other_kinds(kind: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_features_on_disk_teach_the_same(
-    version: Version, target: LlamaForCausalLM, data: Data, tmp_path: Path
+    version: EagleVersion, target: LlamaForCausalLM, data: Data, tmp_path: Path
 ) -> None:
     fresh = attach_eagle(target, version)
-    taps = fresh.config.taps
-    cache = cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    layers = fresh.config.aux_layers
+    cache = cache_features(target, data, layers, tmp_path / "cache", shard=10)
     assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
     trainee = Trainee(target, fresh, steps=3).eval()
     with torch.no_grad():
@@ -277,19 +286,19 @@ def test_features_on_disk_teach_the_same(
     first, *_, last = sorted((tmp_path / "cache").glob("*.safetensors"))
     whole, before = last.read_bytes(), first.stat().st_mtime_ns
     last.rename(last.with_name(last.name + ".part"))
-    cache_features(target, data, taps, tmp_path / "cache", shard=10)
+    cache_features(target, data, layers, tmp_path / "cache", shard=10)
     assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
 
     for name, others in (
         ("taps", (target, data, (1,))),
-        ("data", (target, data[1:], taps)),
-        ("target", (LlamaForCausalLM(target.config), data, taps)),
+        ("data", (target, data[1:], layers)),
+        ("target", (LlamaForCausalLM(target.config), data, layers)),
     ):
         with pytest.raises(InputError, match=f"another {name}"):
             cache_features(*others, tmp_path / "cache", shard=10)
 
-    schedule = Schedule(steps=2, batch_size=8, evaluate_every=2)
-    _, reports = train_eagle(target, fresh, cache, data[:4], schedule, tmp_path / "work", steps=2)
+    config = TrainConfig(steps=2, batch_size=8, evaluate_every=2)
+    _, reports = train_eagle(target, fresh, cache, data[:4], config, tmp_path / "work", steps=2)
     assert [report.served for report in reports] == [None]
 
 
@@ -306,8 +315,8 @@ def test_batches_of_like_length() -> None:
 
 
 @pytest.mark.parametrize("version", ["eagle1", "eagle3"])
-def test_accuracy_can_be_measured_in_half_precision(version: Version) -> None:
+def test_accuracy_can_be_measured_in_half_precision(version: EagleVersion) -> None:
     target = build("llama").to(torch.bfloat16)  # type: ignore[arg-type]
-    weights = attach_eagle(target, version, taps=(0, 1) if version == "eagle3" else None)
+    weights = attach_eagle(target, version, aux_layers=(0, 1) if version == "eagle3" else None)
     found = chain_accuracy(target, weights, [([3, 4, 5], [6, 7, 8, 9])], steps=2)
     assert len(found) == 2 and all(0 <= rate <= 1 for rate in found)

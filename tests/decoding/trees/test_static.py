@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from decoding.cost.curve import Line
+from decoding.cost.model import CostModel
+from decoding.cost.optimal_tree import optimal_tree
 from decoding.errors import InputError
 from decoding.trees.static import (
     NAMED_TREES,
     build_tree,
-    optimal_tree,
     parse_choices,
     truncate_paths,
 )
@@ -63,12 +65,12 @@ def test_growing_finds_the_best_tree_of_its_model() -> None:
         for keep in product((False, True), repeat=len(every))
     )
     whole = [t for t in trees if t and all(len(p) == 1 or p[:1] in t for p in t)]
-    grown = frozenset(optimal_tree(accuracy, 0.1, verify))
+    grown = frozenset(optimal_tree(accuracy, CostModel(Line(0.1, 0.0), verify)))
     assert speed(grown) == pytest.approx(max(map(speed, whole)))
 
 
 def test_no_tree_is_grown_where_none_pays() -> None:
-    assert optimal_tree(((0.1, 0.05),), 0.1, lambda n: float(n)) == ()
+    assert optimal_tree(((0.1, 0.05),), CostModel(Line(0.1, 0.0), float)) == ()
 
 
 @pytest.mark.parametrize(

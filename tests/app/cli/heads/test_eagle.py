@@ -41,7 +41,7 @@ def test_convert_train_eval_run(
     before = read_eagle(fresh, SHAPE)
     assert before.config.version == kind
     if kind == "eagle3":
-        assert (before.config.taps, before.config.draft_vocab) == ((0, 1), 200)
+        assert (before.config.aux_layers, before.config.draft_vocab) == ((0, 1), 200)
         known = set((before.tensors["d2t"] + torch.arange(200)).tolist())
         assert {1, 2} <= known  # the end tokens
 

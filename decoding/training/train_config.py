@@ -13,7 +13,7 @@ from decoding.training.precision import has_fast_bfloat16
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class TrainConfig:
     """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 AdamW alone."""
 
@@ -57,6 +57,6 @@ class Schedule:
             seed=self.seed,
             **more,
         )
-        # One GPU: the frozen target is no part of the trainee, so replicas would not have it.
+        # One GPU: the frozen target is not a submodule of what learns, so replicas would lack it.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

@@ -1,0 +1,53 @@
+"""The target's own answers to files of prompts, with its first user turns answered anew.
+
+    python -m assets.demo.recipe.answers --target DIR --prompts FILE[:REPEAT[:KEY=VALUE]] ... \\
+        --out FILE.jsonl [--max-new-tokens N --temperature T --batch-size N --turns N]
+
+As `specchat heads distill`, and with `--turns N` the first N turns of a conversation are answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from decoding.training.data import Record, read_sources
+from decoding.training.distill import distill
+
+
+def first_turns(record: Record, count: int) -> Record:
+    """The first user turns of a conversation, all to be answered anew."""
+    turns = [m["content"] for m in record.get("messages", []) if m["role"] == "user"]
+    return {"turns": turns[:count]} if turns else record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--prompts", nargs="+", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--max-new-tokens", type=int, default=256)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--turns", type=int, help="answer the first N user turns of a conversation")
+    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"])
+    parser.add_argument("--device", default="cpu")
+    args = parser.parse_args()
+    tokenizer = AutoTokenizer.from_pretrained(args.target)
+    dtype = getattr(torch, args.dtype)
+    model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
+    records = list(read_sources(args.prompts, args.seed))
+    if args.turns:
+        records = [first_turns(record, args.turns) for record in records]
+    distill(
+        model, tokenizer, records, args.out, args.max_new_tokens, args.temperature,
+        args.batch_size, args.seed,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

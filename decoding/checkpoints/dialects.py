@@ -1,0 +1,97 @@
+"""What a checkpoint holds and in which dialect, told by its config and the names and shapes of its
+tensors. No torch in here: listing models and loading them go by the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+Kind = Literal["model", "medusa", "eagle3", "eagle1"]
+MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
+EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
+
+AUX_LAYERS = "eagle_aux_hidden_state_layer_ids"
+
+# Per dialect: the names of a residual layer's tensors (head, layer, part) and of a head's lm_head.
+# v2 has the names of v0.1, without lm_heads.
+MEDUSA_NAMES: dict[MedusaDialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    "trtllm": (
+        re.compile(r"medusa_heads\.(\d+)\.medusa_layers\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_heads\.(\d+)\.lm_head\.weight"),
+    ),
+    "modelopt": (
+        re.compile(r"medusa_heads\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_heads\.(\d+)\.\d+\.weight"),
+    ),
+    "merged": (
+        re.compile(r"medusa_head\.(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"medusa_head\.(\d+)\.\d+\.weight"),
+    ),
+    "vllm": (
+        re.compile(r"blocks\.(\d+)\.layers\.(\d+)\.(weight|bias)"),
+        re.compile(r"lm_heads\.(\d+)\.weight"),
+    ),
+    "v0.1": (
+        re.compile(r"(\d+)\.(\d+)\.linear\.(weight|bias)"),
+        re.compile(r"(\d+)\.\d+\.weight"),
+    ),
+}
+EAGLE_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")
+_EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weight$|d2t$|t2d$")
+
+
+def medusa_dialect(names: Iterable[str]) -> MedusaDialect | None:
+    """The first dialect that has a residual layer among `names`."""
+    names = list(names)
+    for dialect, (residual, _) in MEDUSA_NAMES.items():
+        if any(residual.fullmatch(name) for name in names):
+            return dialect
+    return None
+
+
+def eagle_layers(names: Iterable[str]) -> set[str]:
+    """The decoder layers of an EAGLE head, by their names: midlayer, layers.0, ..."""
+    return {match[1] for name in names if (match := EAGLE_LAYER.match(name))}
+
+
+def eagle_version(names: Iterable[str]) -> EagleVersion | None:
+    """Of an EAGLE head, which has one decoder layer; None where there is none, or several."""
+    names = list(names)
+    if len(eagle_layers(names)) != 1:
+        return None
+    return "eagle3" if any(_EAGLE3.match(name) for name in names) else "eagle1"
+
+
+def detect_kind(config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> Kind | None:
+    """What a folder with this config.json and these tensors holds; None: nothing that decodes or
+    drafts. Old .pt files tell no shapes, then the config alone decides."""
+    if any(name.startswith("model.") for name in shapes):
+        return "model"
+    if "medusa_num_heads" in config or medusa_dialect(shapes):
+        return "medusa"
+    if version := eagle_version(shapes):
+        return version
+    if "draft_vocab_size" in config:
+        return "eagle3"
+    architectures = config.get("architectures") or [""]
+    return "model" if str(architectures[0]).endswith(("ForCausalLM", "LMHeadModel")) else None
+
+
+def feature_width(
+    kind: Kind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> int | None:
+    """Width of the target's hidden states that a head reads, by its tensors; None where these do
+    not tell."""
+    if kind == "medusa":
+        dialect = medusa_dialect(shapes)
+        residual = MEDUSA_NAMES[dialect][0] if dialect else None
+        return next((s[0] for name, s in shapes.items() if residual and residual.match(name)), 0)
+    if kind == "model" or "fc.weight" not in shapes:
+        return None
+    # fc reads a token's embedding and the final state, or the states of several layers
+    parts = 2
+    if kind == "eagle3":
+        ids = config.get(AUX_LAYERS) or (config.get("eagle_config") or {}).get(AUX_LAYERS)
+        parts = len(ids) if ids else 3
+    return shapes["fc.weight"][1] // parts

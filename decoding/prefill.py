@@ -1,0 +1,85 @@
+"""Prefill of a prompt: what the cache still has of it is reused, and what another decoder on the
+same target has just computed is copied."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoding.model.cache import TreeCache
+from decoding.model.prefix import common_prefix
+from decoding.model.target import Target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrefilledPrompt:
+    """A prefilled prompt that several decoders on the same target can share.
+
+    `cache` holds its rows (and may go on growing after them). `logits` [1, V] belong to its last
+    row, `features` [len(ids) - first, H] and `aux_hidden_states` [len(ids) - first, T * H] to the
+    rows from `first` on: the last few, or where a drafter needs them (`complete`) all that were
+    computed and not reused.
+    """
+
+    ids: tuple[int, ...]
+    cache: TreeCache
+    logits: Tensor
+    first: int
+    features: Tensor
+    aux_hidden_states: Tensor | None
+    complete: bool
+    seconds: float
+
+
+def prefill(
+    target: Target,
+    cache: TreeCache,
+    cached: Sequence[int],
+    prompt: Sequence[int],
+    *,
+    every_row: bool = False,
+    shared: PrefilledPrompt | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> PrefilledPrompt:
+    """Bring `cache`, which holds the rows of the ids `cached`, to those of `prompt`.
+
+    `every_row`: a drafter wants the features of all rows that it has not seen. `shared` is used
+    where it is the same prompt and has what is needed. Raises InterruptedError when `cancelled()`
+    between two chunks; the cache then holds a beginning of the prompt.
+    """
+    begun = time.perf_counter()
+    keep = every_row or target.keeps_features
+    # The last token always goes through the model: its logits begin the answer.
+    common = min(common_prefix(cached, prompt), len(prompt) - 1)
+    if keep:  # and the row before the first new token: drafters pair its feature with it
+        common = max(common - 1, 0)
+    cache.truncate(common)
+    if (
+        shared is not None
+        and shared.ids == tuple(prompt)
+        and (not every_row or (shared.complete and shared.first <= common))
+    ):
+        cache.copy_rows(shared.cache, len(prompt))
+        return shared
+    try:
+        result = target.prefill(cache, prompt[common:], cancelled, keep)
+    except InterruptedError:
+        if every_row:  # the drafter would never see the features of these rows
+            cache.truncate(0)
+        raise
+    if target.device.type == "cuda":
+        torch.cuda.synchronize(target.device)
+    return PrefilledPrompt(
+        tuple(prompt),
+        cache,
+        result.logits,
+        len(prompt) - len(result.features),
+        result.features,
+        result.aux_hidden_states,
+        keep,
+        time.perf_counter() - begun,
+    )
