@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from app.config.settings import Settings
+from app.engine.config import SessionConfig
 from app.engine.events import LaneInfo
 from app.engine.process import SessionProcess
 from app.engine.session import Session
 from app.history.recorder import Recorder
 from app.history.store import Store
-from app.models.assets import example_prompts
 from app.models.library import library
 from app.report.document import settings_report
 from app.strategies.registry import STRATEGIES, LaneSpec
@@ -20,8 +20,7 @@ from app.tui.app import SpecchatApp, run_tui
 def open_screen(settings: Settings, seed: int) -> int:
     """Until the user leaves; the exit code. Painted before anything is loaded."""
     theme, keys = settings.screen_theme, settings.keymap  # nothing is begun where these are wrong
-    make = partial(
-        Session,
+    config = SessionConfig(
         params=settings.params,
         seed=seed,
         schedule=settings.schedule,
@@ -29,11 +28,10 @@ def open_screen(settings: Settings, seed: int) -> int:
         raw=settings.raw,
         stop_texts=settings.stop,
         ignore_eos=settings.ignore_eos,
-        prompts=example_prompts,
     )
     return run_tui(
         SpecchatApp(
-            SessionProcess(make, settings.models, settings.lanes),
+            SessionProcess(partial(Session, config=config), settings.models, settings.lanes),
             settings.params,
             tuple(map(_not_yet_known, settings.lanes)),
             settings.schedule,

@@ -63,7 +63,6 @@ class Loaded:
     threads: int
     context: int  # the longest sequence in tokens
     lanes: tuple[LaneInfo, ...]
-    prompts: tuple[str, ...] = ()  # examples to offer
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
     place: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model

@@ -1,9 +1,9 @@
-"""The lanes of a session and the family of models that they share."""
+"""A session's lanes and the models they share."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
@@ -21,16 +21,10 @@ from decoding.errors import InputError
 
 
 class Lanes:
-    """Loads when it is made, and says so by events; `back`: again, since other models could not be
-    loaded. Raises InputError when it can't."""
+    """The constructor loads the models and emits its progress. `restored`: they are reloaded, as
+    the requested ones failed. Raises InputError when they can't be loaded."""
 
-    def __init__(
-        self,
-        models: OpenModels,
-        mailbox: Mailbox,
-        prompts: Callable[[], tuple[str, ...]],
-        back: bool = False,
-    ) -> None:
+    def __init__(self, models: OpenModels, mailbox: Mailbox, restored: bool = False) -> None:
         self._models, self._mailbox = models, mailbox
         self._gone: set[str] = set()  # names that are not free yet
         mailbox.trees.clear()  # by lane: these may know others
@@ -52,11 +46,10 @@ class Lanes:
                 threads=family.threads,
                 context=family.context,
                 lanes=self._infos(),
-                prompts=prompts(),
                 ignored=family.ignored,
                 weights=weights(family),
                 memory=memory(family, self._lanes),
-                back=back,
+                back=restored,
                 pass_costs=() if cost is None else cost.points,
             )
         )
@@ -68,7 +61,7 @@ class Lanes:
         return any(lane.spec.name == name for lane in self._lanes)
 
     def release(self) -> OpenModels:
-        """Free all models and caches; what it takes to load them again."""
+        """Free all models and caches. Returns the request that loads them again."""
         trees = self._mailbox.trees
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
         models = replace(self._models, specs=tuple(specs))
@@ -79,36 +72,37 @@ class Lanes:
             torch.cuda.empty_cache()
         return models
 
-    def change(self, mailbox: Mailbox, idle: bool = True) -> None:
-        """Carry out what is wished of the lanes. Loading waits until nothing runs: a model that
-        others are decoding with must not change under them. So does a removed lane's name: what
-        else is said under it must not be taken for another's."""
+    def apply_changes(self, idle: bool = True) -> None:
+        """Apply the pending lane changes. Loading waits until no turn is running (`idle`): a model
+        that other lanes decode with must not change meanwhile. A removed lane's name is not given
+        again until then either: its late events must not be taken for another lane's."""
         if idle:
             self._gone.clear()
         later: list[LaneChange] = []
         changed = False
-        while mailbox.changes:
-            change = mailbox.changes.popleft()
+        changes = self._mailbox.lane_changes
+        while changes:
+            change = changes.popleft()
             if not idle and self._must_load(change):
                 later.append(change)
             else:
-                self._carry_out(change)
+                self._apply(change)
                 changed = True
-        mailbox.changes.extendleft(reversed(later))
+        changes.extendleft(reversed(later))
         if changed:
             used = memory(self.family, self._lanes)
-            mailbox.emit(LanesChanged(self._infos(), weights(self.family), used))
+            self._mailbox.emit(LanesChanged(self._infos(), weights(self.family), used))
 
     def _must_load(self, change: LaneChange) -> bool:
         return isinstance(change, AddLane) and needs_loading(self.family, change.spec.strategy)
 
-    def _carry_out(self, change: LaneChange) -> None:
+    def _apply(self, change: LaneChange) -> None:
         names = [lane.spec.name for lane in self._lanes]
         match change:
             case AddLane(spec, after):
                 place = names.index(after) + 1 if after in names else len(names)
                 name = unique_name(spec.name, {*names, *self._gone})
-                lane = self._made(replace(spec, name=name))
+                lane = self._create(replace(spec, name=name))
                 self._lanes.insert(place, lane)
                 self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
@@ -120,8 +114,8 @@ class Lanes:
                 lane = self._lanes[names.index(name)]
                 lane.spec = replace(lane.spec, overrides=overrides)
 
-    def _made(self, spec: LaneSpec) -> Lane:
-        """A lane of any strategy; what it drafts with is loaded now, unless that is there."""
+    def _create(self, spec: LaneSpec) -> Lane:
+        """A lane of any strategy; its drafter is loaded now unless it already is."""
         try:
             load_drafter(self.family, spec.strategy, self._progress)
             lane = Lane(spec, self.family)
@@ -134,7 +128,7 @@ class Lanes:
         return lane
 
     def _choose_tree(self, lane: Lane) -> None:
-        """The one that it is to begin with, unless another is wished for since."""
+        """The tree of its spec, unless another has been chosen since."""
         if lane.spec.tree in lane.trees:
             self._mailbox.trees.setdefault(lane.spec.name, lane.spec.tree)
 

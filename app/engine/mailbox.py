@@ -1,4 +1,4 @@
-"""What the screen has asked for and what happened: all that it shares with the decode thread."""
+"""Pending commands and events that wait to be read: all that the two threads of a session share."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from collections import deque
 from dataclasses import replace
 
 from app.engine.commands import LaneChange, OpenModels, StartSamplingTest, Turn
-from app.engine.events import Event, Schedule, Timed
-from decoding.params import Params
+from app.engine.config import SessionConfig
+from app.engine.events import Event, Timed
 
 
 class Mailbox:
-    """Written by the screen, read by the thread at the start of each round. Whatever the thread
-    may wait for is changed under `wake`."""
+    """Pending commands, shared by the caller's thread and the worker. The worker takes what it
+    carries out; whatever it may wait for is changed under `wake`."""
 
-    def __init__(self, models: OpenModels, params: Params, seed: int, schedule: Schedule) -> None:
+    def __init__(self, models: OpenModels, config: SessionConfig) -> None:
         self.wake = threading.Condition()
         self.models: OpenModels | None = models  # to be loaded
-        self.params, self.seed, self.schedule = params, seed, schedule
+        self.params, self.seed = config.params, config.seed
+        self.schedule = config.schedule
         self.switched_off: set[str] = set()
         self.leader: str | None = None
-        self.watched: frozenset[str] = frozenset()
-        self.trees: dict[str, str] = {}
-        self.changes: deque[LaneChange] = deque()
-        self.turn: Turn | None = None  # to be answered
-        self.opening: tuple[Turn, ...] | None = None  # another conversation is to begin with these
-        self.claim: StartSamplingTest | None = None  # to be tested while no round is running
+        self.recorded_lanes: frozenset[str] = frozenset()  # their rounds carry probabilities
+        self.trees: dict[str, str] = {}  # by lane
+        self.lane_changes: deque[LaneChange] = deque()
+        self.next_turn: Turn | None = None  # to be answered
+        self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
+        self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
         self.stopping = False
-        self.news = False  # something that counts during a pause as well
+        self.lanes_changed = False  # counts during a pause as well
         self.paused = False
         self.steps = 0
         self.closed = False
@@ -45,33 +46,38 @@ class Mailbox:
 
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
         """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""
-        self.opening, self.seed = turns, seed
-        self.stopping, self.turn = True, None
+        self.next_conversation, self.seed = turns, seed
+        self.stopping, self.next_turn = True, None
 
     def enabled(self, lane: str) -> bool:
         return lane not in self.switched_off
 
     def wait_for_work(self) -> None:
-        """Until there is anything to load, to change, to answer or to prove, or all is over."""
+        """Block until there is anything to load, change, answer or test, or all is over."""
         with self.wake:
-            while not (self.closed or self.models or self.changes or self.turn or self.claim):
+            while not (self.closed or self._waiting() or self.sampling_test):
                 self.wake.wait()
 
-    def may_go_on(self) -> bool:
-        """Waits while paused, and wakes when lanes are changed meanwhile or something is to be
-        proven; whether a round may be made now."""
+    def _waiting(self) -> bool:
+        return bool(self.models or self.lane_changes or self.next_turn)
+
+    def wait_for_round(self) -> bool:
+        """Block while paused, until lanes are changed or a sampling test is requested; whether a
+        round may be made now."""
         with self.wake:
-            while self.paused and not (self.stopping or self.steps or self.news or self.claim):
+            while self.paused and not (
+                self.stopping or self.steps or self.lanes_changed or self.sampling_test
+            ):
                 self.wake.wait()
-            self.news = False
+            self.lanes_changed = False
             allowed = not self.stopping and (not self.paused or self.steps > 0)
             self.steps = max(self.steps - 1, 0)
             return allowed
 
-    def only(self, claim: StartSamplingTest, running: bool) -> bool:
-        """Whether nothing else is asked for since; `running`: a turn is, and pauses. Changes that
-        wait for its end are no news then."""
-        goes_on = not self.paused or self.steps or self.news
-        if goes_on if running else (self.models or self.changes or self.turn):
+    def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:
+        """True while `request` is still the only pending work. During a paused turn (`running`)
+        lane changes that are queued for its end do not count."""
+        goes_on = not self.paused or self.steps or self.lanes_changed
+        if goes_on if running else self._waiting():
             return False
-        return self.claim is claim and not self.stopping
+        return self.sampling_test is request and not self.stopping

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from app.config.settings import ModelOptions
 from app.engine.commands import (
@@ -29,11 +28,11 @@ from app.engine.commands import (
     StopSamplingTest,
     Turn,
 )
-from app.engine.events import Event, RunRejected, Schedule
+from app.engine.config import SessionConfig
+from app.engine.events import Event, RunRejected
 from app.engine.mailbox import Mailbox
 from app.engine.worker import Worker
 from app.strategies.registry import LaneSpec
-from decoding.params import Params
 
 
 class Session:
@@ -44,24 +43,17 @@ class Session:
         self,
         options: ModelOptions,
         specs: tuple[LaneSpec, ...],
-        params: Params,
+        config: SessionConfig,
         *,
-        seed: int,
         first_run: int = 0,
-        schedule: Schedule = "fair",
-        system: str | None = None,
-        raw: bool = False,
-        stop_texts: tuple[str, ...] = (),
-        ignore_eos: bool = False,
-        prompts: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
-        self._mailbox = Mailbox(OpenModels(options, specs), params, seed, schedule)
-        self._work = Worker(self._mailbox, system, raw, stop_texts, ignore_eos, prompts)
-        self._own_seed = seed
+        self._mailbox = Mailbox(OpenModels(options, specs), config)
+        self._worker = Worker(self._mailbox, config)
+        self._own_seed = config.seed
         self._runs = first_run  # the next one's number; with the seed it fixes what is drawn
 
     def open(self) -> None:
-        threading.Thread(target=self._work.go, name="specchat-decode", daemon=True).start()
+        threading.Thread(target=self._worker.run, name="specchat-decode", daemon=True).start()
 
     def drain(self) -> list[Event]:
         return self._mailbox.drain()
@@ -71,17 +63,18 @@ class Session:
         with mailbox.wake:
             match command:
                 case Run(prompt):
-                    mailbox.turn, mailbox.claim = Turn(prompt, self._runs), None
+                    mailbox.next_turn, mailbox.sampling_test = Turn(prompt, self._runs), None
                     self._runs += 1
                 case RunAgain():
-                    turns = self._work.turns if mailbox.opening is None else mailbox.opening
-                    if turns:
-                        mailbox.turn, mailbox.claim = Turn(turns[-1].prompt, turns[-1].run), None
+                    next_one = mailbox.next_conversation
+                    if turns := self._worker.turns if next_one is None else next_one:
+                        mailbox.next_turn = Turn(turns[-1].prompt, turns[-1].run)
+                        mailbox.sampling_test = None
                 case Stop():
                     mailbox.stopping = True
-                    if turn := mailbox.turn:  # it never began; the caller waits for an answer
+                    if turn := mailbox.next_turn:  # it never began; the caller waits for an answer
                         mailbox.emit(RunRejected(turn.prompt, "stopped before it began"))
-                        mailbox.turn = None
+                        mailbox.next_turn = None
                 case Pause(paused):
                     mailbox.paused, mailbox.steps = paused, 0
                 case StepRound():
@@ -100,7 +93,7 @@ class Session:
                 case SetEnabled(lane, enabled):
                     change = mailbox.switched_off.discard if enabled else mailbox.switched_off.add
                     change(lane)
-                    mailbox.news = True
+                    mailbox.lanes_changed = True
                 case SetSchedule(schedule):
                     mailbox.schedule = schedule
                 case SetLeader(lane):
@@ -108,14 +101,14 @@ class Session:
                 case SetTree(lane, tree):
                     mailbox.trees[lane] = tree
                 case RecordProbabilities(lanes):
-                    mailbox.watched = lanes
+                    mailbox.recorded_lanes = lanes
                 case AddLane() | RemoveLane() | SetOverrides():
-                    mailbox.changes.append(command)
-                    mailbox.news = True
+                    mailbox.lane_changes.append(command)
+                    mailbox.lanes_changed = True
                 case StartSamplingTest():
-                    mailbox.claim = command
+                    mailbox.sampling_test = command
                 case StopSamplingTest():
-                    mailbox.claim = None
+                    mailbox.sampling_test = None
             mailbox.wake.notify()
 
     def close(self) -> None:

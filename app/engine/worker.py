@@ -1,12 +1,13 @@
-"""What the session's thread does: load, change lanes, answer, prove."""
+"""The session's thread: loads models, changes lanes, answers prompts, runs sampling tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from app.engine.commands import OpenModels, StartSamplingTest, Turn
+from app.engine.config import SessionConfig
 from app.engine.events import (
     EngineExited,
     LoadFailed,
@@ -27,7 +28,8 @@ if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """The last turn's prompt, where answers to it end, and those that did not yet, by lane."""
+    """The last turn: its prompt, its stop conditions, and the tokens of each lane that has not
+    finished."""
 
     prompt_ids: Sequence[int]
     stop: Stop
@@ -35,26 +37,15 @@ class PromptContext:
 
 
 class Worker:
-    """Carries out wishes until the session is closed."""
+    """Carries out the mailbox's commands until the session is closed."""
 
-    def __init__(
-        self,
-        mailbox: Mailbox,
-        system: str | None,
-        raw: bool,
-        stop_texts: tuple[str, ...],
-        ignore_eos: bool,
-        prompts: Callable[[], tuple[str, ...]],
-    ) -> None:
-        self._mailbox = mailbox
-        self._system, self._raw = system, raw
-        self._stop_texts, self._ignore_eos = stop_texts, ignore_eos
-        self._prompts = prompts
+    def __init__(self, mailbox: Mailbox, config: SessionConfig) -> None:
+        self._mailbox, self._config = mailbox, config
         self._lanes: Lanes | None = None
         self.turns: tuple[Turn, ...] = ()
-        self._asked: PromptContext | None = None
+        self._context: PromptContext | None = None
 
-    def go(self) -> None:
+    def run(self) -> None:
         try:
             self._until_closed()
         except BaseException as error:  # a GPU that is lost, a model's own code that exits
@@ -67,64 +58,68 @@ class Worker:
         while not mailbox.closed:
             mailbox.wait_for_work()
             with mailbox.wake:
-                if mailbox.opening is not None:
-                    self.turns, mailbox.opening = mailbox.opening, None
-                    self._asked = None
+                if mailbox.next_conversation is not None:
+                    self.turns, mailbox.next_conversation = mailbox.next_conversation, None
+                    self._context = None
                 models, mailbox.models = mailbox.models, None
             if models is not None:
                 self._load(models)
             if self._lanes is None:
                 self._refuse("no model is loaded")
                 continue
-            self._lanes.change(mailbox)
+            self._lanes.apply_changes()
             if turn := self._next_turn():
                 try:
                     self._answer(turn, self._lanes)
                 except Exception as error:  # the thread lives on; the prompt goes back to the user
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
-            elif mailbox.claim:
-                self._prove(mailbox.claim, self._lanes, running=False)
+            elif request := mailbox.sampling_test:
+                self._test_sampling(request, self._lanes, running=False)
 
     def _next_turn(self) -> Turn | None:
         """What is to be answered now, unless something else is to be done first."""
         mailbox = self._mailbox
         with mailbox.wake:
-            if mailbox.closed or mailbox.models or mailbox.changes or mailbox.opening is not None:
+            if mailbox.closed or mailbox.models or mailbox.lane_changes:
                 return None
-            turn, mailbox.turn = mailbox.turn, None
+            if mailbox.next_conversation is not None:
+                return None
+            turn, mailbox.next_turn = mailbox.next_turn, None
             mailbox.stopping = False  # that was meant for the turn before
             return turn
 
     def _refuse(self, why: str) -> None:
-        """Whatever is asked of models that are not there."""
+        """Drop all pending work: there are no models to do it with."""
         with self._mailbox.wake:
-            self._mailbox.changes.clear()
-            turn, self._mailbox.turn = self._mailbox.turn, None
-            self._mailbox.claim = None
+            self._mailbox.lane_changes.clear()
+            turn, self._mailbox.next_turn = self._mailbox.next_turn, None
+            self._mailbox.sampling_test = None
         if turn:
             self._mailbox.emit(RunRejected(turn.prompt, why))
 
     # Loading
 
     def _load(self, models: OpenModels) -> None:
-        """The models that were there are freed first: there may be no room for both. Where the new
-        ones can't be loaded they come back."""
+        """Free the present models first: there may be no room for both. If the new ones can't be
+        loaded, load the previous ones again."""
         before = self._lanes.release() if self._lanes else None
         self._lanes = None
         complaint = self._try(models)
         if complaint is None:
             return
-        back = before and before.options != models.options and self._try(before, back=True) is None
-        self._mailbox.emit(LoadFailed(complaint, kept=bool(back)))
+        restored = (
+            before and before.options != models.options and self._try(before, restored=True) is None
+        )
+        self._mailbox.emit(LoadFailed(complaint, kept=bool(restored)))
 
-    def _try(self, models: OpenModels, back: bool = False) -> str | None:
-        """What went wrong."""
+    def _try(self, models: OpenModels, restored: bool = False) -> str | None:
+        """What went wrong, if anything."""
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
         try:
             from app.engine.lanes import Lanes
 
-            self._lanes = Lanes(models, mailbox, self._prompts, back)
+            self._lanes = Lanes(models, mailbox, restored)
         except InputError as error:
             return str(error)
         except Exception as error:  # whatever it is, the screen must be able to show it
@@ -160,7 +155,7 @@ class Worker:
             )
         )
         stop = self._stop(family)
-        self._asked = PromptContext(ids, stop, {})
+        self._context = PromptContext(ids, stop, {})
         runner = TurnRunner(
             running, ids, mailbox.seed, turn.run, stop, mailbox.emit, lambda: mailbox.stopping
         )
@@ -169,25 +164,25 @@ class Worker:
             return mailbox.enabled(name) and name in lanes
 
         while runner.due(mailbox.schedule, goes_on) and not mailbox.stopping:
-            go_on = mailbox.may_go_on()
-            lanes.change(mailbox, idle=False)
-            if not go_on and mailbox.claim:
-                self._asked = PromptContext(ids, stop, runner.unfinished())
-                self._prove(mailbox.claim, lanes, running=True)
+            go_on = mailbox.wait_for_round()
+            lanes.apply_changes(idle=False)
+            if not go_on and (request := mailbox.sampling_test):
+                self._context = PromptContext(ids, stop, runner.unfinished())
+                self._test_sampling(request, lanes, running=True)
             # what is due may have changed during a pause
             if go_on and (due := runner.due(mailbox.schedule, goes_on)):
                 name = due.lane.spec.name
-                due.lane.watch(name in mailbox.watched)
+                due.lane.watch(name in mailbox.recorded_lanes)
                 if name in mailbox.trees:
                     due.lane.set_tree(mailbox.trees[name])
                 runner.advance(due, mailbox.params)
         stopped = runner.end()
-        self._asked = PromptContext(ids, stop, runner.unfinished())
+        self._context = PromptContext(ids, stop, runner.unfinished())
         self.turns = (*before, replace(turn, answers=runner.answers()))
         mailbox.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
     def _encode(self, before: tuple[Turn, ...], prompt: str, family: LoadedModels) -> list[int]:
-        ids = family.encode(self._messages(before, prompt), self._raw)
+        ids = family.encode(self._messages(before, prompt), self._config.raw)
         if len(ids) > family.context:
             raise InputError(
                 f"{len(ids)} tokens, but the model's context holds {family.context}: "
@@ -198,12 +193,13 @@ class Worker:
     def _stop(self, family: LoadedModels) -> Stop:
         from decoding.tokenizing.stopping import Stop
 
-        eos = frozenset() if self._ignore_eos else family.eos
-        return Stop(eos, self._stop_texts, family.decode)
+        eos = frozenset() if self._config.ignore_eos else family.eos
+        return Stop(eos, self._config.stop_texts, family.decode)
 
     def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
-        messages = [{"role": "system", "content": self._system}] if self._system else []
+        system = self._config.system
+        messages = [{"role": "system", "content": system}] if system else []
         for turn in before:
             leader = self._leader_of(turn)
             if leader is None:  # stopped before anybody said a word
@@ -217,37 +213,40 @@ class Worker:
         names = (self._mailbox.leader or "", *turn.answers)
         return next((name for name in names if turn.answers.get(name)), None)
 
-    # Proving
+    # Sampling tests
 
-    def _asked_before(self, family: LoadedModels) -> PromptContext:
-        """The last turn of a conversation that was reopened, as it would be asked again."""
+    def _context_of_last_turn(self, family: LoadedModels) -> PromptContext:
+        """Of a conversation that was resumed, as if its last prompt were run again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
         *_, last = self.turns
         ids = self._encode(self.turns[:-1], last.prompt, family)
         return PromptContext(ids, self._stop(family), {})
 
-    def _prove(self, claim: StartSamplingTest, lanes: Lanes, running: bool) -> None:
-        """Until that is done, or something else is asked for."""
+    def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
+        """Until the test is done, or anything else is requested."""
         from app.engine.sampling_test import Place, compare_with_target
         from app.engine.turn import describe
 
         mailbox = self._mailbox
         try:
-            lane = next((lane for lane in lanes if lane.spec.name == claim.lane), None)
+            lane = next((lane for lane in lanes if lane.spec.name == request.lane), None)
             if lane is None or not lane.available:
-                raise InputError((lane and lane.reason) or f"there is no lane {claim.lane}")
-            asked = self._asked or self._asked_before(lanes.family)
-            ids = [*asked.prompt_ids, *asked.unfinished.get(claim.lane, ())]
-            tree = mailbox.trees.get(claim.lane)
-            place = Place(ids, mailbox.params, asked.stop, mailbox.seed, tree)
-            for proof in compare_with_target(
-                lane, place, claim.repetitions, lambda: not mailbox.only(claim, running)
+                raise InputError((lane and lane.reason) or f"there is no lane {request.lane}")
+            context = self._context or self._context_of_last_turn(lanes.family)
+            ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
+            tree = mailbox.trees.get(request.lane)
+            place = Place(ids, mailbox.params, context.stop, mailbox.seed, tree)
+            for result in compare_with_target(
+                lane,
+                place,
+                request.repetitions,
+                lambda: not mailbox.is_sole_request(request, running),
             ):
-                mailbox.emit(proof)
+                mailbox.emit(result)
         except Exception as error:  # the screen says so, and the thread lives on
             note = describe(error)
-            mailbox.emit(SamplingTest(claim.lane, repetitions=claim.repetitions, note=note))
+            mailbox.emit(SamplingTest(request.lane, repetitions=request.repetitions, note=note))
         with mailbox.wake:
-            if mailbox.claim is claim:
-                mailbox.claim = None
+            if mailbox.sampling_test is request:
+                mailbox.sampling_test = None

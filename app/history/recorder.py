@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,7 +53,7 @@ class Recorder:
         lines: list[bytes] = []
         for event in events:
             if isinstance(event, Loaded):
-                self._loaded, self._told = replace(event, prompts=()), False
+                self._loaded, self._told = event, False
             elif isinstance(event, LanesChanged) and self._loaded:
                 self._loaded, self._told = event.after(self._loaded), False
             elif isinstance(event, LoadFailed) and event.kept:

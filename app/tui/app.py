@@ -24,6 +24,7 @@ from app.engine.events import (
 )
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
+from app.models.assets import example_prompts
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.actions.conversations import ConversationActions
@@ -135,10 +136,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         self.push_screen(HelpScreen(self.state))
 
     def action_examples(self) -> None:
-        prompts = self.state.loaded.prompts if self.state.loaded else ()
+        prompts = example_prompts()
         if not prompts:
-            loaded = bool(self.state.loaded)
-            self.say("There are no examples" if loaded else "The examples come with the models")
+            self.say("There are no examples")
             return
 
         def write(prompt: str | None) -> None:

@@ -75,7 +75,7 @@ class Stage:
         await quiet()
 
     async def load(self, lanes: tuple[LaneInfo, ...] = LANES) -> None:
-        await self.tell(Loaded("demo", "cpu", "float32", 2, 2048, lanes, PROMPTS))
+        await self.tell(Loaded("demo", "cpu", "float32", 2, 2048, lanes))
 
     async def begin(self, prompt: str = "Hello", turn: int = 0, *names: str) -> None:
         lanes = names or tuple(each.name for each in LANES if each.available)

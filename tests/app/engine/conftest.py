@@ -9,6 +9,7 @@ import pytest
 
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
+from app.engine.config import SessionConfig
 from app.engine.events import Event, RoundFinished
 from app.engine.mailbox import Mailbox
 from app.engine.session import Session
@@ -42,8 +43,10 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
             **settings,
         }
         chosen = settings.pop("options", options)
-        params = settings.pop("params")
-        listener = Listener(Session(chosen, parse_strategies(strategies), params, **settings))
+        first_run = settings.pop("first_run", 0)
+        config = SessionConfig(**settings)
+        session = Session(chosen, parse_strategies(strategies), config, first_run=first_run)
+        listener = Listener(session)
         listeners.append(listener)
         listener.session.open()
         return listener

@@ -39,6 +39,7 @@ from app.engine.commands import (
     Stop,
     Turn,
 )
+from app.engine.config import SessionConfig
 from app.engine.events import (
     EngineExited,
     Event,
@@ -247,7 +248,9 @@ def test_one_that_cannot_be_started_is_told_as_such(
 
 def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:
     """On real models, by a process that is killed in the middle of it."""
-    make = partial(stuck, params=Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
+    make = partial(
+        stuck, config=SessionConfig(Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
+    )
     engine = SessionProcess(make, options, SPECS)
     engine.open()
     engine.send(SetOverrides("lookup", {"gamma": 2}))

@@ -311,13 +311,13 @@ def test_one_that_has_not_begun_is_dropped(
     open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, what: Command
 ) -> None:
     begun: list[int] = []
-    prove = Worker._prove
+    test = Worker._test_sampling
 
-    def noting(self: Worker, claim: StartSamplingTest, *arguments: Any, **more: Any) -> None:
-        begun.append(claim.repetitions)
-        prove(self, claim, *arguments, **more)
+    def noting(self: Worker, request: StartSamplingTest, *arguments: Any, **more: Any) -> None:
+        begun.append(request.repetitions)
+        test(self, request, *arguments, **more)
 
-    monkeypatch.setattr(Worker, "_prove", noting)
+    monkeypatch.setattr(Worker, "_test_sampling", noting)
     listener = open_session("draft")
     listener.loaded()
     listener.session.send(Run("the quick brown fox"))

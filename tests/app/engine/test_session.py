@@ -66,12 +66,11 @@ def text_of(events: list[Any], lane: str) -> str:
 
 
 def test_loading_then_one_turn_in_order(open_session: Open) -> None:
-    listener = open_session(prompts=lambda: ("an example",))
+    listener = open_session()
     loaded = listener.loaded()
     assert [lane.name for lane in loaded.lanes] == list(LANES)
     assert all(lane.available and lane.enabled for lane in loaded.lanes)
     assert (loaded.device, loaded.dtype, loaded.threads) == ("cpu", "float32", 1)
-    assert loaded.prompts == ("an example",)
     assert {type(e) for e in listener.heard[:-1]} == {Loading}
 
     events = listener.turn("the quick brown fox")
@@ -438,13 +437,13 @@ def decode_threads() -> int:
 def test_close_never_waits_and_the_thread_ends(
     open_session: Open, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go, closed = Worker.go, threading.Event()
+    run, closed = Worker.run, threading.Event()
 
     def linger(self: Worker) -> None:
-        go(self)
+        run(self)
         closed.wait(DEADLINE)
 
-    monkeypatch.setattr(Worker, "go", linger)
+    monkeypatch.setattr(Worker, "run", linger)
     before = decode_threads()
     listener = open_session(params=LONG)
     if moment != "loading":

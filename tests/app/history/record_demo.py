@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.config.settings import load_settings
 from app.engine.commands import RecordProbabilities, Run
+from app.engine.config import SessionConfig
 from app.engine.events import Event, Loaded, LoadFailed, RunFinished, RunRejected
 from app.engine.session import Session
 from app.history.document import conversation_document
@@ -30,7 +31,7 @@ PROMPTS = (
 
 def record(prompts: list[str], strategies: str, tokens: int) -> dict[str, object]:
     settings = load_settings({"strategies": strategies, "max_new_tokens": tokens, "seed": 1})
-    session = Session(settings.models, settings.lanes, settings.params, seed=1)
+    session = Session(settings.models, settings.lanes, SessionConfig(settings.params, seed=1))
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Store(Path(folder)), settings_report(settings))
 

@@ -44,7 +44,7 @@ class Producer(ScriptedEngine):
 
     def open(self) -> None:
         names = tuple(info.name for info in LANES)
-        self.emit(Loaded("bench", "cpu", "float32", 1, 4096, LANES, ()))
+        self.emit(Loaded("bench", "cpu", "float32", 1, 4096, LANES))
         self.emit(RunStarted(0, 0, "Go", 1, 0, names))
         for name in names:
             self.emit(Prefilled(name, 0.1, token("The", TokenFate.FIRST)))

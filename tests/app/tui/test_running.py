@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.engine.commands import (
     AddLane,
     NewConversation,
@@ -321,7 +323,8 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
     assert "close" in stage.engine.calls
 
 
-async def test_examples(play: Play) -> None:
+async def test_examples(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.tui.app.example_prompts", lambda: PROMPTS)
     async with play() as stage:
         assert "F2 has examples" in stage.text
         await stage.press("f2")

@@ -1,0 +1,22 @@
+"""What a session is started with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.engine.events import Schedule
+from decoding.params import Params
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """`params` and `schedule` may be changed by commands; the rest holds for the whole session.
+    `seed` is that of every conversation that is not resumed."""
+
+    params: Params
+    seed: int
+    schedule: Schedule = "fair"
+    system: str | None = None
+    raw: bool = False
+    stop_texts: tuple[str, ...] = ()
+    ignore_eos: bool = False
