@@ -127,7 +127,7 @@ class Settings(LaneSettings, BaseSettings):
     @field_validator("threads", mode="before")
     @classmethod
     def _auto_or_number(cls, threads: object) -> object:
-        if threads == "auto" or str(threads).isdecimal() and int(str(threads)) > 0:
+        if threads == "auto" or (str(threads).isdecimal() and int(str(threads)) > 0):
             return threads
         raise ValueError(f"must be auto or a number from 1, not '{threads}'")
 

@@ -9,9 +9,9 @@ REPLACEMENT = "\ufffd"
 SAFE: dict[int, str | None] = {
     **{code: chr(0x2400 + code) for code in range(0x20)},
     0x7F: "\u2421",
-    **{code: REPLACEMENT for code in range(0x80, 0xA0)},
-    **{code: REPLACEMENT for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-    **{code: REPLACEMENT for code in range(0xD800, 0xE000)},
+    **dict.fromkeys(range(0x80, 0xA0), REPLACEMENT),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), REPLACEMENT),
+    **dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT),
     0x2028: "\n",
     0x2029: "\n",
     ord("\t"): "    ",

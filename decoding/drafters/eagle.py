@@ -70,7 +70,7 @@ class Eagle:
         self,
         head: EagleHead,
         target: Target,
-        tree: EagleTree = EagleTree(),  # noqa: B008 (frozen)
+        tree: EagleTree = EagleTree(),
         verify_cost: Cost | None = None,
         default_gamma: int = 8,
     ) -> None:

@@ -17,7 +17,7 @@ NODE_MARKS: dict[str, str] = {  # by fate; each has a component class of the tre
     TokenFate.REJECTED: "✗",
     TokenFate.DROPPED: "·",
     PRUNED: "○",
-    **{fate: "◆" for fate in OWN_FATES},  # the target's own token, which ends the round
+    **dict.fromkeys(OWN_FATES, "◆"),  # the target's own token, which ends the round
 }
 PRUNED_SHOWN = 2  # of the pruned guesses of one node; the others are counted
 

@@ -153,7 +153,7 @@ def test_without_a_draft_model_the_lane_says_why(family: LoadedModels, strategy:
     alone = dataclasses.replace(
         family,
         draft=None,
-        missing={spec: "no draft model: give one" for spec in ("draft", "drafter")},
+        missing=dict.fromkeys(("draft", "drafter"), "no draft model: give one"),
     )
     lane = Lane(LaneSpec(strategy, strategy), alone)
     info = lane.info(enabled=True)

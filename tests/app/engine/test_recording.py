@@ -59,7 +59,6 @@ def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Re
 
 def same(told: list[Event], turn: RecordedTurn, times: bool) -> None:
     """All that was said, in the same order. Of pieces more may be known afterwards."""
-
     has_pieces = (Prefilled, RoundFinished, Finished)
 
     def bare(event: Event) -> Event:

@@ -51,7 +51,7 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
     store: Store, recorder: Recorder
 ) -> None:
     first, second = turn(0, "Count!", 1.0, 0), turn(1, "And on?", 5.0, 1)
-    ar, draft, medusa = LANES
+    ar, draft, _medusa = LANES
     third = replace(ar, name="ar#2")
     recorder.take(
         [LOADED, *first[:3], LanesChanged((ar, replace(draft, overrides={"gamma": 3}), third))]

@@ -107,7 +107,7 @@ def as_typed(rng: random.Random, text: str) -> str:
 
 def _slip(rng: random.Random, text: str) -> str:
     """`text` with two letters swapped, or one lost or doubled, inside a longer word."""
-    words = [m for m in re.finditer(r"[A-Za-z]{5,}", text)]
+    words = list(re.finditer(r"[A-Za-z]{5,}", text))
     if not words:
         return text
     word = rng.choice(words)
