@@ -24,7 +24,7 @@ from app.models.library import with_demo
 from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
 from app.report.document import settings_report
-from app.strategies.registry import LaneSpec
+from app.strategies.registry import STRATEGIES, LaneSpec
 from app.text.plural import pluralize
 from decoding.errors import InputError
 from decoding.params import with_settings
@@ -62,7 +62,9 @@ def bench(
         contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
         names = list(contestants)
         specs = [spec for spec in settings.lanes if spec.name in names]
-        baseline = next((spec.name for spec in specs if spec.strategy == "ar"), None)
+        baseline = next(
+            (spec.name for spec in specs if STRATEGIES[spec.strategy].is_baseline), None
+        )
         unlike = {spec.name for spec in specs if not _comparable(spec, settings)}
         missing = [spec for spec in settings.lanes if spec.strategy in family.missing]
         for contestant in contestants.values():
@@ -154,7 +156,7 @@ def _comparable(spec: LaneSpec, settings: Settings) -> bool:
     chance."""
     own = with_settings(settings.params, spec.overrides)
     same_length = own.max_new_tokens == settings.max_new_tokens
-    return own.sampling.greedy and same_length and spec.strategy != "drafter"
+    return own.sampling.greedy and same_length and STRATEGIES[spec.strategy].on_target
 
 
 def _speed(answers: Sequence[Answer]) -> float | None:

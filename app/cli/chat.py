@@ -49,7 +49,7 @@ def _not_yet_known(spec: LaneSpec) -> LaneInfo:
     return LaneInfo(
         name=spec.name,
         strategy=spec.strategy,
-        title=STRATEGIES[spec.strategy],
+        title=STRATEGIES[spec.strategy].title,
         available=True,
         reason=None,
         enabled=True,

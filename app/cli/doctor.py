@@ -28,7 +28,6 @@ SHARE = 0.8  # of free memory for weights; caches and a drafter need some, too
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # a parameter, scales included
 DISKS = ("settings", "conversations", "model cache")  # looks that only read; disks may hang
 PATIENCE_SECONDS = 3.0
-DEMO_LANES = "ar,draft,medusa,eagle,eagle1,lookup"
 DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
 
 
@@ -214,10 +213,10 @@ def _cache() -> Finding:
 
 def _demo() -> Finding:
     """It answers in every lane, on the device that models would run on."""
-    from app.config.overrides import parse_strategies
     from app.config.settings import ModelOptions
     from app.engine.lane import Lane
     from app.models.loaded import load_models
+    from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES, LaneSpec
     from decoding.params import Params
     from decoding.tokenizing.stopping import Stop
 
@@ -225,17 +224,26 @@ def _demo() -> Finding:
     ids = family.encode([{"role": "user", "content": DEMO_PROMPT}])
     params = Params(max_new_tokens=DEMO_TOKENS)
     answers = {}
-    for lane in (Lane(spec, family) for spec in parse_strategies(DEMO_LANES)):
+    for strategy in STRATEGIES.values():
+        if not strategy.on_target:
+            continue
+        lane = Lane(LaneSpec(strategy.name, strategy.name), family)
         if not lane.available:
             raise InputError(f"{lane.spec.name}: {lane.reason}; install specchat again")
         lane.start(ids, params, 0, Stop())
         while not lane.finished:
             lane.step(params)
-        answers[lane.spec.name] = lane.ids
-    others = [name for name, said in answers.items() if said != answers["ar"]]
+        answers[strategy.name] = lane.ids
+    baseline = answers[AUTOREGRESSIVE.name]
+    others = [name for name, said in answers.items() if said != baseline]
     if others:
         advice = "this is a bug: please report it with this machine's processor and torch"
-        return Finding("demo", "wrong", f"{', '.join(others)} did not say what ar said", advice)
+        return Finding(
+            "demo",
+            "wrong",
+            f"{', '.join(others)} did not say what {AUTOREGRESSIVE.name} said",
+            advice,
+        )
     found = f"{len(answers)} lanes said the same, on {family.device} in {family.dtype}"
     return Finding("demo", "ok", found)
 

@@ -19,6 +19,9 @@ from app.cli.heads import heads
 from app.cli.models import models
 from app.cli.replay import replay
 from app.cli.terminal import OutputLost, print_output, require_terminal
+from app.strategies.registry import STRATEGIES
+from app.strategies.roles import ROLES
+from app.strategies.settings import SETTINGS
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,11 +45,7 @@ Flags = dict[str, Any]
 # in app.settings, where those of the environment and of config.toml arrive too.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Models", "preset", str, "Named family of models: demo (default), or of config.toml."),
-    ("Models", "target", str, "Folder or hub id of the target."),
-    ("Models", "draft", str, "Folder or hub id of a draft model."),
-    ("Models", "medusa", str, "Folder of Medusa heads; a merged model is the target as well."),
-    ("Models", "eagle", str, "Folder of an EAGLE draft, in any dialect."),
-    ("Models", "eagle1", str, "Folder of an EAGLE-1 or 2 draft, a lane beside it."),
+    *(("Models", role.name, str, role.help) for role in ROLES.values()),
     ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
     ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
     ("Models", "quantize", str, "none, int8 or nf4 (needs a GPU)."),
@@ -56,28 +55,13 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "strategies",
         str,
-        "Lanes: ar,draft,drafter,medusa,eagle,eagle1,lookup; own settings: draft:gamma=2:top-p=0.9",
+        f"Lanes: {','.join(STRATEGIES)}; own settings: draft:gamma=2:top-p=0.9",
     ),
-    (
-        "Strategies",
-        "gamma",
-        str,
-        "Longest draft in tokens, or auto: what pays (default: each strategy's own).",
-    ),
+    *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
-    ("Strategies", "eagle_total_tokens", int, "EAGLE's tree, root included (default: what pays)."),
-    ("Strategies", "eagle_top_k", int, "Branches of EAGLE's tree; 1 is a chain."),
-    ("Strategies", "acceptance", str, "exact, or typical: Medusa's rule, lossy."),
-    ("Strategies", "epsilon", float, "Typical acceptance: 0.09."),
-    ("Strategies", "delta", float, "Typical acceptance: 0.3."),
     ("Sampling", "settings", str, "A preset of settings, such as creative; flags win over it."),
-    ("Sampling", "temperature", float, "0 (default) is greedy."),
-    ("Sampling", "top_p", float, "Nucleus; 1 is off."),
-    ("Sampling", "top_k", int, "The k most likely tokens; 0 is off."),
-    ("Sampling", "min_p", float, "Least share of the most likely token's probability; 0 is off."),
     ("Sampling", "seed", int, "Drawn and reported when absent."),
-    ("Sampling", "max_new_tokens", int, "256 by default."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
     ("Prompt", "system", str, "System message."),

@@ -128,13 +128,13 @@ def _run_lanes(
             continue
         try:
             lane.start(ids, settings.params, answer_seed(seed, index), stop, shared)
-            if lane.spec.strategy != "drafter":
+            if lane.strategy.on_target:
                 shared = shared or lane.prompt
             while not lane.finished:
                 lane.step(settings.params)
         except Exception as error:  # the other lanes go on
             errors[lane.spec.name] = describe(error)
-    base = next((lane for lane in lanes if lane.spec.strategy == "ar"), None)
+    base = next((lane for lane in lanes if lane.strategy.is_baseline), None)
     reference = None
     if base is not None and base.spec.name not in errors:
         reference = Baseline(base, ids, settings.params)

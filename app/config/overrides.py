@@ -4,39 +4,45 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from app.strategies.registry import ACTS_ON, STRATEGIES, LaneSpec, settings_of, unique_name
+from app.strategies.registry import LaneSpec, find_strategy, unique_name
+from app.strategies.settings import SETTINGS
+from app.strategies.strategy import Strategy
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 
-MAX_GAMMA = 64
+
+def _field(name: str) -> Any:
+    setting = SETTINGS[name]
+    return Field(setting.default, ge=setting.least, gt=setting.above, le=setting.most)
 
 
 class LaneSettings(BaseModel):
-    """The run's, or one lane's. `ACTS_ON` names the strategies that have a use for each."""
+    """The run's, or one lane's: a strategy's `settings` are those that act on it."""
 
     gamma: int | Literal["auto"] | None = None
-    eagle_total_tokens: int | None = Field(None, ge=2, le=1024)
-    eagle_top_k: int | None = Field(None, ge=1, le=64)
+    eagle_total_tokens: int | None = _field("eagle_total_tokens")
+    eagle_top_k: int | None = _field("eagle_top_k")
     acceptance: Literal["exact", "typical"] = "exact"
-    epsilon: float = Field(0.09, gt=0.0, le=1.0)
-    delta: float = Field(0.3, gt=0.0, le=1.0)
-    temperature: float = Field(0.0, ge=0.0, allow_inf_nan=False)
-    top_p: float = Field(1.0, gt=0.0, le=1.0)
-    top_k: int = Field(0, ge=0)
-    min_p: float = Field(0.0, ge=0.0, le=1.0)
-    max_new_tokens: int = Field(256, ge=1)
+    epsilon: float = _field("epsilon")
+    delta: float = _field("delta")
+    temperature: FiniteFloat = _field("temperature")
+    top_p: float = _field("top_p")
+    top_k: int = _field("top_k")
+    min_p: float = _field("min_p")
+    max_new_tokens: int = _field("max_new_tokens")
 
     @field_validator("gamma", mode="before")
     @classmethod
     def _auto_or_length(cls, gamma: object) -> object:
         if gamma is None or gamma == "auto":
             return gamma
-        if str(gamma).isdecimal() and int(str(gamma)) <= MAX_GAMMA:
+        most = SETTINGS["gamma"].most or 0
+        if str(gamma).isdecimal() and int(str(gamma)) <= most:
             return int(str(gamma))
-        raise ValueError(f"must be auto or a whole number from 0 to {MAX_GAMMA}, not '{gamma}'")
+        raise ValueError(f"must be auto or a whole number from 0 to {most}, not '{gamma}'")
 
     @property
     def params(self) -> Params:
@@ -53,7 +59,7 @@ class LaneSettings(BaseModel):
         )
 
 
-assert LaneSettings.model_fields.keys() == ACTS_ON.keys()
+assert LaneSettings.model_fields.keys() == SETTINGS.keys()
 
 
 def complaint(error: ErrorDetails) -> str:
@@ -71,31 +77,26 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
     for item in text.split(","):
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
-        if strategy not in STRATEGIES:
-            what = (
-                f"unknown strategy '{strategy}'" if strategy else f"an empty strategy in '{text}'"
-            )
-            raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
+        found = find_strategy(strategy)
         try:
-            overrides = _parse_overrides(strategy, own)
+            overrides = _parse_overrides(found, own)
         except InputError as error:
             raise InputError(f"strategy '{written}': {error}") from error
-        lanes.append(
-            LaneSpec(strategy, unique_name(written, [lane.name for lane in lanes]), overrides)
-        )
+        name = unique_name(":".join((found.name, *own)), [lane.name for lane in lanes])
+        lanes.append(LaneSpec(found.name, name, overrides))
     return tuple(lanes)
 
 
-def _parse_overrides(strategy: str, own: list[str]) -> dict[str, Any]:
+def _parse_overrides(strategy: Strategy, own: list[str]) -> dict[str, Any]:
     """Values by name from ["gamma=2", "top-p=0.9"]."""
     overrides: dict[str, Any] = {}
     for setting in own:
         written, _, value = setting.partition("=")
         name = written.strip().replace("-", "_")
-        if strategy not in ACTS_ON.get(name, ()):
-            what = f"{written} does nothing there" if name in ACTS_ON else "unknown setting"
-            what += "" if name in ACTS_ON else f" '{written}'"
-            raise InputError(f"{what}; its own may be {', '.join(settings_of(strategy))}")
+        if name not in strategy.settings:
+            known = name in SETTINGS
+            what = f"{written} does nothing there" if known else f"unknown setting '{written}'"
+            raise InputError(f"{what}; its own may be {', '.join(strategy.settings)}")
         if name in overrides:
             raise InputError(f"{name} is given twice")
         try:

@@ -25,6 +25,7 @@ from pydantic_settings import (
 from app.config.overrides import LaneSettings, complaint, parse_strategies
 from app.config.presets import Presets
 from app.strategies.registry import DEFAULT_STRATEGIES, LaneSpec
+from app.strategies.roles import ROLES
 from decoding.errors import InputError
 
 
@@ -50,9 +51,6 @@ def config_file() -> Path:
     return platformdirs.user_config_path("specchat") / "config.toml"
 
 
-MODEL_ROLES = ("target", "draft", "medusa", "eagle", "eagle1")
-
-
 class FamilyEntry(BaseModel):
     """A family of the user's own: [families.NAME] in config.toml."""
 
@@ -66,7 +64,7 @@ class FamilyEntry(BaseModel):
 
     @property
     def places(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in MODEL_ROLES if getattr(self, name)}
+        return {name: getattr(self, name) for name in ROLES if getattr(self, name)}
 
 
 class Settings(LaneSettings, BaseSettings):
@@ -143,7 +141,7 @@ class Settings(LaneSettings, BaseSettings):
             raise ValueError("must not be empty text")
         return texts
 
-    @field_validator("target", "draft", "medusa", "eagle", "eagle1", "system", "stop")
+    @field_validator(*ROLES, "system", "stop")
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -168,7 +166,7 @@ class Settings(LaneSettings, BaseSettings):
     @property
     def models(self) -> ModelOptions:
         """What is named, and where no target is, the rest of the preset's family."""
-        named = {name: getattr(self, name) for name in MODEL_ROLES if getattr(self, name)}
+        named = {name: getattr(self, name) for name in ROLES if getattr(self, name)}
         family = self.families.get(self.preset) if self.target is None else None
         return self._options({**(family.places if family else {}), **named})
 

@@ -10,6 +10,7 @@ import torch
 
 from app.engine.lane import Lane
 from app.report.document import Answer
+from app.strategies.registry import STRATEGIES
 from decoding.params import Params, SamplingParams, with_settings
 
 
@@ -23,7 +24,8 @@ class Baseline:
     def compare(self, lane: Answer) -> dict[str, Any]:
         """As `compare`, where it is defined: both greedy, and no draft model alone, which is
         another model."""
-        if lane.spec.strategy == "drafter" or not (self._greedy(lane) and self._greedy(self._lane)):
+        on_target = STRATEGIES[lane.spec.strategy].on_target
+        if not (on_target and self._greedy(lane) and self._greedy(self._lane)):
             return {}
         return compare(lane, self._lane, self._prompt)
 
@@ -38,7 +40,7 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
     drawn alike.)"""
     if own.sampling.greedy:
         return SamplingParams()  # whatever else is set
-    alone = lane.spec.strategy != "draft" and own.acceptance == "exact"
+    alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
     return own.sampling if alone and lane.family.target.dtype == torch.float32 else None
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from app.strategies.strategy import DEFAULT_TREE
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenProbs
 
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
-DEFAULT_TREE = "default"  # the one that a lane begins with
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class LaneInfo:
     """A lane as the screen shows it. `default_gamma` is 0 for strategies that do not draft."""
 
     name: str  # unique: "draft", or "draft:gamma=2"
-    strategy: str  # ar | draft | drafter | lookup | ...
+    strategy: str  # a name in the registry
     title: str  # "Autoregressive", "Draft model", ...
     available: bool
     reason: str | None  # why it cannot run and what would make it run, one line

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
-from app.engine.events import DEFAULT_TREE, LaneInfo
+from app.engine.events import LaneInfo
 from app.models.loaded import LoadedModels
 from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.strategy import DEFAULT_TREE, NamedTree
 from decoding.decoder import Decoder, FinishReason
-from decoding.drafters.base import Drafter
-from decoding.drafters.draft_model import DraftModel
-from decoding.drafters.eagle import Eagle, EagleTree
-from decoding.drafters.lookup import Lookup
-from decoding.drafters.medusa import Medusa
+from decoding.drafters.base import TreeDrafter
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
 from decoding.probes import probe_first_token
@@ -23,9 +21,6 @@ from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
-from decoding.trees.static import NAMED_TREES, Choices
-
-CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
 
 class Lane:
@@ -34,6 +29,7 @@ class Lane:
 
     def __init__(self, spec: LaneSpec, family: LoadedModels) -> None:
         self.spec = spec
+        self.strategy = STRATEGIES[spec.strategy]
         self.family = family
         self.reason = family.missing.get(spec.strategy)
         self.default_gamma = 0
@@ -45,16 +41,14 @@ class Lane:
         self._stop = Stop()
         self._detokenizer = Detokenizer(family.decode)
         self._shown = ""  # the pieces handed out so far
-        self._trees: dict[str, Choices] = {}
+        self._trees: Mapping[str, NamedTree] = {}
         self.tree = DEFAULT_TREE
         if self.available:
             self._decoder = self._make_decoder()
             if self._decoder.drafter is not None:
                 self.default_gamma = self._decoder.drafter.default_gamma
-            if spec.strategy == "medusa":
-                self._trees = {DEFAULT_TREE: family.choices, **NAMED_TREES}
-            elif spec.strategy in family.eagles:
-                self._trees = {DEFAULT_TREE: family.eagle_choices, "dynamic": (), **NAMED_TREES}
+            if self.strategy.trees is not None:
+                self._trees = self.strategy.trees(family)
 
     @property
     def available(self) -> bool:
@@ -89,7 +83,7 @@ class Lane:
 
     @property
     def target_passes(self) -> int:
-        return 0 if self.spec.strategy == "drafter" else self.stats.passes
+        return self.stats.passes if self.strategy.on_target else 0
 
     @property
     def cache_bytes(self) -> int:
@@ -104,16 +98,15 @@ class Lane:
             reason=self.reason,
             enabled=enabled,
             default_gamma=self.default_gamma,
-            note=self.family.notes.get(self.spec.strategy),
+            note=self.family.notes.get(self.strategy.role or ""),
             trees=self.trees,
             overrides=self.spec.overrides,
         )
 
     def _title(self) -> str:
-        eagle = self.family.eagles.get(self.spec.strategy)
-        if eagle is None:
-            return STRATEGIES[self.spec.strategy]
-        return "EAGLE-3" if eagle.config.version == "eagle3" else "EAGLE-1"
+        if self.strategy.title_of is None or not self.available:
+            return self.strategy.title
+        return self.strategy.title_of(self.family)
 
     def start(
         self,
@@ -129,7 +122,7 @@ class Lane:
         self.ids, self.rounds, self.stats, self._shown = [], [], Stats(), ""
         self._stop = stop
         self._detokenizer = Detokenizer(self.family.decode)
-        if self.spec.strategy == "drafter":
+        if not self.strategy.on_target:
             shared = None
         begun = time.perf_counter()
         params = self.own(params)
@@ -159,12 +152,10 @@ class Lane:
         self._decoder.record_probabilities = watched
 
     def set_tree(self, name: str) -> None:
-        """Another tree for Medusa or EAGLE, from the next round on."""
-        drafter = self._decoder.drafter
+        """Another tree for its drafts, from the next round on."""
         if name != self.tree:
             self.tree = name
-            if isinstance(drafter, Medusa | Eagle):
-                drafter.set_choices(self._trees[name])
+            cast(TreeDrafter, self._decoder.drafter).set_choices(self._trees[name].choices)
 
     def step(self, params: Params) -> Round:
         record = self._decoder.step(self.own(params))
@@ -216,40 +207,23 @@ class Lane:
 
     @property
     def trees(self) -> dict[str, int]:
-        heads = self.family.medusa if self.spec.strategy == "medusa" else None
-        most = heads.count if heads else self.default_gamma
-        return {tree: min(most, max(map(len, c), default=most)) for tree, c in self._trees.items()}
+        """Those to choose from by name, and their longest paths."""
+        return {name: tree.depth for name, tree in self._trees.items()}
 
     def own(self, params: Params) -> Params:
         """The run's settings as this lane has them."""
         params = with_settings(params, self.spec.overrides)
-        if self.spec.strategy != "medusa":  # the lossy rule is Medusa's
+        if not self.strategy.typical:
             params = replace(params, acceptance="exact")
         return params
 
     def _make_decoder(self) -> Decoder:
-        family = self.family
-        drafter: Drafter | None = None
-        if self.spec.strategy == "drafter":
-            assert family.draft is not None
-            return Decoder(family.draft)
-        if self.spec.strategy == "draft":
-            assert family.draft is not None
-            drafter = DraftModel(family.draft, family.target.vocab_size)
-        elif self.spec.strategy == "medusa":
-            assert family.medusa is not None
-            drafter = Medusa(family.medusa, family.choices)
-        elif self.spec.strategy in family.eagles:
-            head = family.eagles[self.spec.strategy]
-            # The peers' tree on a GPU, where verifying costs little; elsewhere what pays.
-            on_gpu = family.target.device.type == "cuda"
-            tree = EagleTree() if on_gpu else EagleTree(None, CPU_TOP_K)
-            tree = replace(tree, choices=family.eagle_choices)
-            cost = None if on_gpu else family.verify_cost
-            drafter = Eagle(head, family.target, tree, cost)
-        elif self.spec.strategy == "lookup":
-            drafter = Lookup(family.target.device)
-        return Decoder(family.target, drafter, lambda: family.quick_cost)
+        family, build = self.family, self.strategy.build
+        if not self.strategy.on_target:
+            return Decoder(family.drafters["draft"])
+        return Decoder(
+            family.target, None if build is None else build(family), lambda: family.quick_cost
+        )
 
 
 def answer_seed(seed: int, run: int, use: str = "") -> int:

@@ -14,14 +14,9 @@ from app.models.loaded import LoadedModels
 
 def weights(family: LoadedModels) -> dict[str, int]:
     """Bytes by model; what a drafter takes from the target is the target's."""
-    found = {"target": family.target.model.get_memory_footprint()}
-    if family.draft is not None:
-        found["draft"] = family.draft.model.get_memory_footprint()
-    if family.medusa is not None:
-        found["medusa"] = family.medusa.nbytes
-    for strategy, head in family.eagles.items():
-        found[strategy] = sum(tensor.nbytes for tensor in (*head.parameters(), *head.buffers()))
-    return found
+    return {
+        role: model.nbytes for role, model in {"target": family.target, **family.drafters}.items()
+    }
 
 
 def memory(family: LoadedModels, lanes: Sequence[Lane]) -> Memory:

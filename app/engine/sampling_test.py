@@ -12,7 +12,7 @@ import torch
 
 from app.engine.events import ContinuationCount, SamplingTest
 from app.engine.lane import Lane, answer_seed
-from app.strategies.registry import LaneSpec
+from app.strategies.registry import AUTOREGRESSIVE, LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt
@@ -48,7 +48,7 @@ def compare_with_target(
     Raises InputError where there is nothing to compare.
     """
     family, spec = lane.family, lane.spec
-    if spec.strategy == "drafter":
+    if not lane.strategy.on_target:
         raise InputError("it is the draft model alone: another model, that proves nothing")
     room = family.context + 1 - len(place.ids)
     if room < 1:
@@ -60,7 +60,9 @@ def compare_with_target(
     mine = Lane(replace(spec, overrides={}), family)  # its settings are in `params` already
     if place.tree is not None:
         mine.set_tree(place.tree)
-    plain = _Side(Lane(LaneSpec("ar", "plain"), family), place, params, tokens, cancelled)
+    plain = _Side(
+        Lane(LaneSpec(AUTOREGRESSIVE.name, "plain"), family), place, params, tokens, cancelled
+    )
     sides = (_Side(mine, place, params, tokens, cancelled), plain)
     result = SamplingTest(
         lane=spec.name,

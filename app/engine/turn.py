@@ -49,7 +49,7 @@ class TurnRunner:
         self._prompt_ids, self._seed, self._run = prompt_ids, seed, run
         self._stop, self._emit, self._cancelled = stop, emit, cancelled
         self._shared: PrefilledPrompt | None = None
-        self._baseline = next((t for t in self._turns if t.lane.spec.strategy == "ar"), None)
+        self._baseline = next((t for t in self._turns if t.lane.strategy.is_baseline), None)
 
     def due(self, schedule: Schedule, enabled: Callable[[str], bool]) -> LaneTurn | None:
         """The lane whose round is next, None when all have ended. fair: one after the other, so
@@ -98,7 +98,7 @@ class TurnRunner:
         first = lane.start(
             self._prompt_ids, params, seed, self._stop, self._shared, self._cancelled
         )
-        if self._shared is None and lane.spec.strategy != "drafter":
+        if self._shared is None and lane.strategy.on_target:
             self._shared = lane.prompt
         turn.started = True
         turn.rules.add(rule(lane, lane.own(params)))
@@ -154,7 +154,7 @@ class TurnRunner:
         """Whether the lane said what the autoregressive one said, where that is defined: both ended
         by themselves, and one rule chose all their tokens."""
         base = self._baseline
-        if base is None or turn.lane.spec.strategy in ("ar", "drafter"):
+        if base is None or not turn.lane.strategy.drafts:
             return {}
         if any(t.reason not in ("stop", "length") for t in (base, turn)):
             return {}

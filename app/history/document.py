@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from app.engine.events import Finished, Prefilled, RoundFinished
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
-from app.strategies.registry import LaneSpec
+from app.strategies.registry import STRATEGIES, LaneSpec
 from decoding.params import flat
 from decoding.round import Round, TokenProbs
 
@@ -92,7 +92,8 @@ class _Recorded:
     """The comparison as it was seen; implements `app.report.document.Reference`."""
 
     def __init__(self, turn: RecordedTurn) -> None:
-        ar = next((lane for lane in turn.lanes.values() if lane.info.strategy == "ar"), None)
+        lanes = turn.lanes.values()
+        ar = next((e for e in lanes if STRATEGIES[e.info.strategy].is_baseline), None)
         self.speed = ar.stats.tokens_per_second if ar else None
         self._ends = {name: lane.end for name, lane in turn.lanes.items()}
 

@@ -27,6 +27,7 @@ from app.engine.events import (
 )
 from app.history.recording import NO_FIGURES, Recording
 from app.report.document import envelope
+from app.strategies.registry import find_strategy
 from decoding.errors import InputError
 
 LOG_VERSION = 1
@@ -68,8 +69,12 @@ def _line(name: str, value: bytes) -> bytes:
 
 
 def read_event(name: str, value: dict[str, Any]) -> Event:
-    """Raises pydantic's ValidationError."""
-    more = {"figures": NO_FIGURES} if name == "round" else {}
+    """Raises pydantic's ValidationError, InputError for a strategy that there is none of."""
+    more: dict[str, Any] = {"figures": NO_FIGURES} if name == "round" else {}
+    if name == "loaded":  # strategies may have had other names
+        more["lanes"] = [
+            {**lane, "strategy": find_strategy(lane["strategy"]).name} for lane in value["lanes"]
+        ]
     event: Event = _CODECS[name].validate_python({**value, **more})
     return event
 

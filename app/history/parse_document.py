@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from app.engine.events import DEFAULT_TREE
 from app.history.document import REPLAY_VERSION
 from app.history.log import is_log, read_event, read_log
 from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
+from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
 from decoding.params import SamplingParams
 from decoding.round import TokenFate

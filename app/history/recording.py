@@ -21,7 +21,7 @@ from app.engine.events import (
     Timed,
 )
 from app.engine.metrics import figures
-from app.strategies.registry import LaneSpec
+from app.strategies.registry import STRATEGIES, LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
@@ -84,7 +84,7 @@ class LaneRecord:
 
     @property
     def target_passes(self) -> int:
-        return 0 if self.info.strategy == "drafter" else len(self.steps)
+        return len(self.steps) if STRATEGIES[self.info.strategy].on_target else 0
 
     @property
     def ttft_seconds(self) -> float:
@@ -139,8 +139,9 @@ class Tally:
     def __init__(self, turn: RecordedTurn) -> None:
         self._lanes = turn.lanes
         self._sums = {name: Stats() for name in turn.lanes}
-        ar = (name for name, lane in turn.lanes.items() if lane.info.strategy == "ar")
-        self._baseline = next(ar, None)
+        lanes = turn.lanes.items()
+        plain = (name for name, lane in lanes if STRATEGIES[lane.info.strategy].is_baseline)
+        self._baseline = next(plain, None)
 
     def pluralize(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
@@ -152,7 +153,8 @@ class Tally:
 
     def _figures(self, name: str) -> Metrics:
         sums = self._sums[name]
-        passes = 0 if self._lanes[name].info.strategy == "drafter" else sums.passes
+        on_target = STRATEGIES[self._lanes[name].info.strategy].on_target
+        passes = sums.passes if on_target else 0
         base = self._sums[self._baseline] if self._baseline else None
         return figures(sums, 1 + sums.emitted, passes, base)
 

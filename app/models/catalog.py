@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from app.config.settings import ModelOptions
 from app.models.hub import hub_id, shown_as
+from app.strategies.registry import STRATEGIES
 from decoding.checkpoints.dialects import detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
@@ -153,15 +154,12 @@ def _fits(found: CheckpointInfo, kind: str, target: CheckpointInfo) -> bool:
 def parts(options: ModelOptions) -> list[Part]:
     """For each strategy that needs something: what it has, or the command that makes it."""
     target = hub_id(str(options.target)) or options.target
-    heads = "specchat heads convert {} --target {} --out DIR, then specchat heads train"
-    advice = {
-        "draft": "--draft DIR|ID with a smaller model of the same tokenizer",
-        "medusa": heads.format("medusa", target),
-        "eagle": heads.format("eagle3", target),
-        "eagle1": heads.format("eagle1", target),
-    }
-    places = {name: getattr(options, name) for name in advice}
-    return [Part(name, place, "" if place else advice[name]) for name, place in places.items()]
+    advice = {each.role: each.advice for each in STRATEGIES.values() if each.role}
+    return [
+        Part(role, place, "" if place else what.format(target=target))
+        for role, what in advice.items()
+        for place in (getattr(options, role),)
+    ]
 
 
 def folder_of(text: str) -> CheckpointInfo:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from app.config.settings import MODEL_ROLES, ModelOptions, Settings
+from app.config.settings import ModelOptions, Settings
 from app.models.assets import assets
 from app.models.hub import shown_as
+from app.strategies.roles import ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +21,12 @@ class ModelLibrary:
 
 def demo() -> ModelOptions:
     """The family that comes with the package, as far as it is there."""
-
-    def folder(name: str) -> str | None:
-        place = assets() / "demo" / name
-        return str(place) if place.is_dir() else None
-
-    return ModelOptions(
-        str(assets() / "demo" / "target"),
-        folder("draft"),
-        folder("medusa"),
-        folder("eagle3"),
-        folder("eagle1"),
-    )
+    options = {
+        name: str(folder)
+        for name, role in ROLES.items()
+        if (folder := assets() / "demo" / role.demo).is_dir() or name == "target"
+    }
+    return replace(ModelOptions(), **options)  # type: ignore[arg-type]
 
 
 def title_of(target: str) -> str:
@@ -43,7 +38,7 @@ def with_demo(options: ModelOptions) -> ModelOptions:
     """`options` with the demo's models where no target is named."""
     if options.target is not None:
         return options
-    family, named = demo(), {name: getattr(options, name) for name in MODEL_ROLES}
+    family, named = demo(), {name: getattr(options, name) for name in ROLES}
     places = {name: place or getattr(family, name) for name, place in named.items()}
     return replace(options, **places)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from app.models.loading import (
 )
 from app.models.threads import choose_threads
 from app.strategies.registry import STRATEGIES
+from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
@@ -50,12 +51,12 @@ class LoadedModels:
     tokenizer: PreTrainedTokenizerBase
     threads: int
     options: ModelOptions  # where the rest is
-    draft: Target | None = None
-    medusa: MedusaHeads | None = None
-    choices: Choices = ()
-    eagles: dict[str, EagleHead] = field(default_factory=dict)  # by strategy
+    drafters: dict[str, Any] = field(
+        default_factory=dict
+    )  # by role: Target, MedusaHeads, EagleHead
+    medusa_choices: Choices = ()
     eagle_choices: Choices = ()
-    notes: dict[str, str] = field(default_factory=dict)  # by strategy: how its checkpoint was read
+    notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
     missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # processors that the model's generation_config asks for
     eos: frozenset[int] = field(default_factory=frozenset)
@@ -79,6 +80,10 @@ class LoadedModels:
         """Many ask, and on a slow machine finding out takes seconds."""
         long_enough = self.context >= PROMPT + SIZES[-1]
         return long_enough and pass_seconds(self.target, 1) <= QUICK_PASS
+
+    @property
+    def on_gpu(self) -> bool:
+        return self.target.device.type == "cuda"
 
     @property
     def device(self) -> str:
@@ -158,7 +163,7 @@ def load_models(
         tokenizer,
         threads,
         options,
-        choices=choices,
+        medusa_choices=choices,
         eagle_choices=eagle_choices,
         ignored=ignored,
         eos=eos,
@@ -170,85 +175,77 @@ def load_models(
 
 
 def load_drafter(family: LoadedModels, strategy: str, progress: Progress) -> None:
-    """Load what drafts in a strategy, if that is not there yet; where no place was given, `missing`
-    says so. Raises InputError with the line for the user."""
+    """Load what drafts in a strategy, if that is not there yet; where nothing was named for it,
+    `missing` says so. Raises InputError with the line for the user."""
     if not needs_loading(family, strategy):
         return
-    options = family.options
-    if strategy in ("draft", "drafter"):
-        if options.draft is None:
-            family.missing[strategy] = "no draft model: give one with --draft"
-            return
-        progress(f"draft model {shown_as(options.draft)}", 0.8)
-        family.draft = _load_draft(options.draft, options, family.tokenizer, family.target)
-    elif strategy == "medusa":
-        if options.medusa is None:
-            family.missing[strategy] = "no Medusa heads: --medusa DIR, or make some: specchat heads"
-            return
-        progress(f"Medusa heads {shown_as(options.medusa)}", 0.85)
-        _load_medusa(family, Path(options.medusa).expanduser())
-    else:
-        place = options.eagle if strategy == "eagle" else options.eagle1
-        if place is None:
-            family.missing[strategy] = (
-                f"no EAGLE draft: --{strategy} DIR, or make one: specchat heads"
-            )
-            return
-        progress(f"EAGLE draft {shown_as(place)}", 0.9)
-        _load_eagle(family, strategy, Path(place).expanduser())
+    role = STRATEGIES[strategy].role
+    assert role is not None
+    source = getattr(family.options, role)
+    if source is None:
+        family.missing[strategy] = STRATEGIES[strategy].missing
+        return
+    progress(f"{ROLES[role].title} {shown_as(source)}", 0.8)
+    family.drafters[role] = _LOADERS[role](family, source, role)
 
 
 def needs_loading(family: LoadedModels, strategy: str) -> bool:
     """It drafts with something that is neither there nor known to be missing."""
-    if strategy in family.missing or strategy in ("ar", "lookup"):
-        return False
-    there = {
-        "draft": family.draft,
-        "drafter": family.draft,
-        "medusa": family.medusa,
-        **family.eagles,
-    }
-    return there.get(strategy) is None
+    role = STRATEGIES[strategy].role
+    return role is not None and role not in family.drafters and strategy not in family.missing
 
 
-def _load_medusa(family: LoadedModels, folder: Path) -> None:
+def _load_draft(family: LoadedModels, source: str, role: str) -> Target:
+    draft_tokenizer = load_tokenizer(source, family.options)
+    difference = first_difference(family.tokenizer, draft_tokenizer)
+    if difference:
+        raise InputError(
+            f"the draft {source} speaks another vocabulary than the target: {difference}; "
+            "use a draft model with the target's tokenizer"
+        )
+    draft = Target(load_model(source, family.options))
+    if draft.vocab_size < len(family.tokenizer):
+        raise InputError(
+            f"the draft {source} has {draft.vocab_size} logits for {len(family.tokenizer)} tokens"
+        )
+    return draft
+
+
+def _load_medusa(family: LoadedModels, source: str, role: str) -> MedusaHeads:
     target = family.target
-    family.medusa = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
-    family.choices = family.choices or default_choices(family.medusa, target, family.verify_cost)
+    folder = Path(source).expanduser()
+    heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
+    family.medusa_choices = family.medusa_choices or default_choices(
+        heads, target, family.verify_cost
+    )
+    return heads
 
 
-def _load_eagle(family: LoadedModels, strategy: str, folder: Path) -> None:
+def _load_eagle(family: LoadedModels, source: str, role: str) -> EagleHead:
     target = family.target
+    folder = Path(source).expanduser()
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config
-    if strategy == "eagle1" and config.version != "eagle1":
+    if role == "eagle1" and config.version != "eagle1":
         raise InputError(f"--eagle1 {folder} is an EAGLE-3 draft: give it with --eagle")
-    family.eagles[strategy] = head_on(weights, target)
+    head = head_on(weights, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:
         target.capture_layers(config.aux_layers)
     facts = (f"dialect {weights.dialect}", *weights.notes)
     if config.aux_layers:
         facts = (*facts, f"reads the inputs of layers {', '.join(map(str, config.aux_layers))}")
-    family.notes[strategy] = "; ".join(facts)
+    family.notes[role] = "; ".join(facts)
+    return head
 
 
-def _load_draft(
-    place: str, options: ModelOptions, tokenizer: PreTrainedTokenizerBase, target: Target
-) -> Target:
-    draft_tokenizer = load_tokenizer(place, options)
-    difference = first_difference(tokenizer, draft_tokenizer)
-    if difference:
-        raise InputError(
-            f"the draft {place} speaks another vocabulary than the target: {difference}; "
-            "use a draft model with the target's tokenizer"
-        )
-    draft = Target(load_model(place, options))
-    if draft.vocab_size < len(tokenizer):
-        raise InputError(
-            f"the draft {place} has {draft.vocab_size} logits for {len(tokenizer)} tokens"
-        )
-    return draft
+_LOADERS: Mapping[str, Callable[[LoadedModels, str, str], Any]] = {
+    "draft": _load_draft,
+    "medusa": _load_medusa,
+    "eagle": _load_eagle,
+    "eagle1": _load_eagle,
+}
+assert _LOADERS.keys() == ROLES.keys() - {"target"}
 
 
 def _ids(encoded: Any) -> list[int]:

@@ -1,60 +1,198 @@
-"""The strategies, the settings that act on each of them, and what a lane is asked to be."""
+"""All strategies. To add one: its drafter in `decoding.drafters`, and a record here."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from app.engine.events import DEFAULT_TREE
+from app.strategies.settings import SAMPLING
+from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, NamedTree, Strategy
+from decoding.errors import InputError
 
-STRATEGIES = {
-    "ar": "Autoregressive",
-    "draft": "Draft model",
-    "drafter": "Draft alone",
-    "medusa": "Medusa",
-    "eagle": "EAGLE",
-    "eagle1": "EAGLE-1",
-    "lookup": "Prompt lookup",
-}
-WHAT = {
-    "ar": "The target alone, token by token: what the others are compared with",
-    "draft": "A smaller model drafts a chain",
-    "drafter": "The draft model alone answers: another text, its own speed",
-    "medusa": "Heads on the target guess the next tokens, a tree of guesses",
-    "eagle": "A layer on the target's own states drafts a tree",
-    "eagle1": "An EAGLE-1 or 2 draft, beside EAGLE-3",
-    "lookup": "Drafts what followed the same words before: no model at all",
+if TYPE_CHECKING:
+    from app.models.loaded import LoadedModels
+    from decoding.drafters.base import Drafter
+    from decoding.trees.static import Choices
+
+CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
+
+AUTOREGRESSIVE = Strategy(
+    name="ar",
+    title="Autoregressive",
+    summary="The target alone, token by token: what the others are compared with",
+    settings=SAMPLING,
+)
+
+
+def _build_draft_model(models: LoadedModels) -> Drafter:
+    from decoding.drafters.draft_model import DraftModel
+
+    return DraftModel(models.drafters["draft"], models.target.vocab_size)
+
+
+DRAFT_MODEL = Strategy(
+    name="draft",
+    title="Draft model",
+    summary="A smaller model drafts a chain",
+    settings=("gamma", *SAMPLING),
+    role="draft",
+    missing="no draft model: give one with --draft",
+    advice="--draft DIR|ID with a smaller model of the same tokenizer",
+    build=_build_draft_model,
+    proposed_by="the draft model, token {depth} of {length} in its draft",
+    samples_drafts=True,
+)
+
+DRAFT_ONLY = Strategy(
+    name="draft-only",
+    title="Draft alone",
+    summary="The draft model alone answers: another text, its own speed",
+    explanation="the draft model answers by itself, another text: how fast it would be without a "
+    "target. The p and the entropy of its tokens are its own.",
+    settings=SAMPLING,
+    role="draft",
+    missing=DRAFT_MODEL.missing,
+    advice=DRAFT_MODEL.advice,
+    on_target=False,
+)
+
+
+def _build_medusa(models: LoadedModels) -> Drafter:
+    from decoding.drafters.medusa import Medusa
+
+    return Medusa(models.drafters["medusa"], models.medusa_choices)
+
+
+def _medusa_trees(models: LoadedModels) -> Mapping[str, NamedTree]:
+    from decoding.trees.static import NAMED_TREES
+
+    trees = {DEFAULT_TREE: models.medusa_choices, **NAMED_TREES}
+    return _with_depths(trees, models.drafters["medusa"].count)
+
+
+MEDUSA = Strategy(
+    name="medusa",
+    title="Medusa",
+    summary="Heads on the target guess the next tokens, a tree of guesses",
+    explanation="heads on the target guess the tokens behind the next one, each several; the "
+    "guesses form a tree that one target pass tests.",
+    settings=("gamma", *SAMPLING, "acceptance", "epsilon", "delta"),
+    role="medusa",
+    missing="no Medusa heads: --medusa DIR, or make some: specchat heads",
+    advice="specchat heads convert medusa --target {target} --out DIR, then specchat heads train",
+    build=_build_medusa,
+    trees=_medusa_trees,
+    proposed_by="Medusa head {depth}",
+    typical=True,
+    one_pass=True,
+)
+
+
+def _build_eagle(role: str, models: LoadedModels) -> Drafter:
+    from decoding.drafters.eagle import Eagle, EagleTree
+
+    # The peers' tree on a GPU, where verifying costs little; elsewhere what pays.
+    tree = EagleTree() if models.on_gpu else EagleTree(None, CPU_TOP_K)
+    tree = replace(tree, choices=models.eagle_choices)
+    cost = None if models.on_gpu else models.verify_cost
+    return Eagle(models.drafters[role], models.target, tree, cost)
+
+
+def _eagle_trees(models: LoadedModels) -> Mapping[str, NamedTree]:
+    from decoding.drafters.eagle import DEFAULT_GAMMA
+    from decoding.trees.static import NAMED_TREES
+
+    trees = {DEFAULT_TREE: models.eagle_choices, DYNAMIC_TREE: (), **NAMED_TREES}
+    return _with_depths(trees, DEFAULT_GAMMA)
+
+
+def _eagle_title(role: str, models: LoadedModels) -> str:
+    return "EAGLE-3" if models.drafters[role].config.version == "eagle3" else "EAGLE-1"
+
+
+EAGLE = Strategy(
+    name="eagle",
+    title="EAGLE",
+    summary="A layer on the target's own states drafts a tree",
+    explanation="one layer on the target's own states drafts a tree, level by level, and the "
+    "target tests its likeliest part. γ is the tree's depth.",
+    settings=("gamma", *SAMPLING, "eagle_total_tokens", "eagle_top_k"),
+    role="eagle",
+    missing="no EAGLE draft: --eagle DIR, or make one: specchat heads",
+    advice="specchat heads convert eagle3 --target {target} --out DIR, then specchat heads train",
+    build=partial(_build_eagle, "eagle"),
+    trees=_eagle_trees,
+    title_of=partial(_eagle_title, "eagle"),
+    proposed_by="{title}, level {depth}",
+)
+
+EAGLE_1 = Strategy(
+    name="eagle1",
+    title="EAGLE-1",
+    summary="An EAGLE-1 or 2 draft, beside EAGLE-3",
+    settings=EAGLE.settings,
+    role="eagle1",
+    missing="no EAGLE draft: --eagle1 DIR, or make one: specchat heads",
+    advice="specchat heads convert eagle1 --target {target} --out DIR, then specchat heads train",
+    build=partial(_build_eagle, "eagle1"),
+    trees=_eagle_trees,
+    title_of=partial(_eagle_title, "eagle1"),
+    proposed_by=EAGLE.proposed_by,
+)
+
+
+def _build_lookup(models: LoadedModels) -> Drafter:
+    from decoding.drafters.lookup import Lookup
+
+    return Lookup(models.target.device)
+
+
+LOOKUP = Strategy(
+    name="lookup",
+    title="Prompt lookup",
+    summary="Drafts what followed the same words before: no model at all",
+    settings=("gamma", *SAMPLING),
+    build=_build_lookup,
+    proposed_by="copied by lookup, token {depth} of {length} in its draft",
+)
+
+STRATEGIES: Mapping[str, Strategy] = {
+    strategy.name: strategy
+    for strategy in (
+        AUTOREGRESSIVE,
+        DRAFT_MODEL,
+        DRAFT_ONLY,
+        MEDUSA,
+        EAGLE,
+        EAGLE_1,
+        LOOKUP,
+    )
 }
 DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
-MEDUSA = ("medusa",)
-EAGLE = ("eagle", "eagle1")
-DRAFTING = ("draft", *MEDUSA, *EAGLE, "lookup")
-ALL = tuple(STRATEGIES)
-
-# The settings that a lane may have of its own, and the strategies that each of them acts on.
-ACTS_ON: Mapping[str, tuple[str, ...]] = {
-    "gamma": DRAFTING,
-    "temperature": ALL,
-    "top_p": ALL,
-    "top_k": ALL,
-    "min_p": ALL,
-    "max_new_tokens": ALL,
-    "eagle_total_tokens": EAGLE,
-    "eagle_top_k": EAGLE,
-    "acceptance": MEDUSA,
-    "epsilon": MEDUSA,
-    "delta": MEDUSA,
-}
+_OLD_NAMES = {"drafter": "draft-only"}  # in settings and conversations of earlier versions
 
 
-def settings_of(strategy: str) -> list[str]:
-    """The settings that act on a strategy."""
-    return [name for name, strategies in ACTS_ON.items() if strategy in strategies]
+def find_strategy(name: str) -> Strategy:
+    """By its name, or one that it had. Raises InputError where there is none."""
+    found = STRATEGIES.get(_OLD_NAMES.get(name, name))
+    if found is None:
+        what = f"unknown strategy '{name}'" if name else "an empty strategy"
+        raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
+    return found
+
+
+def _with_depths(trees: Mapping[str, Choices], most: int) -> dict[str, NamedTree]:
+    """Paths are cut at `most` levels, a dynamic tree has as many."""
+    return {
+        name: NamedTree(choices, min(most, max(map(len, choices), default=most)))
+        for name, choices in trees.items()
+    }
 
 
 def unique_name(wanted: str, taken: Collection[str]) -> str:
-    """`wanted`, or with the first number behind it that makes it unique: draft, draft#2, ..."""
+    """`wanted`, or followed by the first number that makes it unique: draft, draft#2, ..."""
     name, count = wanted, 1
     while name in taken:
         count += 1

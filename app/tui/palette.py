@@ -7,14 +7,17 @@ from functools import partial
 
 from textual.app import App, SystemCommand
 
-from app.engine.events import DEFAULT_TREE
-from app.strategies.registry import STRATEGIES, WHAT
+from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE
 from app.tui.keys.bindings import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.key_names import active_bindings, key_label
 from app.tui.screens.lanes import MainScreen
 from app.tui.state.sliders import SLIDERS, is_shown
 
-TREES = {DEFAULT_TREE: "The tree it began with", "dynamic": "The likeliest guesses of each round"}
+TREES = {
+    DEFAULT_TREE: "The tree it began with",
+    DYNAMIC_TREE: "The likeliest guesses of each round",
+}
 STATIC = "The same shape in every round, {} tokens deep"
 
 
@@ -47,9 +50,9 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
         what = TREES.get(tree, STATIC.format(depth))
         run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
         yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
-    for strategy, title in STRATEGIES.items() if allowed(screen.state, "add_lane") else ():
-        run = partial(app.run_action, f"add_lane({strategy!r})")
-        yield SystemCommand(f"Add lane: {title}", WHAT[strategy], run)
+    for each in STRATEGIES.values() if allowed(screen.state, "add_lane") else ():
+        run = partial(app.run_action, f"add_lane({each.name!r})")
+        yield SystemCommand(f"Add lane: {each.title}", each.summary, run)
     for number, lane in enumerate(screen.state.lanes.values(), 1):
         if number <= LANE_KEYS:
             name = f"Lane {number}: {lane.info.title}"

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from decoding.params import Params
 from decoding.trees.draft import Draft
+from decoding.trees.static import Choices
 
 Needs = Literal["none", "last", "final", "aux"]
 
@@ -61,3 +62,10 @@ class Drafter(Protocol):
     @property
     def note(self) -> str | None:
         """Something that the user should know, such as a limit that was reached."""
+
+
+class TreeDrafter(Drafter, Protocol):
+    """A drafter whose tree may be chosen."""
+
+    def set_choices(self, choices: Choices) -> None:
+        """Another tree of ranks from the next round on; (): the dynamic one, where it has one."""

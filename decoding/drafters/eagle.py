@@ -33,6 +33,8 @@ from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.static import Choices, truncate_paths
 
+DEFAULT_GAMMA = 8
+
 
 @dataclass(frozen=True, slots=True)
 class EagleTree:
@@ -72,7 +74,7 @@ class Eagle:
         target: Target,
         tree: EagleTree = EagleTree(),
         verify_cost: Cost | None = None,
-        default_gamma: int = 8,
+        default_gamma: int = DEFAULT_GAMMA,
     ) -> None:
         c = head.config
         self.head = head

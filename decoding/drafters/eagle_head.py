@@ -117,6 +117,11 @@ class EagleHead(nn.Module):
     def embedding(self) -> Tensor:
         return self._frozen[0] if self.own_embedding is None else self.own_embedding
 
+    @property
+    def nbytes(self) -> int:
+        """Of its own tensors; what it takes from the target is the target's."""
+        return sum(tensor.nbytes for tensor in (*self.parameters(), *self.buffers()))
+
     def reserve(self, positions: int) -> None:
         """Make room for so many positions."""
         if positions > len(self._rope[0]):

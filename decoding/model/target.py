@@ -74,6 +74,10 @@ class Target:
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
 
+    @property
+    def nbytes(self) -> int:
+        return int(self.model.get_memory_footprint())
+
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
 

@@ -73,10 +73,15 @@ def measure(
 ) -> None:
     options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
     family = load_models(options, strategies=("medusa",))
-    assert family.medusa is not None
     ids = prompts_of(family, prompts)
     report = evaluate_medusa(
-        family.target, family.medusa, family.choices, ids, params, Stop(family.eos), seed
+        family.target,
+        family.drafters["medusa"],
+        family.medusa_choices,
+        ids,
+        params,
+        Stop(family.eos),
+        seed,
     )
     facts = {
         "target": target,
@@ -84,13 +89,13 @@ def measure(
         "prompts": len(ids),
         "temperature": params.sampling.temperature,
         "accuracy": report.accuracy.tolist(),
-        "medusa_choices": family.choices,
+        "medusa_choices": family.medusa_choices,
     }
     lines = [
         f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
         for k, row in enumerate(report.accuracy.tolist(), 1)
     ]
-    tree = f"a tree of {len(family.choices) + 1} nodes"
+    tree = f"a tree of {len(family.medusa_choices) + 1} nodes"
     put_report(facts, lines, report.served, tree, as_json)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from textual import on
 
-from app.config.settings import MODEL_ROLES, ModelOptions
+from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, OpenModels, RemoveLane
 from app.models.library import title_of
-from app.strategies.registry import STRATEGIES, LaneSpec, settings_of
+from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.roles import ROLES
 from app.tui.actions.base import AppBase
 from app.tui.screens.models import ModelsScreen
 from app.tui.state.lane_state import LaneState
@@ -42,7 +43,7 @@ class LaneActions(AppBase):
         else:
             self.engine.send(AddLane(spec, after.info.name if after else None))
             later = "; it joins in the next run" if state.running else ""
-            state.say(f"Another lane: {STRATEGIES[spec.strategy]}{later}")
+            state.say(f"Another lane: {STRATEGIES[spec.strategy].title}{later}")
         self.main.show_state()
 
     def action_remove(self) -> None:
@@ -70,7 +71,7 @@ class LaneActions(AppBase):
         else:
             state.say(f"{label} keeps its settings (sliders with *) until {key}")
             values = flat(lane.effective_params(state.params))
-            overrides = {name: values[name] for name in settings_of(lane.info.strategy)}
+            overrides = {name: values[name] for name in lane.strategy.settings}
         self.change_overrides(lane.info.name, overrides)
 
     @on(SlidersPanel.Changed)
@@ -98,7 +99,7 @@ class LaneActions(AppBase):
             infos = [lane.info for lane in state.lanes.values()]
             specs = tuple(LaneSpec(info.strategy, info.name, info.overrides) for info in infos)
             self.engine.send(OpenModels(options, specs))
-            self.begin_conversation({name: getattr(options, name) for name in MODEL_ROLES})
+            self.begin_conversation({name: getattr(options, name) for name in ROLES})
             state.begin_anew()
             name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)

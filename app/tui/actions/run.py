@@ -129,7 +129,7 @@ class RunActions(AppBase):
         state = self.state
         rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
         if rule == "typical" and not any(
-            lane.info.strategy == "medusa" and lane.info.available for lane in state.lanes.values()
+            lane.strategy.typical and lane.info.available for lane in state.lanes.values()
         ):
             self.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
             return

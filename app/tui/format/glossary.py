@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from app.strategies.registry import STRATEGIES
+
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
     ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
@@ -91,12 +93,7 @@ METRICS = [
                 "position."),
     ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider that is marked "
           "so stands for the lane in focus alone."),
-    ("EAGLE", "one layer on the target's own states drafts a tree, level by level, and the target "
-              "tests its likeliest part. γ is the tree's depth."),
-    ("Medusa", "heads on the target guess the tokens behind the next one, each several; the "
-               "guesses form a tree that one target pass tests."),
-    ("Draft alone", "the draft model answers by itself, another text: how fast it would be without "
-                    "a target. The p and the entropy of its tokens are its own."),
+    *((each.title, each.explanation) for each in STRATEGIES.values() if each.explanation),
     ("exact", "a draft stays only where the target says the same; sampled, every lane has the "
               "target's distribution."),
     ("typical", "Medusa's other rule: a draft stays when the target gives it more than "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from app.engine.events import DEFAULT_TREE, LaneInfo, Loading
-from app.strategies.registry import WHAT
+from app.engine.events import LaneInfo, Loading
+from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import DEFAULT_TREE
 from app.text.plural import pluralize
 from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
 from app.tui.format.numbers import percent, seconds, small
@@ -50,7 +51,7 @@ def introduction(info: LaneInfo) -> str:
     """What an empty pane says: what the lane does, and how its checkpoint was read; or why not."""
     if not info.available:
         return info.reason or ""
-    return "\n".join(filter(None, (WHAT.get(info.strategy), info.note)))
+    return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
 
 
 def describe_own_settings(state: AppState, lane: LaneState) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.engine.events import DEFAULT_TREE
-from app.strategies.registry import EAGLE, MEDUSA
 from app.tui.state.lane_state import LaneState
 from app.tui.state.sliders import SLIDERS, SliderSpec
 from decoding.params import Params, flat
@@ -35,19 +33,18 @@ def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
 def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
     """Those settings that act, as they are called: "temp 0.80" by its name."""
     sampled = not params.sampling.greedy
-    typical = lane.info.strategy in MEDUSA and params.acceptance == "typical" and sampled
-    static = lane.tree not in (DEFAULT_TREE, "dynamic")
+    typical = lane.strategy.typical and params.acceptance == "typical" and sampled
     specs = [
         spec
         for spec in SLIDERS
-        if lane.info.strategy in spec.strategies
+        if spec.name in lane.strategy.settings
         and spec.name != NOT_MARKED
         and (sampled or not spec.greedy)
-        and (typical or spec.strategies is not MEDUSA)
-        and not (static and spec.strategies is EAGLE)
+        and (typical or not spec.setting.of_typical)
+        and not (lane.static_tree and spec.setting.of_dynamic_tree)
     ]
     texts = _texts(lane, params, specs)
-    if lane.info.strategy in MEDUSA and sampled:
+    if lane.strategy.typical and sampled:
         texts["acceptance"] = params.acceptance
     return texts
 

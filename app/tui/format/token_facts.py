@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.events import Prefilled, RoundFinished
-from app.strategies.registry import EAGLE
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import explain_fate, token_name
 from app.tui.state.lane_state import LaneState
@@ -94,18 +93,16 @@ class TokenFacts:
     def who(self) -> str:
         """Who proposed the token."""
         record, node = self.record, self.token.node
-        strategy = self.lane.info.strategy
+        strategy = self.lane.strategy
         if record is None or not self.drafted:
-            alone = strategy == "drafter"
-            return "the draft model, which answers alone" if alone else "the target itself"
+            on_target = strategy.on_target
+            return "the target itself" if on_target else "the draft model, which answers alone"
         depth = record.shape.depths[node]
         guess = f", {ordinal(record.ranks[node])} guess" if record.ranks else ""
-        if strategy == "medusa":
-            return f"Medusa head {depth}{guess}"
-        if strategy in EAGLE:
-            return f"{self.lane.info.title}, level {depth}{guess}"
-        who = "copied by lookup" if strategy == "lookup" else "the draft model"
-        return f"{who}, token {depth} of {record.shape.depth} in its draft{guess}"
+        who = strategy.proposed_by.format(
+            title=self.lane.info.title, depth=depth, length=record.shape.depth
+        )
+        return f"{who}{guess}"
 
     @property
     def fate(self) -> str:

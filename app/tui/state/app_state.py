@@ -102,7 +102,7 @@ class AppState:
     def typical(self) -> bool:
         """Medusa's lossy rule is chosen, and there is a lane that knows it."""
         return self.params.acceptance == "typical" and any(
-            lane.active and lane.info.strategy == "medusa" for lane in self.lanes.values()
+            lane.active and lane.strategy.typical for lane in self.lanes.values()
         )
 
     @property

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from app.engine.events import DEFAULT_TREE, Finished, LaneInfo, Metrics, Prefilled, RoundFinished
+from app.engine.events import Finished, LaneInfo, Metrics, Prefilled, RoundFinished
+from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent
 
@@ -50,6 +52,15 @@ class LaneState:
     cursor: TokenEvent | None = None  # the token looked at, if any
 
     @property
+    def strategy(self) -> Strategy:
+        return STRATEGIES[self.info.strategy]
+
+    @property
+    def static_tree(self) -> bool:
+        """It drafts the same tree every round."""
+        return self.tree not in (DEFAULT_TREE, DYNAMIC_TREE)
+
+    @property
     def active(self) -> bool:
         """It takes part in the next run."""
         return self.enabled and self.info.available
@@ -57,7 +68,7 @@ class LaneState:
     @property
     def model(self) -> str:
         """The one that has the last word on each token, and whose probabilities are recorded."""
-        return "draft model" if self.info.strategy == "drafter" else "target"
+        return "target" if self.strategy.on_target else "draft model"
 
     def set_overrides(self, overrides: Mapping[str, Any]) -> None:
         self.info = replace(self.info, overrides=overrides)
@@ -77,13 +88,13 @@ class LaneState:
         return f"a{self.steps[-1].round.gamma if running else self.usual_gamma(params)}"
 
     def gamma_in(self, own: Params) -> str | None:
-        """The gamma that the lane's own settings mean; Medusa has no more than its tree is deep."""
+        """The gamma that the lane's own settings mean; heads draft no deeper than their tree."""
         if not self.info.default_gamma:
             return None
         deepest = self.info.trees.get(self.tree, self.info.default_gamma)
         if own.gamma is None:
             return str(deepest)
-        if self.info.strategy == "medusa" and own.gamma != "auto":
+        if self.strategy.one_pass and own.gamma != "auto":
             return str(min(own.gamma, deepest))
         return str(own.gamma)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.engine.events import DEFAULT_TREE
-from app.strategies.registry import ACTS_ON, EAGLE, MEDUSA
+from app.strategies.settings import SETTINGS, Setting
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.scale import Scale, evenly
@@ -36,8 +35,8 @@ class SliderSpec:
     greedy: str | None = None
 
     @property
-    def strategies(self) -> Sequence[str]:
-        return ACTS_ON[self.name]
+    def setting(self) -> Setting:
+        return SETTINGS[self.name]
 
 
 SAMPLED = "it acts at a temperature above 0"
@@ -73,15 +72,15 @@ def is_shown(spec: SliderSpec, state: AppState, here: LaneState | None = None) -
     acceptance is on, overridden ones while their lane (`here`) has focus."""
     if here and spec.name in here.info.overrides:
         params = here.effective_params(state.params)
-        return spec.strategies is not MEDUSA or params.acceptance == "typical"
-    if spec.strategies is EAGLE:
+        return params.acceptance == "typical" or not spec.setting.of_typical
+    if spec.setting.of_dynamic_tree:
         lead = state.lanes.get(state.leader or "")
-        return lead is not None and lead.info.strategy in EAGLE
-    return state.typical if spec.strategies is MEDUSA else True
+        return lead is not None and spec.name in lead.strategy.settings
+    return state.typical or not spec.setting.of_typical
 
 
 def describe_overrides(
-    lane: LaneState, params: Params, among: Collection[str] = tuple(ACTS_ON)
+    lane: LaneState, params: Params, among: Collection[str] = tuple(SETTINGS)
 ) -> str:
     """Those of the lane's overrides, `among` some settings, that differ from the run's `params`:
     gamma 2, temp 0.80."""
@@ -98,7 +97,7 @@ def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) ->
     on."""
 
     def uses(lane: LaneState) -> bool:
-        return lane.active and lane.info.strategy in spec.strategies
+        return lane.active and spec.name in lane.strategy.settings
 
     lanes = [lane for lane in state.lanes.values() if uses(lane)]
     if own is not None:
@@ -110,8 +109,6 @@ def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) ->
         return "each lane that could use it has a value of its own"
     if spec.greedy and all(lane.effective_params(state.params).sampling.greedy for lane in free):
         return spec.greedy
-    if spec.strategies is EAGLE and all(
-        lane.tree not in (DEFAULT_TREE, "dynamic") for lane in free
-    ):
+    if spec.setting.of_dynamic_tree and all(lane.static_tree for lane in free):
         return "a static tree has its own nodes and branches"
     return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widget import Widget
 
-from app.engine.events import DEFAULT_TREE
 from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -64,15 +63,15 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     """What is known of the lane's last answer, and of its target's passes in other lanes."""
     if not lane.info.default_gamma:
         return None
-    others = [each for each in state.lanes.values() if each.info.strategy != "drafter"]
-    medusa = lane.info.strategy == "medusa"
-    fixed = medusa or lane.tree not in (DEFAULT_TREE, "dynamic")  # a tree is as deep as it is
+    others = [each for each in state.lanes.values() if each.strategy.on_target]
+    one_pass = lane.strategy.one_pass
+    fixed = one_pass or lane.static_tree  # a tree is as deep as it is
     return forecast(
         lane.rounds,
         lane.usual_gamma(state.params),
         others=[record for each in others if each is not lane for record in each.rounds],
         pass_costs=state.loaded.pass_costs if state.loaded else (),
-        at_once=medusa,
+        at_once=one_pass,
         limit=lane.info.trees.get(lane.tree) if fixed else None,
     )
 

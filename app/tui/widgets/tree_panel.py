@@ -84,7 +84,7 @@ class TreePanel(Panel):
             record,
             lane.texts,
             model=lane.model,
-            heads=lane.info.strategy == "medusa",
+            heads=lane.strategy.one_pass,
             tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
         self.view.show(lines, unseen(state) if record.drafted and not record.p else "")

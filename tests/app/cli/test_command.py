@@ -88,7 +88,7 @@ LANE_KEYS = {
 def test_the_document(run_json: RunJson, family_folders: FamilyFolders) -> None:
     document = run_json(
         "--prompt", "the quick fox 🦊", "--max-new-tokens", "20", "--ignore-eos", "--trace",
-        "--strategies", "ar,draft:gamma=2,draft:gamma=8,drafter,lookup", "--seed", "5",
+        "--strategies", "ar,draft:gamma=2,draft:gamma=8,draft-only,lookup", "--seed", "5",
     )  # fmt: skip
     assert document["schema_version"] == 1 and document["settings"]["seed"] == 5
     assert document["target"] == family_folders.target
@@ -96,7 +96,7 @@ def test_the_document(run_json: RunJson, family_folders: FamilyFolders) -> None:
     (run,) = document["runs"]
     assert run["turn"] == 0 and run["prompt"] == "the quick fox 🦊"
     lanes = {lane["lane"]: lane for lane in run["lanes"]}
-    assert list(lanes) == ["ar", "draft:gamma=2", "draft:gamma=8", "drafter", "lookup"]
+    assert list(lanes) == ["ar", "draft:gamma=2", "draft:gamma=8", "draft-only", "lookup"]
     for lane in lanes.values():
         assert set(lane) == LANE_KEYS | {"rounds"}
         assert lane["available"] and lane["finish_reason"] == "length" and lane["tokens"] == 20
@@ -119,7 +119,7 @@ def test_the_document(run_json: RunJson, family_folders: FamilyFolders) -> None:
         assert lanes[name]["token_ids"] == lanes["ar"]["token_ids"]
         assert lanes[name]["matches_ar"] is True and lanes[name]["first_divergence"] is None
         assert lanes[name]["target_passes"] == len(lanes[name]["rounds"])
-    assert lanes["drafter"]["target_passes"] == 0 and lanes["drafter"]["matches_ar"] is None
+    assert lanes["draft-only"]["target_passes"] == 0 and lanes["draft-only"]["matches_ar"] is None
     assert lanes["draft:gamma=8"]["drafted"] > lanes["draft:gamma=2"]["drafted"] * 2
     assert lanes["ar"]["acceptance_rate"] is None
 

@@ -189,7 +189,7 @@ def families(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
 
     def noting(*arguments: Any) -> Any:
         family = load(*arguments)
-        models = [family.target.model, *([family.draft.model] if family.draft else [])]
+        models = [each.model for each in (family.target, *family.drafters.values())]
         seen.extend(map(weakref.ref, [family, *models, next(models[0].parameters())]))
         return family
 

@@ -38,7 +38,7 @@ def play(
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-@pytest.mark.parametrize("strategy", ["ar", "draft", "drafter", "lookup", "draft:gamma=1"])
+@pytest.mark.parametrize("strategy", ["ar", "draft", "draft-only", "lookup", "draft:gamma=1"])
 def test_every_token_has_its_fate(family: LoadedModels, strategy: str, temperature: float) -> None:
     params = Params(SamplingParams(temperature), gamma=4, max_new_tokens=40)
     first, rounds = play(lane_of(family, strategy), params)
@@ -143,17 +143,17 @@ def test_figures_belong_to_the_current_answer(family: LoadedModels) -> None:
 
 
 def test_the_draft_alone_makes_no_pass_of_the_target(family: LoadedModels) -> None:
-    lane = lane_of(family, "drafter")
+    lane = lane_of(family, "draft-only")
     play(lane, Params(max_new_tokens=5))
     assert lane.target_passes == 0 and lane.stats.passes == 4
 
 
-@pytest.mark.parametrize("strategy", ["draft", "drafter"])
+@pytest.mark.parametrize("strategy", ["draft", "draft-only"])
 def test_without_a_draft_model_the_lane_says_why(family: LoadedModels, strategy: str) -> None:
     alone = dataclasses.replace(
         family,
-        draft=None,
-        missing=dict.fromkeys(("draft", "drafter"), "no draft model: give one"),
+        drafters={},
+        missing=dict.fromkeys(("draft", "draft-only"), "no draft model: give one"),
     )
     lane = Lane(LaneSpec(strategy, strategy), alone)
     info = lane.info(enabled=True)

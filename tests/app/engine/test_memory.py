@@ -20,7 +20,8 @@ def test_every_drafter_counts_with_what_is_its_own(family: LoadedModels) -> None
     zeros = torch.zeros(HEADS, 1, size, size)
     medusa = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), target)
     eagles = {"eagle": head_for(target), "eagle1": head_for(target, "eagle1")}
-    found = weights(replace(family, medusa=medusa, eagles=eagles))
+    drafters = {**family.drafters, "medusa": medusa, **eagles}
+    found = weights(replace(family, drafters=drafters))
     assert list(found) == ["target", "draft", "medusa", "eagle", "eagle1"]
     assert found["target"] == found["draft"] > 1000
     assert found["medusa"] == HEADS * (size * size + size) * BYTES

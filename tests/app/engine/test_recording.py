@@ -40,7 +40,7 @@ def turn_of(listener: Listener, recorder: Recorder, prompt: str) -> list[Event]:
 
 
 def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Recorder) -> None:
-    listener = open_session("ar,drafter,draft,draft:gamma=1,lookup")
+    listener = open_session("ar,draft-only,draft,draft:gamma=1,lookup")
     recorder.take([listener.loaded()])
     listener.session.send(RecordProbabilities(frozenset(("draft",))))
     first = turn_of(listener, recorder, "the quick brown fox")

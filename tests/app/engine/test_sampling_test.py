@@ -116,7 +116,8 @@ def test_the_lossy_rule_is_named_and_seen(family: LoadedModels) -> None:
     zeros = torch.zeros(3, 1, 32, 32)
     heads = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), family.target)
     known = {name: why for name, why in family.missing.items() if name != "medusa"}
-    with_heads = replace(family, medusa=heads, choices=NAMED_TREES["chain"], missing=known)
+    with_heads = replace(family, missing=known, medusa_choices=NAMED_TREES["chain"])
+    with_heads.drafters = family.drafters | {"medusa": heads}
     loose = replace(COLD, acceptance="typical", epsilon=1e-9)
     (*_, last) = proofs(with_heads, "medusa", loose)
     assert last.lossy and last.p_value is not None and last.p_value < 1e-12
@@ -143,7 +144,7 @@ def test_it_drafts_by_the_tree_that_the_lane_has(
 
 def test_what_proves_nothing_is_refused(family: LoadedModels) -> None:
     with pytest.raises(InputError, match="another model"):
-        proofs(family, "drafter")
+        proofs(family, "draft-only")
     with pytest.raises(InputError, match="context is full"):
         proofs(family, "draft", ids=[3] * (family.context + 1))
     (*_, last) = proofs(family, "draft", count=20, ids=[3] * family.context)

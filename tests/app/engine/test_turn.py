@@ -16,7 +16,7 @@ from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedul
 from app.engine.lane import Lane
 from app.engine.turn import TurnRunner
 from app.models.loaded import LoadedModels, load_models
-from app.strategies.registry import LaneSpec
+from app.strategies.registry import MEDUSA, LaneSpec
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
@@ -77,7 +77,7 @@ def test_race_gives_every_lane_the_same_time(family: LoadedModels) -> None:
 
 
 def test_the_prompt_is_prefilled_once_for_the_target(family: LoadedModels) -> None:
-    lanes = lanes_for(family, "ar,draft,drafter,lookup")
+    lanes = lanes_for(family, "ar,draft,draft-only,lookup")
     Turn(family, lanes).play()
     ar, draft, drafter, lookup = lanes
     assert ar.prompt is draft.prompt is lookup.prompt
@@ -86,12 +86,12 @@ def test_the_prompt_is_prefilled_once_for_the_target(family: LoadedModels) -> No
 
 
 def test_exact_lanes_say_what_the_autoregressive_one_says(family: LoadedModels) -> None:
-    events = Turn(family, lanes_for(family, "draft,ar,lookup,drafter")).play()
+    events = Turn(family, lanes_for(family, "draft,ar,lookup,draft-only")).play()
     assert ids_of(events, "draft") == ids_of(events, "ar") == ids_of(events, "lookup")
     # draft ended before there was anything to compare it with, so it is reported once more
     assert [e.matches_ar for e in of(events, Finished, "draft")] == [None, True]
     assert [e.matches_ar for e in of(events, Finished, "lookup")] == [True]
-    for lane in ("ar", "drafter"):
+    for lane in ("ar", "draft-only"):
         assert {e.matches_ar for e in of(events, Finished, lane)} == {None}
 
 
@@ -177,7 +177,7 @@ def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
 def test_the_lossy_rule_has_a_say_of_its_own(family: LoadedModels) -> None:
     (ar,) = lanes_for(family, "ar")
     spec = LaneSpec("medusa", "medusa")
-    medusa: Any = SimpleNamespace(spec=spec, family=family)
+    medusa: Any = SimpleNamespace(spec=spec, family=family, strategy=MEDUSA)
     typical = replace(SAMPLED, acceptance="typical")
     assert rule(ar, ar.own(typical)) == rule(ar, SAMPLED) == rule(medusa, SAMPLED)
     assert rule(medusa, typical) is None

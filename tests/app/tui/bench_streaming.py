@@ -29,7 +29,7 @@ from decoding.params import Params
 from decoding.round import TokenFate
 from tests.support.scripted import ScriptedEngine, figures, lane, stepped, token
 
-LANES = tuple(lane(name, gamma=4) for name in ("ar", "draft", "lookup", "drafter"))
+LANES = tuple(lane(name, gamma=4) for name in ("ar", "draft", "lookup", "draft-only"))
 WORDS = ("The", "capital", "of", "France", "is", "Paris,", "a", "city", "on", "the", "Seine.")
 
 

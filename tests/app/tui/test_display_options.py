@@ -9,7 +9,7 @@ from app.tui.widgets.text_view import TextView
 from tests.support.scripted import lane, prefilled, stepped
 from tests.support.stage import Play, Stage
 
-NAMES = ("ar", "draft", "medusa", "eagle", "lookup", "drafter")
+NAMES = ("ar", "draft", "medusa", "eagle", "lookup", "draft-only")
 LANES = tuple(lane(name, gamma=4) for name in NAMES)
 
 

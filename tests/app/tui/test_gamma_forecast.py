@@ -41,7 +41,7 @@ def test_the_curve_stands_on_half_of_the_highest() -> None:
     assert curve((70.0,)) == "█"
 
 
-@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("drafter", False)])
+@pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("draft-only", False)])
 def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool) -> None:
     state = AppState(Params())
     state.set_lanes((lane("draft", gamma=4), lane(strategy)))

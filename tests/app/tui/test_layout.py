@@ -119,7 +119,7 @@ async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
 
 
 async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
-    six = (*FOUR, lane("medusa", gamma=3), lane("drafter"))
+    six = (*FOUR, lane("medusa", gamma=3), lane("draft-only"))
     async with play((100, 30), lanes=six, load=False) as stage:
         await stage.load(six)
         await stage.press("escape", "v")

@@ -15,7 +15,7 @@ HOT = {"temperature": 0.8, "top_p": 0.9}
 
 
 def changed(strategy: str, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    gamma = 0 if strategy in ("ar", "drafter") else 4
+    gamma = 0 if strategy in ("ar", "draft-only") else 4
     state = LaneState(lane(strategy, gamma=gamma), True)
     return changes(state, with_settings(Params(), before), with_settings(Params(), after))
 

@@ -80,7 +80,7 @@ def test_every_strategy_has_its_describe_overrides() -> None:
     assert who("lookup") == "copied by lookup, token 2 of 3 in its draft, 3rd guess"
     plain = replace(SEEN, tokens=(1,), parents=(-1,), accepted=(), emitted=(7,))
     assert about(plain, 3, "ar").who == "the target itself"
-    assert about(plain, 3, "drafter").who == "the draft model, which answers alone"
+    assert about(plain, 3, "draft-only").who == "the draft model, which answers alone"
 
 
 def test_what_decides_in_a_tree() -> None:
@@ -170,7 +170,7 @@ ALONE = replace(
 
 @pytest.mark.parametrize(
     ("strategy", "model", "row"),
-    [("ar", "target", "target p"), ("drafter", "draft model", "draft p")],
+    [("ar", "target", "target p"), ("draft-only", "draft model", "draft p")],
 )
 async def test_it_says_whose_probabilities_they_are(
     play: Play, strategy: str, model: str, row: str
