@@ -55,7 +55,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "strategies",
         str,
-        f"Lanes: {','.join(STRATEGIES)}; own settings: draft:gamma=2:top-p=0.9",
+        f"Lanes: {', '.join(STRATEGIES)}; own settings: draft:gamma=2:top-p=0.9",
     ),
     *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),

@@ -158,6 +158,24 @@ LOOKUP = Strategy(
     proposed_by="copied by lookup, token {depth} of {length} in its draft",
 )
 
+
+def _build_suffix(models: LoadedModels) -> Drafter:
+    from decoding.drafters.suffix import Suffix
+
+    return Suffix(models.target.device)
+
+
+SUFFIX = Strategy(
+    name="suffix",
+    title="Suffix tree",
+    summary="Drafts what most often followed the newest words: no model at all",
+    explanation="counts in a tree how often each text of the conversation went on how, and drafts "
+    "the likeliest continuation of its end, longer after a longer match.",
+    settings=("gamma", *SAMPLING),
+    build=_build_suffix,
+    proposed_by="copied from the suffix tree, token {depth} of {length} in its draft",
+)
+
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
@@ -168,6 +186,7 @@ STRATEGIES: Mapping[str, Strategy] = {
         EAGLE,
         EAGLE_1,
         LOOKUP,
+        SUFFIX,
     )
 }
 DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"

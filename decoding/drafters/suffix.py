@@ -1,0 +1,142 @@
+"""Suffix decoding: continue the text as it most often went on after its newest tokens. No model.
+
+SuffixDecoding, Oliaro et al. 2024 (2411.04975), in its linear variant, with a tree for each
+conversation: over the prompt and all answers so far. The defaults are vLLM's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoding.drafters.base import DraftContext, Needs
+from decoding.model.prefix import common_prefix
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import chain
+
+MAX_TOKENS = 8192  # in the tree, each at the end of up to `max_depth` paths
+
+
+class Node:
+    """A text of a few tokens: how often it occurred, and what followed it how often."""
+
+    __slots__ = ("best", "children", "count", "followed", "token")
+
+    def __init__(self, token: int) -> None:
+        self.token = token
+        self.count = 0
+        self.followed = 0  # the sum of its children's counts
+        self.children: dict[int, Node] = {}
+        self.best: Node | None = None  # the most frequent child; of several the newest
+
+    def follow(self, token: int) -> Node:
+        """Count `token` as a follower of this text; the text with it."""
+        child = self.children.get(token)
+        if child is None:
+            child = self.children[token] = Node(token)
+        child.count += 1
+        self.followed += 1
+        if self.best is None or child.count >= self.best.count:
+            self.best = child
+        return child
+
+
+class Suffix:
+    """Drafts a chain after the suffix (up to `max_depth` tokens) whose continuation is expected to
+    be accepted furthest: as long as `max_spec_factor` times the suffix, while the path's estimated
+    probability is at least `min_probability`."""
+
+    needs: Needs = "none"
+    note: str | None = None
+    cache_bytes = 0
+
+    def __init__(
+        self,
+        device: torch.device,
+        max_depth: int = 24,
+        max_spec_factor: float = 1.0,
+        min_probability: float = 0.1,
+        default_gamma: int = 12,
+    ) -> None:
+        self.default_gamma = default_gamma
+        self._device = device
+        self._max_depth = max_depth
+        self._max_spec_factor = max_spec_factor
+        self._min_probability = min_probability
+        self._prompt_length = 0
+        self._ids: list[int] = []
+        self._suffixes: list[Node] = []  # [n - 1]: the newest n tokens, for n up to the depth
+        self._forget()
+
+    def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
+        """The next turn of a conversation goes on with its tree, whichever answer it goes on from;
+        anything else, the same prompt once more among it, begins with an empty one."""
+        known = common_prefix(self._ids, ids)
+        if known < self._prompt_length or len(ids) <= self._prompt_length:
+            self._forget()
+        else:
+            self._ids = self._ids[:known]
+            self._suffixes = self._find_suffixes()
+        self._prompt_length = len(ids)
+        self._extend(ids)
+
+    def propose(self, context: DraftContext) -> Draft | None:
+        self._extend(context.ids)
+        path = self.find(context.gamma)
+        if not path:
+            return None
+        tokens = torch.tensor([context.ids[-1], *path], device=self._device)
+        return Draft(DraftTree(chain(len(path)), tokens))
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+        self._extend(ids)
+
+    def find(self, gamma: int) -> list[int]:
+        """Up to `gamma` tokens that should follow, [] without a match. Of all suffixes that of the
+        longest expected acceptance: the sum of its path's probabilities."""
+        best: list[int] = []
+        best_score = 0.0
+        for length in range(len(self._suffixes), 0, -1):
+            path: list[int] = []
+            node, probability, score = self._suffixes[length - 1], 1.0, 0.0
+            while len(path) < min(gamma, self._max_spec_factor * length) and node.best is not None:
+                probability *= node.best.count / node.followed
+                if probability < self._min_probability:
+                    break
+                node = node.best
+                path.append(node.token)
+                score += probability
+            if score > best_score:
+                best, best_score = path, score
+        return best
+
+    def _forget(self) -> None:
+        self._root = Node(-1)
+        self._count = 0  # tokens in the tree
+        self._ids, self._suffixes = [], []
+
+    def _extend(self, ids: Sequence[int]) -> None:
+        """Add what is new in `ids`. O(depth) for each token, and now and then the newest half of a
+        full tree once more."""
+        if self._count + len(ids) - len(self._ids) > MAX_TOKENS:
+            self._forget()
+            self._ids = list(ids[: -MAX_TOKENS // 2])
+        for token in ids[len(self._ids) :]:
+            texts = [self._root, *self._suffixes[: self._max_depth - 1]]
+            self._suffixes = [text.follow(token) for text in texts]
+            self._ids.append(token)
+            self._count += 1
+
+    def _find_suffixes(self) -> list[Node]:
+        """The nodes of the newest tokens, as many as are in the tree."""
+        found = []
+        for length in range(1, min(self._max_depth, len(self._ids)) + 1):
+            node: Node | None = self._root
+            for token in self._ids[-length:]:
+                node = node.children.get(token) if node is not None else None
+            if node is None:
+                break
+            found.append(node)
+        return found
