@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedToken
 
 from assets.demo.recipe.loop import LoopConfig, schedule
 from assets.demo.recipe.pretrain import block_size, heldout_loss, parse_stages, pretrain
-from decoding.training.data import load_stream
+from assets.demo.recipe.stream import load_stream
 
 CONFIG = LoopConfig(steps=3, warmup=1, save_every=1, log_every=1, bf16=False, lr=1e-2)
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from assets.demo.recipe.stream import encode
 from assets.demo.recipe.tokenizer import SPECIAL_TOKENS
-from decoding.training.data import Record, encode
+from decoding.training.data import Record
 
 
 @pytest.mark.parametrize(

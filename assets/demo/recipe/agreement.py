@@ -22,7 +22,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from decoding.training.data import Record, answer_mask, encode, read_jsonl, turn_ids
+from assets.demo.recipe.stream import answer_mask, encode, turn_ids
+from decoding.training.data import Record, read_jsonl
 
 
 def tokens_per_pass(matches: Sequence[bool], gamma: int) -> tuple[int, int]:

@@ -27,14 +27,8 @@ from transformers import (
 from assets.demo.recipe.agreement import agreement
 from assets.demo.recipe.loop import LoopConfig, add_options, config_from, round_to_bfloat16, train
 from assets.demo.recipe.pretrain import build_model, save
-from decoding.training.data import (
-    Record,
-    TokenStream,
-    answer_mask,
-    load_stream,
-    read_jsonl,
-    turn_ids,
-)
+from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
+from decoding.training.data import Record, read_jsonl
 
 
 def build_draft(

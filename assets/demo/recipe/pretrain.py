@@ -30,7 +30,7 @@ from assets.demo.recipe.loop import (
     round_to_bfloat16,
     train,
 )
-from decoding.training.data import TokenStream, answer_mask, load_stream, turn_ids
+from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
 
 
 def build_model(

@@ -12,7 +12,8 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from decoding.training.data import read_sources, texts_of
+from assets.demo.recipe.stream import texts_of
+from decoding.training.data import read_sources
 
 BOS, SYSTEM, USER, ASSISTANT = "<|bos|>", "<|system|>", "<|user|>", "<|assistant|>"
 END, END_OF_TEXT = "<|end|>", "<|endoftext|>"

@@ -11,7 +11,8 @@ from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import first_turns
 from assets.demo.recipe.distill_draft import build_draft, distill_draft, distillation_loss
 from assets.demo.recipe.loop import LoopConfig
-from decoding.training.data import Record, load_stream
+from assets.demo.recipe.stream import load_stream
+from decoding.training.data import Record
 from decoding.training.distill import (
     answer,
     conversation,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from decoding.training.eagle_trainee import Supervision, Trainee
 from torch import Tensor
 from torch.nn import functional
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
@@ -26,6 +25,7 @@ from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
 from decoding.training.eagle_attach import attach_eagle, default_aux_layers, frequent_tokens
 from decoding.training.eagle_loss import SoftCrossEntropy
+from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
@@ -181,17 +181,17 @@ def tokens(text: str) -> Example:
     )
 
 
-def measured(trainee: Trainee, *examples: Example) -> dict[str, Tensor]:
+def measured(model: EagleTrainingModel, *examples: Example) -> dict[str, Tensor]:
     with torch.no_grad():
-        return trainee.eval()(**collate(examples))
+        return model.eval()(**collate(examples))
 
 
 def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None:
     """A draft's root is a token of an answer; what the target says behind that answer is no
     lesson."""
-    trainee = Trainee(target, attach_eagle(target, "eagle3"), steps=1)
+    model = EagleTrainingModel(target, attach_eagle(target, "eagle3"), steps=1)
     for text, drafts in (("abcDEFGH", 4), ("abcD", 0), ("abCDEfghIJ", 3), ("ABC", 1)):
-        assert measured(trainee, tokens(text))["counts"].tolist() == [[drafts]], text
+        assert measured(model, tokens(text))["counts"].tolist() == [[drafts]], text
     batch, at = torch.tensor([0, 0, 0, 0, 0, 1, 1]), torch.tensor([2, 3, 4, 9, 10, 11, 12])
     said = torch.ones(7, dtype=torch.bool)
     lesson = Supervision(batch, at, torch.ones(7, 1), at, said, said)
@@ -199,10 +199,10 @@ def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None
 
 
 def test_padding_and_neighbours_change_nothing(target: LlamaForCausalLM) -> None:
-    trainee = Trainee(target, disturbed(attach_eagle(target, "eagle3")), steps=3)
+    model = EagleTrainingModel(target, disturbed(attach_eagle(target, "eagle3")), steps=3)
     short, long = tokens("abCDEF"), tokens("abcdefgHIJKLMNabOPQ")
-    alone = [measured(trainee, example) for example in (short, long)]
-    both = measured(trainee, short, long)
+    alone = [measured(model, example) for example in (short, long)]
+    both = measured(model, short, long)
     for name in ("hits", "counts"):
         assert torch.equal(both[name], torch.cat([part[name] for part in alone]))
 
@@ -212,10 +212,13 @@ def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> 
     final = features_of(target, torch.tensor([example.ids]), ())[1]
     said = target.lm_head(final[0, 3:-1]).argmax(-1)
     unsaid = torch.tensor([i for i in range(VOCAB) if i not in said])
-    mute = measured(Trainee(target, attach_eagle(target, "eagle3", unsaid)), example)
+    mute = measured(EagleTrainingModel(target, attach_eagle(target, "eagle3", unsaid)), example)
     assert mute["loss"] == 0 and mute["hits"].sum() == 0 and mute["counts"][0, 0] == len(said)
     able = torch.tensor(sorted({*unsaid.tolist()[1:], int(said[0])}))
-    assert measured(Trainee(target, attach_eagle(target, "eagle3", able)), example)["loss"] > 0
+    assert (
+        measured(EagleTrainingModel(target, attach_eagle(target, "eagle3", able)), example)["loss"]
+        > 0
+    )
 
 
 def test_frequent_tokens() -> None:
@@ -276,10 +279,10 @@ def test_features_on_disk_teach_the_same(
     layers = fresh.config.aux_layers
     cache = cache_features(target, data, layers, tmp_path / "cache", shard=10)
     assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
-    trainee = Trainee(target, fresh, steps=3).eval()
+    model = EagleTrainingModel(target, fresh, steps=3).eval()
     with torch.no_grad():
-        online = trainee(**collate(data))
-        kept = trainee(**collate_features([cache[i] for i in range(len(cache))]))
+        online = model(**collate(data))
+        kept = model(**collate_features([cache[i] for i in range(len(cache))]))
     torch.testing.assert_close(kept["loss"], online["loss"], rtol=1e-2, atol=1e-2)
 
     # killed while it wrote its last shard

@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights, is_merged, read_medusa, write_merged
 from decoding.errors import InputError
-from decoding.training.medusa import Trainee
+from decoding.training.medusa import MedusaTrainingModel
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -102,4 +102,4 @@ def test_heads_with_a_truncated_vocabulary_are_not_trained(family_folders: Famil
     residual = torch.zeros(2, 1, 32, 32), torch.zeros(2, 1, 32)
     truncated = MedusaWeights("vllm", *residual, torch.zeros(2, 9, 32), torch.arange(9))
     with pytest.raises(InputError, match="token_map"):
-        Trainee(load(family_folders.target), truncated)
+        MedusaTrainingModel(load(family_folders.target), truncated)
