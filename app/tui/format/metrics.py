@@ -39,16 +39,16 @@ def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
 
 
 def position_lines(positions: Sequence[Position], width: int) -> Content:
-    """Acceptance at each position of the drafts, of two kinds, side by side."""
+    """Conditional and unconditional acceptance at each draft position, side by side."""
     cells = max(3, (width - 23) // 2)
     column = cells + 5
     given, at_all = "α if reached", "α at all"
     rows = [_heading(f"pos {given:<{column}}  {at_all:<{column}} tested")]
-    for place, position in enumerate(positions, 1):
+    for number, position in enumerate(positions, 1):
         conditional, unconditional = position.conditional, position.unconditional
         rows.append(
             Content.assemble(
-                (f"{place:3} ", "$foreground"),
+                (f"{number:3} ", "$foreground"),
                 (bar(conditional or 0.0, cells), "$accepted"),
                 (f" {percent(conditional)}  ", "$foreground"),
                 (bar(unconditional or 0.0, cells), "$primary"),
@@ -60,7 +60,7 @@ def position_lines(positions: Sequence[Position], width: int) -> Content:
 
 
 def time_lines(rounds: Sequence[Round], width: int) -> Content:
-    """Where a mean round's time goes."""
+    """The parts of a mean round's time."""
     verify = pass_name(sum(record.drafted for record in rounds))
     parts = {
         "draft": mean(record.draft_seconds for record in rounds),
@@ -82,14 +82,14 @@ def time_lines(rounds: Sequence[Round], width: int) -> Content:
     return Content("\n").join(rows)
 
 
-def flow(pieces: Sequence[str], between: str, width: int) -> list[str]:
-    """As many pieces in a row as fit."""
+def flow(items: Sequence[str], between: str, width: int) -> list[str]:
+    """As many items in a row as fit."""
     rows: list[str] = []
-    for piece in pieces:
-        if rows and len(rows[-1] + between + piece) <= width:
-            rows[-1] += between + piece
+    for item in items:
+        if rows and len(rows[-1] + between + item) <= width:
+            rows[-1] += between + item
         else:
-            rows.append(piece)
+            rows.append(item)
     return rows
 
 
@@ -117,7 +117,7 @@ def range_line(name: str, values: Sequence[float], rounds: int, decimals: int) -
 def memory_lines(
     memory: Memory | None, weights: Mapping[str, int], lane: str, width: int
 ) -> Content:
-    """What the process, the models, and the keys and values of the lane take."""
+    """Memory of the process, the models, and the lane's keys and values."""
     if memory is None:
         return Content("")
     used = f"memory: process {size(memory.process)}"

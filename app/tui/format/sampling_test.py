@@ -1,4 +1,4 @@
-"""A comparison with plain sampling in words, and its outcomes as rows."""
+"""A sampling test in words, and the continuations that it counted as rows."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from app.tui.format.numbers import p_value
 
 SURE = 0.01  # p-values below are called a difference
 BEYOND_DOUBT = 1e-5
-BEHIND_CHARACTERS = 40
+CONTEXT_CHARACTERS = 40
 BAR_CELLS = (8, 16)  # narrow, wide
 WIDE = 70
 SHARE_CELLS = 6
 
 
-def intro(proof: SamplingTest) -> str:
-    """What is done, and where."""
-    behind = shortened(proof.behind[-BEHIND_CHARACTERS:], BEHIND_CHARACTERS)
-    count = "the next token" if proof.tokens == 1 else f"the next {proof.tokens} tokens"
-    how = "once" if proof.greedy else f"{proof.repetitions} times with other seeds"
-    text = f"Behind “…{behind}”: {count}, {how}, by this lane and by plain sampling."
-    if proof.lossy:
+def intro(test: SamplingTest) -> str:
+    """What is compared, and after which text."""
+    context = shortened(test.behind[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
+    count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
+    how = "once" if test.greedy else f"{test.repetitions} times with other seeds"
+    text = f"Behind “…{context}”: {count}, {how}, by this lane and by plain sampling."
+    if test.lossy:
         text += " Its rule, typical acceptance, is lossy: they are expected to differ."
     return text
 
 
-def verdict(proof: SamplingTest) -> tuple[str, str]:
-    """What can be said when all is done, and its style."""
-    if proof.greedy:
-        return _greedy(proof)
-    draws = f"{proof.repetitions} draws of each"
-    if proof.p_value is None:
-        if proof.kinds == 1:
+def verdict(test: SamplingTest) -> tuple[str, str]:
+    """The conclusion when all draws are done, and its style."""
+    if test.greedy:
+        return _greedy(test)
+    draws = f"{test.repetitions} draws of each"
+    if test.p_value is None:
+        if test.kinds == 1:
             return f"Both said the same every time: no difference seen in {draws}.", "$success"
         return f"Too few of {draws} came to the same end to compare them.", "$warning"
-    p = f"p = {p_value(proof.p_value)}"
-    if proof.p_value >= SURE:
-        close = "More draws look closer." if proof.lossy else "That is what an exact lane shows."
+    p = f"p = {p_value(test.p_value)}"
+    if test.p_value >= SURE:
+        close = "More draws look closer." if test.lossy else "That is what an exact lane shows."
         return f"No difference seen in {draws} ({p}). {close}", "$success"
-    if proof.lossy:
+    if test.lossy:
         return f"The two differ ({p}), as expected of a lossy rule.", "$warning"
-    if proof.p_value >= BEYOND_DOUBT:
-        chance = f"By chance alone it happens once in {1 / proof.p_value:.0f} times"
+    if test.p_value >= BEYOND_DOUBT:
+        chance = f"By chance alone it happens once in {1 / test.p_value:.0f} times"
         return f"They seem to differ ({p}). {chance}: draw more to be sure.", "$warning"
     return f"The two differ ({p}): this lane does not draw what the target would.", "$error"
 
 
-def _greedy(proof: SamplingTest) -> tuple[str, str]:
-    if proof.kinds == 1:
+def _greedy(test: SamplingTest) -> tuple[str, str]:
+    if test.kinds == 1:
         return "At temperature 0 nothing is drawn: both say this, every time.", "$success"
     return (
         "At temperature 0 nothing is drawn, and yet they differ. In half precision a tie can "
@@ -61,11 +61,11 @@ def _greedy(proof: SamplingTest) -> tuple[str, str]:
     )
 
 
-def table(proof: SamplingTest, width: int) -> list[Content]:
-    """The likeliest outcomes: their text, and how often each side came to it. At temperature 0
-    there is one of each side, in full."""
-    if proof.greedy:
-        return [_said(each) for each in proof.outcomes]
+def table(test: SamplingTest, width: int) -> list[Content]:
+    """The likeliest continuations, and how often each side drew them. At temperature 0 there is
+    one of each side, in full."""
+    if test.greedy:
+        return [_said(each) for each in test.outcomes]
     bars = BAR_CELLS[width >= WIDE]
     room = max(width - 2 * (SHARE_CELLS + bars + 3), 8)
     side = SHARE_CELLS + 1 + bars
@@ -75,19 +75,19 @@ def table(proof: SamplingTest, width: int) -> list[Content]:
             "$quiet",
         )
     ]
-    shown = list(proof.outcomes)
-    if rest := proof.kinds - len(shown):
-        done = proof.done
+    shown = list(test.outcomes)
+    if rest := test.kinds - len(shown):
+        done = test.done
         lane, plain = (done - sum(getattr(o, side) for o in shown) for side in ("lane", "plain"))
         shown.append(ContinuationCount(pluralize(rest, "other"), lane, plain))
-    most = max((max(each.lane, each.plain) for each in proof.outcomes), default=1)
+    most = max((max(each.lane, each.plain) for each in test.outcomes), default=1)
     for number, each in enumerate(shown):
-        quoted = number < len(proof.outcomes)
+        quoted = number < len(test.outcomes)
         parts: list[str | Content | tuple[str, str]] = [
             (_fitted(each.text, room, quoted), "" if quoted else "$quiet")
         ]
         for count, style in ((each.lane, "$accepted"), (each.plain, "$foreground")):
-            share = f"{count / proof.done:.1%}"
+            share = f"{count / test.done:.1%}"
             parts += [f"  {share:>{SHARE_CELLS}} ", (bar(count / most, bars), style)]
         lines.append(Content.assemble(*parts))
     return lines

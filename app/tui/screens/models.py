@@ -118,8 +118,8 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
     @property
     def _here(self) -> CheckpointInfo | str | None:
-        place = self._list.highlighted
-        return None if place is None else self._entries[place]
+        index = self._list.highlighted
+        return None if index is None else self._entries[index]
 
     def _beside(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
         """Disks may be slow. The newest wish of a group counts; what goes wrong is a line."""
@@ -141,12 +141,12 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._entries += [each for each in models if each not in self._entries]
         self._fill(self._list.highlighted or 0)
 
-    def _fill(self, place: int) -> None:
+    def _fill(self, index: int) -> None:
         self._list.clear_options()
         self._list.add_options(
             [Option(described(entry, self._is_loaded(entry))) for entry in self._entries]
         )
-        self._list.highlighted = place
+        self._list.highlighted = index
 
     def _is_loaded(self, entry: CheckpointInfo | str) -> bool:
         if isinstance(entry, str):

@@ -1,4 +1,4 @@
-"""Prove it: a lane's next tokens, drawn many times, beside those of plain sampling."""
+"""The sampling test: a lane's next tokens, drawn many times, beside those of plain sampling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MORE = 4  # times as many
 
 
 class SamplingTestScreen(ModalScreen[None]):
-    """Asks the engine for it, and shows how far that is. Leaving it ends it."""
+    """Starts a sampling test and shows its progress. Leaving the screen ends the test."""
 
     BINDINGS = [
         Binding("escape,e", "leave", "Close", id="proof.close",
@@ -34,8 +34,8 @@ class SamplingTestScreen(ModalScreen[None]):
     def __init__(self, engine: Engine, lane: str, label: str) -> None:
         super().__init__()
         self._engine, self._lane, self._label = engine, lane, label
-        self._asked = REPETITIONS
-        self._proof: SamplingTest | None = None
+        self._repetitions = REPETITIONS
+        self._test: SamplingTest | None = None
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="proof") as box:
@@ -51,10 +51,10 @@ class SamplingTestScreen(ModalScreen[None]):
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self._show)
 
-    def show_progress(self, proof: SamplingTest) -> None:
+    def show_progress(self, test: SamplingTest) -> None:
         """The counts so far; those of an earlier request are ignored."""
-        if proof.lane == self._lane and (proof.greedy or proof.repetitions == self._asked):
-            self._proof = proof
+        if test.lane == self._lane and (test.greedy or test.repetitions == self._repetitions):
+            self._test = test
             self._show()
 
     def action_leave(self) -> None:
@@ -62,35 +62,35 @@ class SamplingTestScreen(ModalScreen[None]):
         self.dismiss(None)
 
     def action_more(self) -> None:
-        if self._proof and not self._proof.greedy and self._proof.note is None:
-            self._asked *= MORE
+        if self._test and not self._test.greedy and self._test.note is None:
+            self._repetitions *= MORE
             self._ask()
 
     def _ask(self) -> None:
-        self._proof = None
-        self._engine.send(StartSamplingTest(self._lane, self._asked))
+        self._test = None
+        self._engine.send(StartSamplingTest(self._lane, self._repetitions))
         self._show()
 
     def _show(self) -> None:
-        proof, box = self._proof, self.query_one("#proof")
+        test, box = self._test, self.query_one("#proof")
         said: Content | str = "Both draw from the same place, in a copy of their own …"
         about, lines = "", list[Content]()
-        if proof is not None and proof.note is not None:
-            said = Content.styled(f"Nothing to prove: {proof.note}", "$warning")
-        elif proof is not None:
-            about = intro(proof)
+        if test is not None and test.note is not None:
+            said = Content.styled(f"Nothing to prove: {test.note}", "$warning")
+        elif test is not None:
+            about = intro(test)
             said = (
-                Content.styled(*verdict(proof))
-                if proof.done == proof.repetitions
-                else Content.styled(labelled_progress(proof.done / proof.repetitions), "$primary")
+                Content.styled(*verdict(test))
+                if test.done == test.repetitions
+                else Content.styled(labelled_progress(test.done / test.repetitions), "$primary")
             )
             width = self.query_one("#proof-table").container_size.width
-            lines = table(proof, width)
+            lines = table(test, width)
         self.query_one("#proof-intro", Static).update(about)
         self.query_one("#proof-verdict", Static).update(said)
         self.query_one("#proof-table", Static).update(Content("\n").join(lines))
         can = [f"{first_key(self.app, self.BINDINGS, 'leave')} closes"]
-        if proof is not None and not proof.greedy and proof.note is None:
+        if test is not None and not test.greedy and test.note is None:
             more = first_key(self.app, self.BINDINGS, "more")
             can.insert(0, f"{more} {MORE} times as many")
         box.border_subtitle = Content(" · ".join(can))

@@ -1,4 +1,4 @@
-"""A list of named things that the user keeps: choose one, rename it, delete it."""
+"""A list of named things that the user has saved: choose one, rename it, delete it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
 from decoding.errors import InputError
 
-Kept = TypeVar("Kept")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class SavedList(ModalScreen[Result | None], Generic[Kept, Result]):
+class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     """Gives what was chosen back, None when it was left. Subclasses say what is kept; their methods
     may raise InputError or OSError, which is shown in a line."""
 
@@ -32,31 +32,31 @@ class SavedList(ModalScreen[Result | None], Generic[Kept, Result]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._entries: list[Kept] = []
-        self._doomed: Kept | None = None  # asked for once; the second time deletes it
+        self._entries: list[Item] = []
+        self._doomed: Item | None = None  # asked for once; the second time deletes it
         self._named: Callable[[str], None] = lambda name: None  # what a name is asked for
 
     # What is kept
 
     problem = ""  # with what is kept, for a line below it
 
-    def entries(self) -> list[Kept]:
+    def entries(self) -> list[Item]:
         raise NotImplementedError
 
-    def line(self, entry: Kept) -> Content:
+    def line(self, entry: Item) -> Content:
         """Content, not str: a name may hold what looks like markup."""
         raise NotImplementedError
 
-    def name_of(self, entry: Kept) -> str:
+    def name_of(self, entry: Item) -> str:
         raise NotImplementedError
 
-    def result(self, entry: Kept) -> Result:
+    def result(self, entry: Item) -> Result:
         raise NotImplementedError
 
-    def rename(self, entry: Kept, name: str) -> None:
+    def rename(self, entry: Item, name: str) -> None:
         raise NotImplementedError
 
-    def delete(self, entry: Kept) -> None:
+    def delete(self, entry: Item) -> None:
         raise NotImplementedError
 
     # The box
@@ -81,14 +81,14 @@ class SavedList(ModalScreen[Result | None], Generic[Kept, Result]):
         return self.query_one(Input)
 
     @property
-    def here(self) -> Kept | None:
-        place = self._list.highlighted
-        return None if place is None or not self._entries else self._entries[place]
+    def here(self) -> Item | None:
+        index = self._list.highlighted
+        return None if index is None or not self._entries else self._entries[index]
 
     async def fill(self, name: str | None = None) -> None:
         """Show what there is now; the highlight goes to `name`, or stays at its place. Keys that
         are pressed while files are read act on what is shown then."""
-        place = self._list.highlighted or 0
+        index = self._list.highlighted or 0
         try:
             self._entries, problem = await run_in_background(self.entries), ""
         except OSError as error:
@@ -98,9 +98,9 @@ class SavedList(ModalScreen[Result | None], Generic[Kept, Result]):
         self._list.add_options([Option(self.line(entry)) for entry in self._entries])
         names = [self.name_of(entry) for entry in self._entries]
         if self._entries:
-            if name in names and names[place : place + 1] != [name]:
-                place = names.index(name)
-            self._list.highlighted = min(place, len(names) - 1)
+            if name in names and names[index : index + 1] != [name]:
+                index = names.index(name)
+            self._list.highlighted = min(index, len(names) - 1)
         else:
             self._list.add_option(Option(Content("None yet"), disabled=True))
         self.say()

@@ -19,7 +19,7 @@ NEXT_COLOR_BY: dict[ColorBy, ColorBy] = {
 }
 MEASURED: tuple[ColorBy, ...] = ("probability", "entropy")  # these want to know probabilities
 
-INKS = {
+FATE_STYLES = {
     TokenFate.FIRST: TokenStyle.TEXT,
     TokenFate.PLAIN: TokenStyle.TEXT,
     TokenFate.ACCEPTED: TokenStyle.ACCEPTED,
@@ -43,15 +43,15 @@ SCALES: dict[ColorBy, tuple[str, ...]] = {
 }
 
 
-def ink(lens: ColorBy, token: TokenEvent, source: Source) -> TokenStyle:
-    """How a token is drawn. Only tokens of the answer have a measure; ghosts stay ghosts."""
-    if lens == "fate":
-        return INKS[token.fate]
+def token_style(color_by: ColorBy, token: TokenEvent, source: Source) -> TokenStyle:
+    """How a token is drawn. Only tokens of the answer are measured, rejected ones stay dim."""
+    if color_by == "fate":
+        return FATE_STYLES[token.fate]
     if token.fate.ghost:
         return TokenStyle.DROPPED
-    if lens == "round":
+    if color_by == "round":
         return TokenStyle.TINT if token.round % 2 else TokenStyle.TEXT
-    if lens == "probability":
+    if color_by == "probability":
         p = target_p(token, source)
         return TokenStyle.TEXT if p is None else STEPS[len(SURE) - bisect_right(SURE, p[0])]
     bits = entropy(token, source)

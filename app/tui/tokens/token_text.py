@@ -1,4 +1,4 @@
-"""The text of one lane in pieces: each token in its ink, wrapped, and where it stands."""
+"""The text of one lane in spans: each token in its style, wrapped, and where it stands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple
 
 from app.engine.events import Prefilled, RoundFinished
 from app.text.terminal_text import one_line, shortened, visible
-from app.tui.tokens.lens import ColorBy
-from app.tui.tokens.lens import ink as lens_ink
+from app.tui.tokens.lens import ColorBy, token_style
 from app.tui.tokens.probabilities import Source
 from app.tui.tokens.wrapping import TokenStyle, Wrapper
 from decoding.round import TokenEvent
@@ -19,7 +18,7 @@ from decoding.round import TokenEvent
 RenderMode = Literal["colour", "glyphs", "plain"]
 NEXT_MODE: dict[RenderMode, RenderMode] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 
-GLYPHS = {  # what opens a group, and all that closes it
+GLYPHS = {  # what opens a group, and what closes it
     TokenStyle.ACCEPTED: "‹›",
     TokenStyle.REJECTED: "~~",
     TokenStyle.DROPPED: "~~",
@@ -41,31 +40,31 @@ class DisplayOptions:
     color_by: ColorBy = "fate"
 
 
-class Piece(NamedTuple):
-    """Some text in one ink; `token` where it is one of the model's, and what brought it: then the
-    ink is the lens's."""
+class Span(NamedTuple):
+    """Some text in one style. `token`: the model's token that it shows, and the event it came with;
+    its style depends on the display options."""
 
     text: str
-    ink: TokenStyle = TokenStyle.TEXT
+    style: TokenStyle = TokenStyle.TEXT
     token: TokenEvent | None = None
     source: Source | None = None
 
     @property
-    def ghost(self) -> bool:
+    def rejected(self) -> bool:
         return self.token is not None and self.token.fate.ghost
 
 
 class TokenText:
-    """Keeps all pieces and wraps them as they come. A place is the number of a character among
-    all that were fed to the wrapper; each piece knows at which places it stands."""
+    """Keeps all spans and wraps them as they arrive. An offset is the number of a character among
+    all that were fed to the wrapper; each span knows its range of offsets."""
 
     def __init__(self, hint: str) -> None:
         self.options = DisplayOptions()
         self.hint = hint
-        self.pieces: list[Piece] = []
+        self.spans: list[Span] = []
         self.wrapper = Wrapper(80)
-        self._turns: list[int] = []  # where in the pieces each turn begins
-        self._spans: list[tuple[int, int]] = []  # the first place of each piece, and the one behind
+        self._turns: list[int] = []  # the index of the first span of each turn
+        self._ranges: list[tuple[int, int]] = []  # the offsets of each span, end excluded
         self._glyphs = ""  # the pair of glyphs that is open
         self._held = ""  # spaces that may turn out to be the last of the group
 
@@ -74,12 +73,12 @@ class TokenText:
     def begin_turn(self, turn: int, prompt: str, follows: str | None) -> None:
         """`rewrap` is due after it."""
         if turn < len(self._turns):
-            del self.pieces[self._turns[turn] :]
+            del self.spans[self._turns[turn] :]
             del self._turns[turn:]
-        self._turns.append(len(self.pieces))
-        head = "\n\n" if self.pieces else ""
+        self._turns.append(len(self.spans))
+        head = "\n\n" if self.spans else ""
         after = f"  (after {follows})" if follows else ""
-        self.pieces.append(Piece(f"{head}› {shortened(prompt, 300)}{after}\n", TokenStyle.PROMPT))
+        self.spans.append(Span(f"{head}› {shortened(prompt, 300)}{after}\n", TokenStyle.PROMPT))
 
     def add_first(self, event: Prefilled) -> None:
         self._add_token(event.first, event)
@@ -89,114 +88,114 @@ class TokenText:
         of the answer."""
         if changes:
             mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
-            self._add(Piece(f" {mark}", TokenStyle.MARK))
+            self._add(Span(f" {mark}", TokenStyle.MARK))
         for token in event.tokens:
             self._add_token(token, event)
 
     def _add_token(self, token: TokenEvent, source: Source) -> None:
         if token.text:
-            self._add(Piece(token.text, token=token, source=source))
+            self._add(Span(token.text, token=token, source=source))
 
     def add_note(self, text: str, error: bool) -> None:
-        mark, ink = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
-        self._add(Piece(f"\n{mark}{visible(text)}", ink))
+        mark, style = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
+        self._add(Span(f"\n{mark}{visible(text)}", style))
 
     def end_turn(self) -> None:
         """Nothing follows: a group of glyphs that is still open ends here."""
-        self._add(Piece("", TokenStyle.TEXT))
+        self._add(Span("", TokenStyle.TEXT))
 
     def clear(self) -> None:
         """`rewrap` is due after it."""
-        self.pieces.clear()
+        self.spans.clear()
         self._turns.clear()
 
     @property
     def answer(self) -> str:
         """The last turn's answer as the model wrote it."""
-        pieces = self.pieces[self._begin :]
-        return "".join(piece.text for piece in pieces if piece.token and not piece.ghost)
+        spans = self.spans[self._begin :]
+        return "".join(span.text for span in spans if span.token and not span.rejected)
 
-    # Tokens and places
+    # Tokens and offsets
 
     @property
     def _begin(self) -> int:
         return self._turns[-1] if self._turns else 0
 
-    def seen(self, index: int) -> bool:
-        """Whether piece number `index` is a token of the last turn that is shown."""
-        if not self._begin <= index < len(self.pieces):
+    def is_shown(self, index: int) -> bool:
+        """Whether span number `index` is a token of the last turn that is shown."""
+        if not self._begin <= index < len(self.spans):
             return False
-        piece = self.pieces[index]
-        return piece.token is not None and not self._hides(piece)
+        span = self.spans[index]
+        return span.token is not None and not self._hides(span)
 
     def next_token(self, index: int, step: int) -> int | None:
-        """The nearest token of the last turn after piece `index`, or before it: `step` is 1 or
+        """The nearest token of the last turn after span `index`, or before it: `step` is 1 or
         -1."""
         if step > 0:
-            places = range(max(index + 1, self._begin), len(self.pieces))
+            indices = range(max(index + 1, self._begin), len(self.spans))
         else:
-            places = range(index - 1, self._begin - 1, -1)
-        return next((place for place in places if self.seen(place)), None)
+            indices = range(index - 1, self._begin - 1, -1)
+        return next((each for each in indices if self.is_shown(each)), None)
 
     def first_of_round(self, number: int) -> int | None:
         """The first token of a round of the last turn that is shown."""
-        for index in range(self._begin, len(self.pieces)):
-            token = self.pieces[index].token
-            if token is not None and token.round == number and self.seen(index):
+        for index in range(self._begin, len(self.spans)):
+            token = self.spans[index].token
+            if token is not None and token.round == number and self.is_shown(index):
                 return index
         return None
 
-    def span(self, index: int) -> tuple[int, int]:
-        """The place of a piece's first character, and the one behind its last."""
-        return self._spans[index]
+    def range_of(self, index: int) -> tuple[int, int]:
+        """The offset of a span's first character, and the one after its last."""
+        return self._ranges[index]
 
-    def piece_at(self, place: int) -> int | None:
-        """The piece that has character number `place`."""
-        index = bisect_right(self._spans, place, key=itemgetter(0)) - 1
-        return index if index >= 0 and place < self._spans[index][1] else None
+    def span_at(self, offset: int) -> int | None:
+        """The span that has character number `offset`."""
+        index = bisect_right(self._ranges, offset, key=itemgetter(0)) - 1
+        return index if index >= 0 and offset < self._ranges[index][1] else None
 
     # Wrapping
 
     def rewrap(self, width: int) -> None:
-        """Wrap everything again: the width, the look or what stood there has changed."""
+        """Wrap everything again: the width, the display options or the text has changed."""
         self.wrapper = Wrapper(width)
-        self._spans.clear()
+        self._ranges.clear()
         self._glyphs = self._held = ""
-        for piece in self.pieces:
-            self._flow(piece)
-        if not self.pieces:
+        for span in self.spans:
+            self._flow(span)
+        if not self.spans:
             self.wrapper.feed(visible(self.hint), TokenStyle.NOTE)
 
-    def _add(self, piece: Piece) -> None:
-        self.pieces.append(piece)
-        self._flow(piece)
+    def _add(self, span: Span) -> None:
+        self.spans.append(span)
+        self._flow(span)
 
-    def _hides(self, piece: Piece) -> bool:
+    def _hides(self, span: Span) -> bool:
         if self.options.mode == "plain":
-            return piece.ghost or piece.ink is TokenStyle.MARK
-        return piece.ghost and not self.options.show_rejected
+            return span.rejected or span.style is TokenStyle.MARK
+        return span.rejected and not self.options.show_rejected
 
-    def _flow(self, piece: Piece) -> None:
-        text, ink = piece.text, piece.ink
-        if piece.token is not None and piece.source is not None:
-            ink = lens_ink(self.options.color_by, piece.token, piece.source)
-        if self._hides(piece):
+    def _flow(self, span: Span) -> None:
+        text, style = span.text, span.style
+        if span.token is not None and span.source is not None:
+            style = token_style(self.options.color_by, span.token, span.source)
+        if self._hides(span):
             text = ""
-        elif piece.ghost:
+        elif span.rejected:
             text = one_line(text)
-        elif ink is not TokenStyle.PROMPT:
+        elif style is not TokenStyle.PROMPT:
             text = visible(text)
-        if self.options.mode == "glyphs" and not self._hides(piece):
-            start = self._flow_with_glyphs(text, ink)
+        if self.options.mode == "glyphs" and not self._hides(span):
+            start = self._flow_with_glyphs(text, style)
         else:
             start = self.wrapper.fed
-            self.wrapper.feed(text, ink)
-        self._spans.append((start, self.wrapper.fed))
+            self.wrapper.feed(text, style)
+        self._ranges.append((start, self.wrapper.fed))
 
-    def _flow_with_glyphs(self, text: str, ink: TokenStyle) -> int:
-        """Glyphs stand around the words of a group, the spaces at its ends stay outside, and spaces
-        alone begin none. The place where the words begin."""
-        glyphs = GLYPHS.get(ink, "")
+    def _flow_with_glyphs(self, text: str, style: TokenStyle) -> int:
+        """Put glyphs around the words of a group; the spaces at its ends stay outside, and spaces
+        alone begin none. Returns the offset where the words begin."""
+        glyphs = GLYPHS.get(style, "")
         feed = self.wrapper.feed
         if glyphs != self._glyphs and text.isspace():
             glyphs = ""
@@ -214,5 +213,5 @@ class TokenText:
         text = self._held + text
         words = text.rstrip() if glyphs else text
         self._held = text[len(words) :]
-        feed(words, ink)
+        feed(words, style)
         return start

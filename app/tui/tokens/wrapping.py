@@ -1,7 +1,7 @@
 """Wrapping of a text that grows token by token.
 
 The wrapper is an automaton over characters: what it has done depends on what it was fed, not on
-how that was cut into pieces. So wrapping a stream gives the same lines as wrapping the whole.
+how that was cut up. So wrapping a stream gives the same lines as wrapping the whole.
 Widths are Rich's (`cell_len`), because Rich measures again when the lines are drawn.
 """
 
@@ -18,7 +18,7 @@ ZERO_WIDTH_JOINER = "\u200d"
 
 
 class TokenStyle(StrEnum):
-    """How a piece of text is drawn; each has a component class of the token view."""
+    """How a span of text is drawn; each has a component class of the token view."""
 
     TEXT = "text"
     ACCEPTED = "accepted"
@@ -39,7 +39,7 @@ class TokenStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Runs of one ink each. `hard`: the text had a line break here (it is not in the runs).
+    """Runs of one style each. `hard`: the text had a line break here (it is not in the runs).
 
     Spaces that did not fit hang over the right edge, as in any editor: they are in the runs but
     not in `cells`. `start` is the number of its first character among all that were fed.
@@ -57,10 +57,10 @@ class Line:
 
 @dataclass(slots=True)
 class Cluster:
-    """What stands in one place on the screen: a character and the marks that join it."""
+    """A character and the combining marks that join it: what a cell or two of the screen show."""
 
     text: str
-    ink: TokenStyle
+    style: TokenStyle
     cells: int  # 0 also for a space that hangs over the edge
 
     @property
@@ -80,7 +80,7 @@ class Wrapper:
     _start: int = 0  # of the open line
     _open: list[Cluster] = field(default_factory=list)
     _cells: int = 0
-    _break_at: int = 0  # the last place where the open line may be broken; 0: nowhere
+    _break_at: int = 0  # the last index where the open line may be broken; 0: nowhere
 
     def __post_init__(self) -> None:
         self.width = max(2, self.width)  # a wide character needs two cells
@@ -95,13 +95,13 @@ class Wrapper:
     def open_line(self) -> Line:
         return Line(merged(self._open), self._cells, False, self._start)
 
-    def line_at(self, place: int) -> int:
-        """The line that has character number `place`."""
-        if place >= self._start:
+    def line_at(self, offset: int) -> int:
+        """The line that has character number `offset`."""
+        if offset >= self._start:
             return len(self.closed)
-        return bisect_right(self.closed, place, key=attrgetter("start")) - 1
+        return bisect_right(self.closed, offset, key=attrgetter("start")) - 1
 
-    def feed(self, text: str, ink: TokenStyle) -> None:
+    def feed(self, text: str, style: TokenStyle) -> None:
         self.fed += len(text)
         for char in text:
             if char == "\n":
@@ -111,7 +111,7 @@ class Wrapper:
             if self._open and (cells == 0 or self._open[-1].joins_next):
                 self._extend(char)
             else:
-                self._add(Cluster(char, ink, cells))
+                self._add(Cluster(char, style, cells))
 
     def _add(self, cluster: Cluster) -> None:
         line = self._open
@@ -144,7 +144,7 @@ class Wrapper:
         self._open.pop()
         self._cells -= last.cells
         self._break_at = min(self._break_at, len(self._open))
-        self._add(Cluster(text, last.ink, cells))
+        self._add(Cluster(text, last.style, cells))
 
     def _close(self, at: int, *, hard: bool) -> None:
         head, tail = self._open[:at], self._open[at:]
@@ -157,12 +157,12 @@ class Wrapper:
 
 
 def merged(clusters: list[Cluster]) -> tuple[tuple[str, TokenStyle], ...]:
-    """Neighbours of one ink become one run: fewer segments to draw."""
+    """Neighbours of one style become one run: fewer segments to draw."""
     runs: list[tuple[str, TokenStyle]] = []
     start = 0
     for index in range(1, len(clusters) + 1):
-        if index == len(clusters) or clusters[index].ink is not clusters[start].ink:
+        if index == len(clusters) or clusters[index].style is not clusters[start].style:
             text = "".join(cluster.text for cluster in clusters[start:index])
-            runs.append((text, clusters[start].ink))
+            runs.append((text, clusters[start].style))
             start = index
     return tuple(runs)

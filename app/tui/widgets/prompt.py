@@ -35,7 +35,7 @@ class Prompt(TextArea):
             id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
         )
         self._history: list[str] = []
-        self._place = 0  # in the history; its length is the line being written
+        self._index = 0  # in the history; its length is the line being written
         self._draft = ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -58,7 +58,7 @@ class Prompt(TextArea):
         if text in self._history:
             self._history.remove(text)
         self._history.append(text)
-        self._place = len(self._history)
+        self._index = len(self._history)
 
     def write(self, text: str) -> None:
         self.load_text(text)
@@ -77,19 +77,19 @@ class Prompt(TextArea):
         self.insert("\n")
 
     def action_cursor_up(self, select: bool = False) -> None:
-        if not select and self.cursor_at_first_line and self._place > 0:
-            self._recall(self._place - 1)
+        if not select and self.cursor_at_first_line and self._index > 0:
+            self._recall(self._index - 1)
         else:
             super().action_cursor_up(select)
 
     def action_cursor_down(self, select: bool = False) -> None:
-        if not select and self.cursor_at_last_line and self._place < len(self._history):
-            self._recall(self._place + 1)
+        if not select and self.cursor_at_last_line and self._index < len(self._history):
+            self._recall(self._index + 1)
         else:
             super().action_cursor_down(select)
 
-    def _recall(self, place: int) -> None:
-        if self._place == len(self._history):
+    def _recall(self, index: int) -> None:
+        if self._index == len(self._history):
             self._draft = self.text
-        self._place = place
-        self.write(self._draft if place == len(self._history) else self._history[place])
+        self._index = index
+        self.write(self._draft if index == len(self._history) else self._history[index])

@@ -44,12 +44,12 @@ class SplitLine(Widget):
         room = self._room
         left, right = fitting(self._left, self._right, room)
         start = len(self._ends[0])
-        for parts, place in ((left, start), (right, start + room - joined(right).cell_length)):
+        for parts, left_edge in ((left, start), (right, start + room - joined(right).cell_length)):
             for part in parts:
-                place += 1  # the space before it
-                if place <= x < place + cell_len(part.text):
+                left_edge += 1  # the space before it
+                if left_edge <= x < left_edge + cell_len(part.text):
                     return part
-                place += cell_len(part.text)
+                left_edge += cell_len(part.text)
         return None
 
     @property
@@ -84,7 +84,7 @@ def joined(parts: Sequence[Part]) -> Content:
     """The parts with a space around each."""
     if not parts:
         return Content("")
-    pieces: list[Content] = [Content(" ")]
+    spaced: list[Content] = [Content(" ")]
     for part in parts:
-        pieces += [Content.styled(part.text, part.style), Content(" ")]
-    return Content.assemble(*pieces)
+        spaced += [Content.styled(part.text, part.style), Content(" ")]
+    return Content.assemble(*spaced)

@@ -22,7 +22,7 @@ COLOURLESS = (
     TokenStyle.NOTE,
     TokenStyle.ERROR,
     TokenStyle.MARK,
-)  # keep their own style in every look
+)  # keep their own style in every mode
 Runs = list[tuple[str, Style]]
 
 
@@ -79,7 +79,7 @@ class TextView(ScrollView, can_focus=True):
 
     def set_hint(self, hint: str) -> None:
         self.body.hint = hint
-        if not self.body.pieces:
+        if not self.body.spans:
             self.rewrap()
 
     @property
@@ -99,8 +99,8 @@ class TextView(ScrollView, can_focus=True):
     # Wrapping
 
     def _refresh_end(self, before: int) -> None:
-        """After something was added to what had `before` lines. The open line is never cached; one
-        that was open may have been closed."""
+        """Repaint what changed since there were `before` lines. The open line is never cached; the
+        one that was open then may be closed now."""
         lines = len(self.body.wrapper)
         if lines == before:
             self.refresh_line(before - 1)
@@ -110,11 +110,11 @@ class TextView(ScrollView, can_focus=True):
 
     @property
     def _columns(self) -> int:
-        """A view behind another tab has no size; it keeps the one that it had."""
+        """The width to wrap at. A view on a hidden tab has none; it keeps the last one."""
         return self.scrollable_content_region.width or self.body.wrapper.width
 
     def rewrap(self) -> None:
-        """Wrap everything again: the width or the look has changed."""
+        """Wrap everything again: the width or the display options have changed."""
         wrapper = self.body.wrapper
         top = wrapper[min(self.scroll_offset.y, len(wrapper) - 1)].start
         self.body.rewrap(self._columns)
@@ -167,7 +167,7 @@ class TextView(ScrollView, can_focus=True):
         if cached is not None:
             return cached
         line = wrapper[index]
-        runs: Runs = [(text, self._ink_style(ink)) for text, ink in line.runs]
+        runs: Runs = [(text, self._rich_style(style)) for text, style in line.runs]
         if special:
             runs = self.decorated(runs, index, line)
         strip = Strip([Segment(text, style) for text, style in runs])
@@ -187,17 +187,17 @@ class TextView(ScrollView, can_focus=True):
             return highlighted(runs, span, self.selection_style)
         return runs
 
-    def _ink_style(self, ink: TokenStyle) -> Style:
-        style = self._styles.get(ink)
+    def _rich_style(self, name: TokenStyle) -> Style:
+        style = self._styles.get(name)
         if style is None:
-            style = self.style_of(ink)
-            if self.display_options.mode == "glyphs" and ink not in COLOURLESS:
+            style = self.style_of(name)
+            if self.display_options.mode == "glyphs" and name not in COLOURLESS:
                 style = self.rich_style + Style(
                     bold=style.bold, underline=style.underline, strike=style.strike
                 )
-            elif self.display_options.mode == "plain" and ink not in COLOURLESS:
+            elif self.display_options.mode == "plain" and name not in COLOURLESS:
                 style = self.rich_style
-            self._styles[ink] = style
+            self._styles[name] = style
         return style
 
     def style_of(self, name: str) -> Style:

@@ -1,4 +1,4 @@
-"""The streaming text of one lane: every token in the ink that tells what became of it."""
+"""The streaming text of one lane: every token in a style that shows its fate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TokenView(TextView):
     end of the text."""
 
     BINDINGS = [*CURSOR_KEYS]
-    COMPONENT_CLASSES = {*(f"token-view--{ink}" for ink in TokenStyle), "token-view--cursor"}
+    COMPONENT_CLASSES = {*(f"token-view--{style}" for style in TokenStyle), "token-view--cursor"}
 
     @dataclass
     class CursorMoved(Message):
@@ -32,14 +32,14 @@ class TokenView(TextView):
 
     @dataclass
     class Hovered(Message):
-        """The mouse is over another token now. Who knows more about it calls `explain`."""
+        """The mouse is over another token now; a handler that knows more calls `explain`."""
 
         view: TokenView
         token: TokenEvent
 
     def __init__(self, hint: str = "", dom_id: str | None = None) -> None:
         super().__init__(hint, dom_id)
-        self.cursor: int | None = None  # the number of a piece
+        self.cursor: int | None = None  # the index of a span
         self._hovered: int | None = None
 
     def begin_turn(self, turn: int, prompt: str, follows: str | None = None) -> None:
@@ -52,7 +52,7 @@ class TokenView(TextView):
 
     def set_display_options(self, options: DisplayOptions) -> None:
         super().set_display_options(options)
-        if self.cursor is not None and not self.body.seen(self.cursor):
+        if self.cursor is not None and not self.body.is_shown(self.cursor):
             self.move_cursor(None)
 
     @property
@@ -63,26 +63,26 @@ class TokenView(TextView):
 
     def step_cursor(self, step: int) -> None:
         """To the next token or the one before; from nowhere to the last one."""
-        begin = len(self.body.pieces) if self.cursor is None else self.cursor
+        begin = len(self.body.spans) if self.cursor is None else self.cursor
         found = self.body.next_token(begin, -1 if self.cursor is None else step)
         if found is not None:
             self.move_cursor(found)
 
     def cursor_to_edge(self, last: bool) -> None:
         """To the first or the last token of the answer."""
-        found = self.body.next_token(*(len(self.body.pieces), -1) if last else (-1, 1))
+        found = self.body.next_token(*(len(self.body.spans), -1) if last else (-1, 1))
         if found is not None:
             self.move_cursor(found)
 
     def move_cursor(self, index: int | None) -> None:
-        """To piece number `index`, and bring it into view."""
+        """To span number `index`, and bring it into view."""
         self.cursor = index
         self.refresh()
         if index is None:
             self._to_end()
         else:
             self._show_cursor(index)
-        token = None if index is None else self.body.pieces[index].token
+        token = None if index is None else self.body.spans[index].token
         self.post_message(self.CursorMoved(self, token))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -92,7 +92,7 @@ class TokenView(TextView):
             self._show_cursor(self.cursor)
 
     def _show_cursor(self, index: int) -> None:
-        start, end = self.body.span(index)
+        start, end = self.body.range_of(index)
         line_at = self.body.wrapper.line_at
         self._show_lines(line_at(start), line_at(max(start, end - 1)))
 
@@ -112,31 +112,31 @@ class TokenView(TextView):
 
     # The mouse
 
-    def _piece_under(self, event: events.MouseEvent) -> int | None:
+    def _span_under(self, event: events.MouseEvent) -> int | None:
         """The token of the last turn that the mouse is on."""
         widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
         if widget is not self or offset is None or offset.y >= len(self.body.wrapper):
             return None
-        return self._piece_at(offset)
+        return self._span_at(offset)
 
-    def _piece_at(self, offset: Offset) -> int | None:
+    def _span_at(self, offset: Offset) -> int | None:
         line = self.body.wrapper[offset.y]
         if offset.x >= len(line.text):
             return None
-        found = self.body.piece_at(line.start + offset.x)
-        return found if found is not None and self.body.seen(found) else None
+        found = self.body.span_at(line.start + offset.x)
+        return found if found is not None and self.body.is_shown(found) else None
 
     def on_click(self, event: events.Click) -> None:
-        if self.text_selection is None and (found := self._piece_under(event)) is not None:
+        if self.text_selection is None and (found := self._span_under(event)) is not None:
             self.move_cursor(found)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        found = self._piece_under(event)
+        found = self._span_under(event)
         if found == self._hovered:
             return
         self._hovered = found
         self.tooltip = None
-        token = None if found is None else self.body.pieces[found].token
+        token = None if found is None else self.body.spans[found].token
         if token is not None:
             self.post_message(self.Hovered(self, token))
 
@@ -152,7 +152,7 @@ class TokenView(TextView):
     def _has_cursor(self, index: int) -> bool:
         if self.cursor is None:
             return False
-        start, end = self.body.span(self.cursor)
+        start, end = self.body.range_of(self.cursor)
         line_at = self.body.wrapper.line_at
         return line_at(start) <= index <= line_at(max(start, end - 1))
 
@@ -161,7 +161,7 @@ class TokenView(TextView):
         runs = super().decorated(runs, index, line)
         if self.cursor is None or not self._has_cursor(index):
             return runs
-        start, end = (place - line.start for place in self.body.span(self.cursor))
+        start, end = (offset - line.start for offset in self.body.range_of(self.cursor))
         style = self.style_of("cursor")
         if start >= len(line.text):
             return [*runs, (" ", style)]

@@ -25,7 +25,7 @@ async def answered(stage: Stage, *, done: bool = True) -> None:
 def under(stage: Stage) -> str | None:
     """The text of the token under the cursor."""
     view = stage.view(2)
-    return None if view.cursor is None else view.body.pieces[view.cursor].text
+    return None if view.cursor is None else view.body.spans[view.cursor].text
 
 
 def reversed_on(stage: Stage) -> list[tuple[int, str]]:

@@ -69,7 +69,7 @@ def test_every_value_has_its_step() -> None:
 
     def drawn(name: lens.ColorBy, p: float, bits: float) -> TokenStyle:
         source = replace(FIRST, belief=TokenProbs(bits, (), (p, 0.0)))
-        return lens.ink(name, token, source)
+        return lens.token_style(name, token, source)
 
     values = (1.0, 0.9, 0.89, 0.5, 0.49, 0.2, 0.19, 0.05, 0.04, 0.0)
     steps = [drawn("probability", p, 0).value[-1] for p in values]
