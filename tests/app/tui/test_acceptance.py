@@ -57,7 +57,7 @@ async def test_its_sliders_are_there_while_it_is_on(play: Play) -> None:
         assert "eps" not in stage.text
 
 
-async def test_at_temperature_0_it_is_exact_and_its_sliders_are_dimmed(play: Play) -> None:
+async def test_at_temperature_0_typical_acceptance_is_exact_and_sliders_idle(play: Play) -> None:
     async with play() as stage:
         await typical(stage)
         assert "exact at temperature 0" in stage.text

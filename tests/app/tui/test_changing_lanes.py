@@ -15,7 +15,7 @@ SECOND = lane("draft#2", title="Draft model", gamma=4, overrides={"gamma": 2})
 MORE = (LANES[0], LANES[1], SECOND, *LANES[2:])
 
 
-async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play) -> None:
+async def test_u_duplicates_the_lane_in_focus_and_texts_stay(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("draft", "Paris"), prefilled("lookup", "London"))
@@ -33,7 +33,7 @@ async def test_u_asks_for_the_lane_in_focus_once_more_and_texts_stay(play: Play)
         assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
 
 
-async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) -> None:
+async def test_lanes_switched_off_stay_off_and_six_are_the_most(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "2")
         await stage.tell(LanesChanged(MORE))
@@ -48,7 +48,7 @@ async def test_what_was_switched_off_stays_off_and_six_are_enough(play: Play) ->
             assert "6 draft#3" in stage.text.lower()
 
 
-async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard(
+async def test_delete_removes_the_lane_in_focus_and_ignores_its_late_events(
     play: Play,
 ) -> None:
     async with play() as stage:
@@ -68,7 +68,7 @@ async def test_delete_removes_the_lane_in_focus_and_its_last_words_are_not_heard
         assert len(stage.engine.asked(RemoveLane)) == 1 and "The last lane stays" in stage.text
 
 
-async def test_with_tabs_as_well_the_focus_goes_to_the_neighbour_of_what_is_removed(
+async def test_focus_moves_to_the_neighbour_of_a_removed_lane_with_tabs_too(
     play: Play,
 ) -> None:
     async with play((60, 24)) as stage:
@@ -79,7 +79,7 @@ async def test_with_tabs_as_well_the_focus_goes_to_the_neighbour_of_what_is_remo
         assert neighbour.view.has_focus and stage.app.main.pane_here is neighbour
 
 
-async def test_f_pins_what_acts_on_the_lane_and_the_sliders_then_move_that_lane(
+async def test_f_gives_the_lane_overrides_that_the_sliders_then_change(
     play: Play,
 ) -> None:
     async with play() as stage:
@@ -144,7 +144,7 @@ async def test_a_duplicate_begins_with_its_sources_tree(play: Play) -> None:
         assert "3 Medusa γ4 chain" in stage.text
 
 
-async def test_what_a_lane_in_focus_keeps_or_gives_up_is_said(play: Play) -> None:
+async def test_notices_name_overrides_that_win_or_are_dropped(play: Play) -> None:
     own = {"gamma": 2, "temperature": 0.5, "acceptance": "exact", "max_new_tokens": 64}
     medusa = lane("medusa", title="Medusa", gamma=3, overrides=own)
     async with play((120, 30)) as stage:

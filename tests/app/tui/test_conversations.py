@@ -118,7 +118,7 @@ async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
         assert "None yet" not in stage.text
 
 
-async def test_the_current_one_may_be_deleted_when_it_is_answered(store: Store) -> None:
+async def test_the_current_conversation_may_be_deleted_once_answered(store: Store) -> None:
     async with opened(store) as stage:
         events = turn(0, "Count!", 1.0, 0)
         await stage.tell(*events[:3])
@@ -190,7 +190,7 @@ async def test_a_picture_keeps_its_spaces(store: Store) -> None:
         assert "\xa0Palette\xa0" in "".join(drawn.itertext())
 
 
-async def test_no_word_of_the_app_stands_in_a_picture(
+async def test_notifications_do_not_cover_an_exported_picture(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -72,7 +72,7 @@ async def test_hidden_ghosts_are_passed_over(play: Play) -> None:
         assert under(stage) is None and reversed_on(stage) == []
 
 
-async def test_it_keeps_its_token_in_every_look_and_width(play: Play) -> None:
+async def test_the_cursor_keeps_its_token_in_every_mode_and_width(play: Play) -> None:
     async with play() as stage:
         await answered(stage)
         await stage.press("shift+left", "right")
@@ -98,7 +98,7 @@ async def test_a_click_sets_it(play: Play) -> None:
         assert under(stage) == " capital"
 
 
-async def test_escape_takes_it_away_before_it_stops(play: Play) -> None:
+async def test_escape_removes_the_cursor_before_it_stops_the_run(play: Play) -> None:
     async with play() as stage:
         await answered(stage, done=False)
         await stage.press("left", "escape")
@@ -107,7 +107,7 @@ async def test_escape_takes_it_away_before_it_stops(play: Play) -> None:
         assert stage.engine.asked(Stop)
 
 
-async def test_it_stays_while_text_comes_and_the_end_is_not_followed(play: Play) -> None:
+async def test_the_cursor_stays_and_the_view_does_not_follow_the_end(play: Play) -> None:
     async with play((100, 24)) as stage:
         await answered(stage, done=False)
         await stage.press("shift+left")
@@ -121,7 +121,7 @@ async def test_it_stays_while_text_comes_and_the_end_is_not_followed(play: Play)
         assert view.scroll_offset.y <= 1 and reversed_on(stage)
 
 
-async def test_it_is_in_view_when_its_pane_gets_lower(play: Play) -> None:
+async def test_the_cursor_stays_in_view_when_its_pane_shrinks(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage, done=False)
         for index in range(3, 9):
@@ -146,7 +146,7 @@ async def test_its_round_is_the_one_looked_at(play: Play) -> None:
         assert under(stage) == "is" and "round 3 of 3" in stage.text
 
 
-async def test_its_round_is_looked_at_from_when_the_lane_rests(play: Play) -> None:
+async def test_the_round_of_the_cursor_is_shown_once_the_lane_is_done(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage, done=False)
         await stage.press("left", "left", "left")
@@ -169,7 +169,7 @@ async def test_without_a_panel_the_cursor_goes_from_round_to_round(play: Play) -
         assert under(stage) == " France" and "Tree ·" not in stage.text
 
 
-async def test_a_new_turn_has_none_and_old_turns_have_no_tokens(play: Play) -> None:
+async def test_a_new_turn_removes_the_cursor_and_old_turns_cannot_have_it(play: Play) -> None:
     async with play() as stage:
         await answered(stage)
         await stage.press("left")

@@ -45,7 +45,7 @@ async def settled(stage: Stage) -> None:
         await stage.pilot.pause(0.01)
 
 
-async def test_the_pane_in_focus_comes_first_and_keys_act_between_the_others(
+async def test_the_focused_pane_is_restyled_first_and_keys_work_between_the_others(
     play: Play, wrapped: list[TextView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     acted: list[int] = []  # behind how many panes
@@ -64,7 +64,7 @@ async def test_the_pane_in_focus_comes_first_and_keys_act_between_the_others(
         assert all(" lie" not in stage.view(n).body.wrapper.open_line.text for n in range(1, 7))
 
 
-async def test_a_look_that_is_left_again_is_not_wrapped(
+async def test_a_mode_that_is_left_at_once_is_not_wrapped(
     play: Play, wrapped: list[TextView]
 ) -> None:
     async with play((160, 50)) as stage:

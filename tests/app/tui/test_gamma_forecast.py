@@ -42,7 +42,7 @@ def test_the_curve_stands_on_half_of_the_highest() -> None:
 
 
 @pytest.mark.parametrize(("strategy", "counts"), [("ar", True), ("draft-only", False)])
-def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool) -> None:
+def test_the_forecast_uses_only_passes_of_the_same_target(strategy: str, counts: bool) -> None:
     state = AppState(Params())
     state.set_lanes((lane("draft", gamma=4), lane(strategy)))
     state.lanes["draft"].steps = steps(PAYING, 4, 40)
@@ -54,7 +54,7 @@ def test_only_passes_of_the_same_target_speak_for_it(strategy: str, counts: bool
     assert alone and found and (found.speeds != alone.speeds) is counts
 
 
-def test_the_line_names_the_best_and_what_is_and_from_where_it_pays() -> None:
+def test_the_forecast_names_best_gamma_current_gamma_and_break_even() -> None:
     found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377, 3)
     told = line(found, 0.86, 98)
     assert told.plain == (
@@ -143,7 +143,7 @@ async def test_medusas_curve_ends_with_its_heads(play: Play) -> None:
         assert len(blocks) == 4
 
 
-async def test_nothing_is_computed_again_while_nothing_happens(play: Play) -> None:
+async def test_the_forecast_is_not_recomputed_without_new_rounds(play: Play) -> None:
     async with play(load=False) as stage:
         await load(stage)
         await stage.press("escape", "tab")
@@ -157,7 +157,7 @@ async def test_nothing_is_computed_again_while_nothing_happens(play: Play) -> No
         assert whatif._forecast is not before
 
 
-async def test_short_where_it_is_narrow_and_gone_with_the_lanes(play: Play) -> None:
+async def test_the_forecast_is_short_when_narrow_and_hidden_with_the_lanes(play: Play) -> None:
     async with play((60, 24), load=False, params=Params(gamma=3)) as stage:
         await load(stage)
         await stage.press("escape", "2")

@@ -114,7 +114,7 @@ async def test_the_lenses_and_back(play: Play) -> None:
         assert inks(stage)[1] == ("sky", "accepted") and "accepted rejected" in stage.text
 
 
-async def test_lanes_are_watched_while_a_lens_wants_it(play: Play) -> None:
+async def test_probabilities_are_recorded_while_colours_need_them(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "l")
         assert stage.engine.asked(RecordProbabilities) == [
@@ -127,7 +127,7 @@ async def test_lanes_are_watched_while_a_lens_wants_it(play: Play) -> None:
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
-async def test_unwatched_tokens_are_plain_and_f5_measures(
+async def test_tokens_without_probabilities_are_plain_and_f5_records_them(
     play: Play, size: tuple[int, int]
 ) -> None:
     async with play(size) as stage:

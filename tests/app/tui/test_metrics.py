@@ -63,7 +63,7 @@ def test_accepted_tokens_of_a_round() -> None:
     ]
 
 
-def test_acceptance_given_that_it_was_reached_and_at_all() -> None:
+def test_conditional_and_unconditional_acceptance_by_position() -> None:
     lines = position_lines(acceptance_by_position(ROUNDS), 31).plain.splitlines()
     assert lines[0].split() == ["pos", "α", "if", "reached", "α", "at", "all", "tested"]
     assert lines[1:] == [
@@ -131,7 +131,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
         assert not stage.engine.asked(RecordProbabilities)  # it wants no probabilities
 
 
-async def test_it_goes_back_with_the_round_that_is_looked_at(play: Play) -> None:
+async def test_metrics_follow_the_round_that_is_shown(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage)
         await stage.press("escape", "tab", "s", "left_square_bracket", "left_square_bracket")

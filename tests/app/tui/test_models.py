@@ -38,7 +38,7 @@ def test_the_demo_is_called_so() -> None:
     assert title_of(str(demo().target)) == "demo" and title_of("/models/mine") == "mine"
 
 
-async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Play) -> None:
+async def test_opening_a_family_by_name_keeps_the_lanes(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "Paris"), RunFinished(0, False))
@@ -57,7 +57,7 @@ async def test_a_family_by_name_is_opened_with_the_lanes_that_there_are(play: Pl
         assert stage.engine.asked(Run) == [Run("Hi")] and "mine · cpu" in stage.text
 
 
-async def test_what_cannot_be_loaded_is_said_and_the_others_are_back(play: Play) -> None:
+async def test_a_failed_load_is_reported_and_the_previous_models_return(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "enter")
         await stage.load()
@@ -92,7 +92,7 @@ async def test_not_while_lanes_answer(play: Play) -> None:
         assert not stage.engine.asked(OpenModels) and "Still answering" in stage.text
 
 
-async def test_a_folder_is_typed_and_what_lies_beside_it_drafts_for_it(
+async def test_drafters_beside_a_typed_folder_are_used(
     play: Play, tmp_path: Path
 ) -> None:
     for name in ("target", "medusa"):
@@ -203,7 +203,7 @@ async def test_the_cache_is_read_beside_the_screen(
         assert not isinstance(stage.app.screen, ModelsScreen)
 
 
-async def test_enter_waits_for_what_the_cache_has_as_well(
+async def test_enter_waits_for_the_list_of_cached_models(
     play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     target = tmp_path / "target"

@@ -56,7 +56,7 @@ async def test_save_rename_delete(play: Play, presets: Presets) -> None:
         assert "comes along and stays" in stage.text
 
 
-async def test_a_broken_file_is_a_line_and_the_others_can_be_used(
+async def test_a_broken_preset_is_reported_and_the_others_work(
     play: Play, presets: Presets
 ) -> None:
     presets.path.write_text("{")

@@ -47,7 +47,7 @@ async def test_no_second_run_while_one_is_going_on(play: Play) -> None:
         assert "Still answering" in stage.text
 
 
-async def test_what_is_typed_while_enter_is_under_way_stays(play: Play) -> None:
+async def test_text_typed_while_a_prompt_is_submitted_stays(play: Play) -> None:
     async with play() as stage:
         await stage.type("one")
         prompt = stage.app.main.prompt
@@ -152,7 +152,7 @@ async def test_a_conversation_goes_on_from_a_lane_that_has_answered(play: Play) 
         assert "1 Autoregressive" in stage.text and "goes on from 2 Draft model" in stage.text
 
 
-async def test_it_goes_on_from_the_lane_that_leads_while_that_waits_for_its_turn(
+async def test_the_next_turn_continues_from_the_leader_while_it_waits(
     play: Play,
 ) -> None:
     async with play() as stage:
@@ -211,7 +211,7 @@ async def die(stage: Stage, *names: str) -> None:
     await stage.tell(*cut, RunFinished(0, True), EngineExited("killed"))
 
 
-async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(play: Play) -> None:
+async def test_answers_stay_after_the_engine_exits_and_f5_restarts_it(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape")
         await stage.begin("Hi")
@@ -236,7 +236,7 @@ async def test_after_the_engine_has_ended_its_answers_stay_and_f5_begins_anew(pl
         assert stage.lines(1)[:2] == ["› Hi", ""] and "running 0/2" in stage.text
 
 
-async def test_enter_asks_something_else_of_an_engine_begun_anew(play: Play) -> None:
+async def test_enter_sends_a_new_prompt_to_a_restarted_engine(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")
         await die(stage, "ar", "draft", "lookup")

@@ -112,7 +112,7 @@ def test_verdicts(change: dict[str, object], words: str) -> None:
     assert words in verdict(replace(DONE, **change))[0]  # type: ignore[arg-type]
 
 
-def test_a_lossy_lane_is_told_before_anything_is_drawn() -> None:
+def test_the_sampling_test_announces_a_lossy_lane_first() -> None:
     assert "lossy: they are expected to differ" in intro(replace(DONE, done=1, lossy=True))
     assert "the next token, once," in intro(replace(DONE, tokens=1, greedy=True))
 

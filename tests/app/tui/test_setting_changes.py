@@ -54,7 +54,7 @@ def test_the_rule_of_acceptance_is_medusas() -> None:
     assert changed("medusa", HOT, {**HOT, "epsilon": 0.2}) == []
 
 
-async def test_a_mark_stands_where_it_changed_and_is_no_part_of_the_answer(play: Play) -> None:
+async def test_a_changed_setting_is_marked_in_the_text_but_not_in_the_answer(play: Play) -> None:
     warm = with_settings(Params(), {"temperature": 0.8})
     async with play() as stage:
         await stage.begin()
@@ -73,7 +73,7 @@ async def test_a_mark_stands_where_it_changed_and_is_no_part_of_the_answer(play:
         assert stage.lines(2)[1] == "The sky is so blue.!"
 
 
-async def test_rounds_that_come_together_are_marked_where_they_differ(play: Play) -> None:
+async def test_rounds_of_one_batch_are_marked_where_settings_differ(play: Play) -> None:
     """As in a conversation that was kept."""
     warm = with_settings(Params(), {"temperature": 0.8})
     rounds = [

@@ -26,7 +26,7 @@ def test_words_stand_before_the_numbers() -> None:
     assert [GAMMA.text(v) for v in (None, "auto", 7)] == ["each", "auto", "7"]
 
 
-def test_every_place_of_a_broken_scale_is_a_round_number() -> None:
+def test_every_stop_of_a_decimal_scale_is_a_round_number() -> None:
     values = [TOP_P.value(p) for p in range(TOP_P.last + 1)]
     assert values == [round(0.05 * n, 2) for n in range(1, 21)]
     assert [TOP_P.position(v) for v in values] == list(range(TOP_P.last + 1))
@@ -40,16 +40,16 @@ def test_every_place_of_a_broken_scale_is_a_round_number() -> None:
         (0.01, {-1: 0.01, 1: 0.05}),
     ],
 )
-def test_a_value_between_two_places_goes_to_the_next(value: float, moves: dict[int, float]) -> None:
+def test_a_value_between_two_stops_steps_to_the_next(value: float, moves: dict[int, float]) -> None:
     assert {step: TOP_P.beside(value, step) for step in moves} == moves
 
 
-def test_a_value_behind_the_end_does_not_come_back_by_going_on() -> None:
+def test_a_value_beyond_the_end_is_not_pulled_back_by_stepping_on() -> None:
     assert [GAMMA.beside(40, step) for step in (1, -1, -2)] == [40, 16, 15]
     assert GAMMA.beside(0, -1) == "auto" and GAMMA.beside("auto", -1) is None
 
 
-def test_a_value_between_two_places_is_shown_in_full() -> None:
+def test_a_value_between_two_stops_is_shown_in_full() -> None:
     assert TOP_P.text(0.333) == "0.333" and TOP_P.text(0.3) == "0.30"
     assert TOP_P.position(0.333) == TOP_P.position(0.35)
 
@@ -91,7 +91,7 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         assert last_params(stage).max_new_tokens == Params().max_new_tokens
 
 
-async def test_gamma_in_the_title_follows_the_slider_but_not_where_it_is_pinned(play: Play) -> None:
+async def test_gamma_in_the_title_follows_the_slider_unless_overridden(play: Play) -> None:
     lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, overrides={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)

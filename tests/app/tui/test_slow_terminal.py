@@ -13,7 +13,7 @@ from tests.support.scripted import prefilled
 from tests.support.stage import Play
 
 
-async def test_what_happens_waits_until_the_terminal_has_drawn(play: Play) -> None:
+async def test_events_wait_until_the_terminal_has_drawn(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         queue: Queue[str] = Queue()

@@ -71,7 +71,7 @@ def test_a_token_of_a_sampled_chain() -> None:
     assert correction.entropy == 2.25
 
 
-def test_every_strategy_has_its_describe_overrides() -> None:
+def test_every_strategy_has_a_description_of_its_own() -> None:
     def who(strategy: str) -> str:
         return about(GUESSED, 1, strategy).who
 
@@ -172,7 +172,7 @@ ALONE = replace(
     ("strategy", "model", "row"),
     [("ar", "target", "target p"), ("draft-only", "draft model", "draft p")],
 )
-async def test_it_says_whose_probabilities_they_are(
+async def test_the_panel_says_whose_probabilities_it_shows(
     play: Play, strategy: str, model: str, row: str
 ) -> None:
     lanes = (lane(strategy),)
@@ -190,7 +190,7 @@ async def test_it_says_whose_probabilities_they_are(
         assert "▒ pass 6.0ms" in stage.text and "verify" not in stage.text
 
 
-async def test_an_unwatched_round_says_what_is_known(play: Play) -> None:
+async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab")
         await stage.begin()

@@ -60,7 +60,7 @@ def test_a_sampled_chain_dies_by_p_over_q() -> None:
     ]
 
 
-def test_a_whole_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
+def test_an_accepted_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
     whole = replace(CHAIN, accepted=(1, 2, 3), emitted=(2, 4, 6, 7), tested=3)
     assert drawn(whole)[-1].endswith("·and|||bonus: the target's own token")
     cut = replace(CHAIN, accepted=(1,), emitted=(2,), tested=1)
@@ -114,7 +114,7 @@ async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> 
         assert stage.app.focused is stage.view(2)
 
 
-async def test_the_lanes_that_are_on_are_watched_while_it_is_open(play: Play) -> None:
+async def test_an_open_panel_records_probabilities_of_enabled_lanes(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "v")
         assert stage.engine.asked(RecordProbabilities) == [
@@ -205,7 +205,7 @@ def wide_tree() -> Round:
     )  # fmt: skip
 
 
-async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) -> None:
+async def test_a_tree_of_64_nodes_scrolls_to_the_accepted_path(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, wide_tree())
         assert "◆ ·and" in stage.text and "21st" in stage.text
@@ -218,7 +218,7 @@ async def test_a_tree_of_64_nodes_scrolls_and_begins_where_it_lived(play: Play) 
         assert "◆ ·and" in stage.text and "what became of it" in stage.text
 
 
-async def test_opened_late_it_is_as_if_it_had_been_open(play: Play) -> None:
+async def test_a_panel_opened_late_looks_as_if_opened_early(play: Play) -> None:
     async with play() as stage:
         await stage.to_lane(2)
         await stage.begin()
@@ -252,7 +252,7 @@ async def test_token_texts_are_never_obeyed(play: Play) -> None:
         assert "✓ ␛[2J↵" in stage.text and "✗ [red]" in stage.text
 
 
-async def test_the_path_that_lived_has_its_own_colour(play: Play) -> None:
+async def test_the_accepted_path_has_its_own_colour(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE)
         strip = stage.app.main.query_one(TreeView).render_line(2)
@@ -280,7 +280,7 @@ EAGLE = replace(
 )
 
 
-def test_guesses_that_were_not_verified_stand_behind_their_parent() -> None:
+def test_pruned_guesses_are_listed_after_their_parent() -> None:
     lines = tree_lines(EAGLE, TEXTS)
     pruned = [line for line in lines if line.fate == PRUNED]
     assert [(line.token, line.guess, line.score) for line in pruned] == [
