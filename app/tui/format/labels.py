@@ -1,4 +1,4 @@
-"""The figures in words: rows of parts for the edges of a pane, the title bar and the tabs."""
+"""Labels: rows of parts for the edges of a pane, the title bar and the status line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOSSY = Part("LOSSY", "bold reverse $warning")
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
-    facts = describe_own_settings(state, lane)
+    facts = settings_in_title(state, lane)
     left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
@@ -54,8 +54,8 @@ def introduction(info: LaneInfo) -> str:
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
 
 
-def describe_own_settings(state: AppState, lane: LaneState) -> list[str]:
-    """Its gamma, and a star behind what is the lane's own: γ4, γ2* T0.8*, or * alone."""
+def settings_in_title(state: AppState, lane: LaneState) -> list[str]:
+    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone."""
     overrides = lane.info.overrides
     facts = []
     if (gamma := lane.gamma(state.params)) is not None:
@@ -80,7 +80,7 @@ def lane_figures(lane: LaneState) -> list[Part]:
             parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
         if figures.tokens_per_pass is not None:
             parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
-    if finished and finished.matches_ar is not None and not lane.lossy:  # it would prove nothing
+    if finished and finished.matches_ar is not None and not lane.lossy:  # would say nothing
         if finished.matches_ar:
             parts.append(Part("≡AR", "bold $success", 2))
         else:
@@ -179,7 +179,7 @@ def legend(options: DisplayOptions, state: AppState) -> list[Part]:
     if look == "plain":
         return [Part("plain text", "$quiet", 2)]
     if options.color_by != "fate":
-        return lens_legend(options, state)
+        return color_by_legend(options, state)
     accepted, rejected = (
         ("‹accepted›", "~rejected~") if look == "glyphs" else ("accepted", "rejected")
     )
@@ -190,24 +190,24 @@ def legend(options: DisplayOptions, state: AppState) -> list[Part]:
     return [*parts, Part("bonus", "bold", 2)]
 
 
-def lens_legend(options: DisplayOptions, state: AppState) -> list[Part]:
-    """The lens and its scale, and what measures tokens that are drawn without."""
+def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
+    """What the colours measure, their scale, and how tokens without probabilities get them."""
     glyphs = options.mode == "glyphs"
     if options.color_by == "round":
         every = "every second round"
         return [Part(f"‹{every}›") if glyphs else Part(every, "on $tint")]
     parts = [Part(options.color_by, "$quiet", 2)]
-    for ink, words in zip(STEPS, SCALES[options.color_by], strict=True):
-        pair = GLYPHS.get(ink, "")
-        parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${ink}"))
+    for style, words in zip(STEPS, SCALES[options.color_by], strict=True):
+        pair = GLYPHS.get(style, "")
+        parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${style}"))
     if any(lane.unmeasured for lane in state.lanes.values()):
         again = f"{state.keys['run.again']} measures"
         parts.append(Part(again if state.replay is None else "not recorded", "$warning"))
     return parts
 
 
-def unseen(state: AppState) -> str:
-    """About a round that was not watched."""
+def not_recorded(state: AppState) -> str:
+    """About a round without recorded probabilities."""
     if state.replay is not None:
         return "No probabilities were recorded."
     return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."

@@ -1,4 +1,4 @@
-"""What a mark in the text says: the settings that are others from here on."""
+"""The marks in the text where settings have changed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from decoding.params import Params, flat
 NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on
 
 
-def changed(lane: LaneState, number: int) -> list[str]:
-    """What a round of a lane was made with that the one before was not, in words."""
+def changes_at(lane: LaneState, number: int) -> list[str]:
+    """The settings of a round that differ from those of the round before, in words."""
     if number < 1:
         return []
-    before, after = lane.steps[number - 1], lane.steps[number]
+    before, after = lane.round_events[number - 1], lane.round_events[number]
     words = [] if before.tree == after.tree else [f"tree {after.tree}"]
     if before.params is not None and after.params is not None and before.params != after.params:
         words += changes(lane, before.params, after.params)
@@ -23,8 +23,8 @@ def changed(lane: LaneState, number: int) -> list[str]:
 
 
 def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
-    """The settings that act on the lane and are not what they were, in words. Both `Params` are
-    the lane's own; a setting that did not act before is compared with its default."""
+    """The settings that act on the lane and have changed, in words. Both `Params` are the lane's
+    effective ones; a setting that did not act before is compared with its default."""
     defaults = _texts(lane, Params(), SLIDERS) | {"acceptance": "exact"}
     old = defaults | _in_force(lane, before)
     return [text for name, text in _in_force(lane, after).items() if text != old[name]]

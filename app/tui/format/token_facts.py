@@ -48,7 +48,7 @@ class TokenFacts:
 
     @cached_property
     def came(self) -> int | None:
-        """The token that came to its place in the answer; None where none did."""
+        """The token that took its position in the answer; None where none did."""
         record = self.record
         if record is None:
             return self.token.id
@@ -167,16 +167,16 @@ def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
     """None where the token is not of the lane's last answer."""
     if token.fate is TokenFate.FIRST:
         return TokenFacts(lane, token, lane.first) if lane.first else None
-    if not 0 <= token.round < len(lane.steps):
+    if not 0 <= token.round < len(lane.round_events):
         return None
-    return TokenFacts(lane, token, lane.steps[token.round])
+    return TokenFacts(lane, token, lane.round_events[token.round])
 
 
 def facts_here(lane: LaneState) -> TokenFacts | None:
     """About the token under the cursor, else about the last token of the round looked at."""
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
-    if step := lane.step_here:
-        last = next((each for each in reversed(step.tokens) if not each.fate.ghost), None)
-        return TokenFacts(lane, last, step) if last else None
+    if event := lane.round_event_here:
+        last = next((each for each in reversed(event.tokens) if not each.fate.ghost), None)
+        return TokenFacts(lane, last, event) if last else None
     return TokenFacts(lane, lane.first.first, lane.first) if lane.first else None

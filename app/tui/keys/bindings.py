@@ -46,7 +46,7 @@ RUN_KEYS = [
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
     key("u", "duplicate", "Duplicate lane", "lane.duplicate",
-        "The lane in focus once more, right behind it"),
+        "The lane in focus once more, right after it"),
     key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
     key("f", "pin", "Own settings", "lane.pin",
         "The lane in focus keeps these settings; one with settings of its own follows the "

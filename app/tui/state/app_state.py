@@ -1,4 +1,4 @@
-"""What the screen knows, made from the engine's events alone. No widgets here."""
+"""What the screen shows, by the engine's events and the user's actions. No widgets here."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class AppState:
         return True
 
     def set_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
-        """Lanes that were there keep what they have answered, and whether they are switched on."""
+        """Known lanes keep their answers, and whether they are switched on."""
         known = self.lanes
         self.lanes = {
             info.name: known.get(info.name) or LaneState(info, info.enabled) for info in infos
@@ -74,7 +74,7 @@ class AppState:
         self.choose_leader()
 
     def change_lanes(self, infos: tuple[LaneInfo, ...]) -> None:
-        """Lanes that stay keep all that is known of them, and what the user has chosen since."""
+        """Lanes that stay keep their whole state, and what the user has chosen since."""
         known = self.lanes
         self.lanes = {
             info.name: known.get(info.name) or LaneState(info, info.enabled, info.tree)
@@ -111,22 +111,22 @@ class AppState:
         return self.lanes[self.leader]
 
     def moving(self, lane: LaneState) -> bool:
-        """Rounds come in: nobody could look at an older one in peace."""
+        """True while rounds are streaming in; browsing older rounds is disabled then."""
         return lane.phase is Phase.RUNNING and not self.paused
 
     def look(self, name: str, steps: int) -> str | None:
-        """Go back or forward through a lane's rounds; else the reason why not."""
+        """Go back or forward through a lane's rounds; returns why that is not possible, if so."""
         lane = self.lanes[name]
-        last = len(lane.steps) - 1
+        last = len(lane.round_events) - 1
         if self.moving(lane):
             pause, back = self.keys["run.pause"], self.keys["view.round_back"]
             return f"The newest round is shown: {pause} pauses, then {back} goes back"
         if last < 0:
             return "This lane has no round yet"
-        place = (last if lane.place is None else lane.place) + steps
-        if not 0 <= place <= last:
+        index = (last if lane.round_index is None else lane.round_index) + steps
+        if not 0 <= index <= last:
             return "This is the first round" if steps < 0 else "This is the newest round"
-        lane.place = None if place == last else place
+        lane.round_index = None if index == last else index
         return None
 
     @property
@@ -137,16 +137,17 @@ class AppState:
         return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
 
     def look_at(self, name: str, token: TokenEvent | None) -> None:
-        """The lane's cursor is on `token`; unless rounds come in, its round is looked at as well.
-        The first token is the root of the first round."""
+        """Put the lane's cursor on `token`, and unless rounds are streaming in show its round. The
+        first token is the root of the first round."""
         lane = self.lanes[name]
         lane.cursor = token
-        if token is not None and lane.steps and not self.moving(lane):
-            place = max(token.round, 0)
-            lane.place = None if place >= len(lane.steps) - 1 else place
+        if token is not None and lane.round_events and not self.moving(lane):
+            index = max(token.round, 0)
+            newest = index >= len(lane.round_events) - 1
+            lane.round_index = None if newest else index
 
     def label(self, name: str) -> str:
-        """A lane as it is called in sentences: its number and title."""
+        """A lane's name in sentences: its number and title."""
         number = list(self.lanes).index(name) + 1
         return f"{number} {self.lanes[name].info.title}"
 
@@ -155,7 +156,7 @@ class AppState:
             case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (
                 name not in self.lanes
             ):
-                pass  # the last words of a lane that was removed
+                pass  # late events of a lane that was removed
             case Loading():
                 self.loading = event
             case Loaded():
@@ -190,7 +191,7 @@ class AppState:
                 lane = self.lanes[event.lane]
                 lane.phase, lane.finished = ENDS[event.reason], event
                 lane.figures = event.figures or lane.figures
-                lane.texts = {**event.pieces, **lane.texts}  # those of watched rounds are better
+                lane.texts = {**event.pieces, **lane.texts}  # recorded ones are better
                 self.look_at(event.lane, lane.cursor)
             case RunFinished():
                 self.running = self.paused = False
@@ -217,13 +218,13 @@ class AppState:
             self.failure = why
 
     def begin_anew(self) -> None:
-        """Models are loaded, whatever was there before."""
+        """Forget all about the models: others are being loaded."""
         self.loaded = self.loading = self.failure = None
         self.ended = self.notice = ""
 
     @property
     def gone(self) -> bool:
-        """There are no models, and none that will come."""
+        """There are no models, and none are being loaded."""
         return bool(self.failure is not None or self.ended)
 
     def _lane_runs(self, name: str) -> LaneState:

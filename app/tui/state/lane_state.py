@@ -13,11 +13,11 @@ from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent
 
-NEWEST = 16  # rounds that speak for what is going on now
+NEWEST = 16  # rounds that gamma "auto" is summarised over
 
 
 class Phase(StrEnum):
-    """Where a lane stands in the current run."""
+    """What a lane does in the current run."""
 
     IDLE = "idle"
     WAITING = "waiting"
@@ -45,10 +45,10 @@ class LaneState:
     figures: Metrics | None = None
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
-    steps: list[RoundFinished] = field(default_factory=list)
+    round_events: list[RoundFinished] = field(default_factory=list)
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
-    place: int | None = None  # of the round looked at; None: the newest, whichever that is
+    round_index: int | None = None  # of the round looked at; None: always the newest
     cursor: TokenEvent | None = None  # the token looked at, if any
 
     @property
@@ -67,7 +67,7 @@ class LaneState:
 
     @property
     def model(self) -> str:
-        """The one that has the last word on each token, and whose probabilities are recorded."""
+        """The model that decides on each token, and whose probabilities are recorded."""
         return "target" if self.strategy.on_target else "draft model"
 
     def set_overrides(self, overrides: Mapping[str, Any]) -> None:
@@ -82,10 +82,10 @@ class LaneState:
         the end before the usual one, since the last rounds had to end. None for a strategy that
         does not draft."""
         gamma = self.gamma_in(self.effective_params(params))
-        if gamma != "auto" or not self.steps:
+        if gamma != "auto" or not self.round_events:
             return gamma
         running = self.phase is Phase.RUNNING
-        return f"a{self.steps[-1].round.gamma if running else self.usual_gamma(params)}"
+        return f"a{self.round_events[-1].round.gamma if running else self.usual_gamma(params)}"
 
     def gamma_in(self, own: Params) -> str | None:
         """The gamma that the lane's own settings mean; heads draft no deeper than their tree."""
@@ -104,30 +104,30 @@ class LaneState:
         gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto":
             return int(gamma or 0)
-        newest = [step.round.gamma for step in self.steps[-NEWEST:]]
+        newest = [event.round.gamma for event in self.round_events[-NEWEST:]]
         return max(newest, key=newest.count, default=self.info.default_gamma)
 
     @property
     def rounds(self) -> list[Round]:
-        return [step.round for step in self.steps]
+        return [event.round for event in self.round_events]
 
     @property
     def unmeasured(self) -> bool:
-        """There are tokens whose probabilities are not known, as nobody watched."""
+        """Some tokens have no recorded probabilities."""
         if self.first and not self.first.belief:
             return True
-        return any(not step.round.entropies for step in self.steps)
+        return any(not event.round.entropies for event in self.round_events)
 
     @property
-    def step_here(self) -> RoundFinished | None:
+    def round_event_here(self) -> RoundFinished | None:
         """The round looked at."""
-        if not self.steps:
+        if not self.round_events:
             return None
-        return self.steps[-1 if self.place is None else self.place]
+        return self.round_events[-1 if self.round_index is None else self.round_index]
 
     @property
     def round_here(self) -> Round | None:
-        return self.step_here.round if self.step_here else None
+        return self.round_event_here.round if self.round_event_here else None
 
     def begin(self) -> None:
         self.phase = Phase.WAITING
@@ -135,14 +135,14 @@ class LaneState:
 
     def clear_figures(self) -> None:
         self.ttft_seconds = self.figures = self.finished = None
-        self.first, self.steps, self.texts = None, [], {}
-        self.lossy, self.place, self.cursor = False, None, None
+        self.first, self.round_events, self.texts = None, [], {}
+        self.lossy, self.round_index, self.cursor = False, None, None
 
     def add(self, event: RoundFinished) -> None:
         self.figures = event.figures
-        self.steps.append(event)
-        self.place = None  # something new is to be seen
+        self.round_events.append(event)
+        self.round_index = None  # something new is to be seen
         self.lossy = self.lossy or event.round.lossy
-        # Pieces are pictures of single tokens, better here than what a token added to the text.
+        # Texts of single tokens are better here than what a token added to the answer.
         self.texts.update({each.id: each.text for each in event.tokens if each.text})
         self.texts.update(event.pieces)

@@ -89,16 +89,16 @@ class FiguresPanel(Panel):
 
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
-        end = len(lane.steps) if lane.place is None else lane.place + 1
+        end = len(lane.round_events) if lane.round_index is None else lane.round_index + 1
         title = [
             Part("Figures ·", "bold $primary", 1),
             Part(state.label(name), "bold $foreground"),
         ]
         if end:
-            title.append(Part(f"· rounds 1 to {end} of {len(lane.steps)}", "$foreground"))
+            title.append(Part(f"· rounds 1 to {end} of {len(lane.round_events)}", "$foreground"))
         self.top.show(title)
-        self.bottom.show([] if lane.place is not None else lane_figures(lane))
-        shown = (name, lane.active, end, id(lane.steps), id(state.memory))
+        self.bottom.show([] if lane.round_index is not None else lane_figures(lane))
+        shown = (name, lane.active, end, id(lane.round_events), id(state.memory))
         if shown != self._shown:
             self._shown = shown
             self._draw(state, lane, end)

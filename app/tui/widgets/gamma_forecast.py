@@ -23,7 +23,7 @@ MEANING = (
 
 
 class GammaForecast(Widget):
-    """Comes with the first forecast and stays from then on, so that nothing jumps."""
+    """Appears with the first forecast and stays from then on, so that nothing jumps."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "GammaForecast { height: 1; padding: 0 1; color: $quiet; }"
@@ -38,11 +38,11 @@ class GammaForecast(Widget):
         self._else = TOO_EARLY
 
     def show(self, state: AppState, name: str | None) -> None:
-        """Cheap where nothing has happened since the last time."""
+        """Computes nothing if nothing has changed since the last call."""
         lane = state.lanes.get(name or "")
         if lane is None:
             return
-        made = [(id(each.steps), len(each.steps)) for each in state.lanes.values()]
+        made = [(id(each.round_events), len(each.round_events)) for each in state.lanes.values()]
         asked = (name, made, lane.effective_params(state.params), lane.tree)
         if asked == self._asked:
             return
@@ -60,7 +60,7 @@ class GammaForecast(Widget):
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
-    """What is known of the lane's last answer, and of its target's passes in other lanes."""
+    """From the rounds of the lane's last answer, and the target's passes in other lanes."""
     if not lane.info.default_gamma:
         return None
     others = [each for each in state.lanes.values() if each.strategy.on_target]
@@ -77,30 +77,30 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
 
 
 def line(found: Forecast, alpha: float | None, width: int) -> Content:
-    """What there is room for in `width` cells. `alpha`: the lane's acceptance rate."""
+    """The forecast in at most `width` cells. `alpha`: the lane's acceptance rate."""
     best, now, seen = found.best, found.gamma, found.seen
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
-    inks = {now // each: "$warning", best // each: "$accepted"}
-    pieces: list[str | tuple[str, str]] = ["what if "] if width >= WIDE else []
+    styles = {now // each: "$warning", best // each: "$accepted"}
+    parts: list[str | tuple[str, str]] = ["what if "] if width >= WIDE else []
     for column, block in enumerate(curve(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"
-        pieces.append((block, inks.get(column, usual)))
+        parts.append((block, styles.get(column, usual)))
     if best == 0:
         told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
         told = f" best γ{best}{'?' * (best > seen)} ≈ {speed(found.speeds[best])} tok/s"
-    pieces += [(told, "bold $accepted"), " · "]
-    pieces += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", inks[now // each])]
+    parts += [(told, "bold $accepted"), " · "]
+    parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]
     more = [f" · a guess beyond γ{seen}"] if max(best, now) > seen else []
     if now:
         more.append(f" · {pays(found.break_even)}")
         if alpha is not None:
             more.append(f" (here {alpha:.0%})")
-    said = Content.assemble(*pieces)
-    for piece in more:
-        if said.cell_length + len(piece) > width:
+    said = Content.assemble(*parts)
+    for part in more:
+        if said.cell_length + len(part) > width:
             break
-        said += piece
+        said += part
     return said
 
 

@@ -1,4 +1,4 @@
-"""All lanes: side by side, or one at a time behind tabs."""
+"""All lanes: side by side, or one at a time with tabs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.tui.format.labels import introduction
-from app.tui.format.setting_changes import changed
+from app.tui.format.setting_changes import changes_at
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.lane_pane import LanePane
@@ -102,20 +102,20 @@ class LaneGrid(Container):
             self.current = here.number
         self.current = min(self.current, max(len(names), 1))
         await self.remove_children([pane for pane in panes.values() if pane.number == GONE])
-        for place, (name, lane) in enumerate(state.lanes.items()):
+        for index, (name, lane) in enumerate(state.lanes.items()):
             if name not in stay:
-                before = place if place < len(self.children) else None
-                await self.mount(LanePane(place + 1, lane), before=before)
+                before = index if index < len(self.children) else None
+                await self.mount(LanePane(index + 1, lane), before=before)
         for pane in self.panes:
             pane.view.set_hint(introduction(state.lanes[pane.name_of_lane].info))
 
     def handle_event(self, event: Event, state: AppState) -> None:
-        """Bring what happened in a run, already in the state, into the panes' text."""
+        """Show an event of a run, which the state has already taken in, in the panes' text."""
         match event:
             case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (
                 name not in state.lanes
             ):
-                pass  # the last words of a lane that was removed
+                pass  # late events of a lane that was removed
             case RunStarted():
                 leader = event.leader if event.leader in state.lanes else state.leader
                 for pane in self.panes:
@@ -137,8 +137,8 @@ class LaneGrid(Container):
 
     def add_rounds(self, lane: LaneState, count: int) -> None:
         """The newest rounds that the lane has."""
-        numbers = range(len(lane.steps) - count, len(lane.steps))
-        rounds = ((lane.steps[number], changed(lane, number)) for number in numbers)
+        numbers = range(len(lane.round_events) - count, len(lane.round_events))
+        rounds = ((lane.round_events[number], changes_at(lane, number)) for number in numbers)
         self.pane_of(lane.info.name).view.add_rounds(rounds)
 
     def show(self, state: AppState) -> None:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.format.bars import bar
-from app.tui.format.labels import LOSSY, unseen, why_off
+from app.tui.format.labels import LOSSY, not_recorded, why_off
 from app.tui.format.numbers import probability
 from app.tui.format.parts import Part
 from app.tui.format.token_facts import TokenFacts, facts_here
@@ -95,12 +95,13 @@ class TokenPanel(Panel):
             texts: dict[str, str | None] = {}
             self._likely.show(Content(note))
         else:
-            place = f"· round {facts.record.index + 1} of {len(lane.steps)}" if facts.record else ""
-            title += [Part(f"· {facts.name}", "bold $foreground"), Part(place, "$foreground", 1)]
+            count = len(lane.round_events)
+            nth = f"· round {facts.record.index + 1} of {count}" if facts.record else ""
+            title += [Part(f"· {facts.name}", "bold $foreground"), Part(nth, "$foreground", 1)]
             self.top.show(title, [LOSSY] if facts.record and facts.record.lossy else [])
             texts = fact_texts(facts)
             likely = Content("\n").join(likely_lines(facts))
-            self._likely.show(likely if facts.measured else Content(unseen(state)))
+            self._likely.show(likely if facts.measured else Content(not_recorded(state)))
         for name, row in zip(ROWS, self._rows, strict=True):
             row.show(texts.get(name))
         before, after, back, forth = (

@@ -8,10 +8,10 @@ from textual.widget import Widget
 from app.tui.format.labels import (
     BAR_CELLS,
     LOSSY,
+    not_recorded,
     round_counts,
     round_times,
     round_total,
-    unseen,
     why_off,
 )
 from app.tui.format.parts import Part
@@ -24,7 +24,7 @@ from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
 NOTHING_YET = "No round yet: the trees come with the answer."
-TIGHT_SHARE = 4  # levels of two columns may take up this part of the width
+TIGHT_SHARE = 4  # levels of two columns may take 1/4 of the width
 
 
 class TreePanel(Panel):
@@ -58,11 +58,11 @@ class TreePanel(Panel):
         ]
         right = []
         if record is not None:
-            place = len(lane.steps) if lane.place is None else lane.place + 1
-            title.append(Part(f"· round {place} of {len(lane.steps)}", "$foreground"))
+            number = len(lane.round_events) if lane.round_index is None else lane.round_index + 1
+            title.append(Part(f"· round {number} of {len(lane.round_events)}", "$foreground"))
             if record.lossy:
                 right.append(LOSSY)
-            if lane.place is None and state.moving(lane):
+            if lane.round_index is None and state.moving(lane):
                 right.append(Part("newest", "$quiet", 1))
         self.top.show(title, right)
         self._facts.show(round_counts(record), round_total(record, BAR_CELLS))
@@ -70,7 +70,7 @@ class TreePanel(Panel):
         self._draw(state, lane, record)
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
-        """The tree again, where anything of it has changed."""
+        """Draw the tree again if anything of it has changed."""
         width = self.screen.size.width  # the view has none yet when it is opened
         shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
         if shown == self._shown:
@@ -87,4 +87,4 @@ class TreePanel(Panel):
             heads=lane.strategy.one_pass,
             tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
-        self.view.show(lines, unseen(state) if record.drafted and not record.p else "")
+        self.view.show(lines, not_recorded(state) if record.drafted and not record.p else "")

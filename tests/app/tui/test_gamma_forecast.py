@@ -45,11 +45,11 @@ def test_the_curve_stands_on_half_of_the_highest() -> None:
 def test_the_forecast_uses_only_passes_of_the_same_target(strategy: str, counts: bool) -> None:
     state = AppState(Params())
     state.set_lanes((lane("draft", gamma=4), lane(strategy)))
-    state.lanes["draft"].steps = steps(PAYING, 4, 40)
+    state.lanes["draft"].round_events = steps(PAYING, 4, 40)
     alone = forecast_for_lane(state, state.lanes["draft"])
     quick = replace(PAYING.round(0), verify_seconds=0.01, total_seconds=0.02)
     made = [replace(step, round=quick) for step in steps(PAYING, 0, 40, strategy)]
-    state.lanes[strategy].steps = made
+    state.lanes[strategy].round_events = made
     found = forecast_for_lane(state, state.lanes["draft"])
     assert alone and found and (found.speeds != alone.speeds) is counts
 

@@ -92,9 +92,7 @@ async def test_not_while_lanes_answer(play: Play) -> None:
         assert not stage.engine.asked(OpenModels) and "Still answering" in stage.text
 
 
-async def test_drafters_beside_a_typed_folder_are_used(
-    play: Play, tmp_path: Path
-) -> None:
+async def test_drafters_beside_a_typed_folder_are_used(play: Play, tmp_path: Path) -> None:
     for name in ("target", "medusa"):
         shutil.copytree(assets() / "demo" / name, tmp_path / name)
     async with play((60, 24), library=LIBRARY) as stage:
