@@ -1,4 +1,4 @@
-"""What may have to wait for a disk, beside the screen."""
+"""Work that may have to wait for a disk, off the screen's thread."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 
 async def run_in_background(act: Callable[[], T]) -> T:
-    """What `act` returns or raises, on a thread of its own. Leaving the app would wait for the
-    thread workers of Textual and for asyncio's threads; nobody waits for this one."""
+    """Run `act` on a thread of its own, and return or raise what it does. Leaving the app waits for
+    Textual's thread workers and for asyncio's threads, but not for this one."""
     future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # it can't be taken back
 

@@ -1,5 +1,5 @@
 """A dark and a light theme. Blue and orange are told apart by colour-blind eyes as well; the
-contrast of every ink on the backgrounds here is 4.5 or more. The steps of a scale go from dark to
+contrast of each colour on the backgrounds is 4.5 or more. The steps of a scale go from dark to
 bright on a dark background, and the other way on a light one."""
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ OURS = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
 def checked(name: object) -> str:
-    """Raises ValueError with the names that there are."""
+    """The name of a theme. Raises ValueError with all names."""
     names = [*OURS, *BUILTIN_THEMES]
     if name not in names:
         raise ValueError(f"there is no theme '{name}'; choose from {', '.join(names)}")

@@ -1,5 +1,5 @@
-"""The words of the screen: what help explains in full, and what an edge's figure tells when the
-mouse rests on it."""
+"""The terms of the screen: help lists them all, the tooltip of an edge explains the one under the
+mouse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.strategies.registry import STRATEGIES
 LEGEND = [
     ("accepted", "underline $accepted", "‹accepted› drafted, and the target agreed"),
     ("rejected", "strike $rejected", "~rejected~ drafted, the target said no; not in the text"),
-    ("dropped", "strike $dropped", "~dropped~ drafted behind a rejected one, never tested"),
+    ("dropped", "strike $dropped", "~dropped~ drafted after a rejected one, never tested"),
     ("bonus", "bold", "the target's own token that ends a round, or its correction"),
     ("plain", "", "the first token, and lanes that do not draft"),
     ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
@@ -32,9 +32,9 @@ LANE_MARKS = [
               "was in focus last."),
 ]  # fmt: skip
 TREE = [
-    ("✓ ┝━", "accepted: the path that lived"),
-    ("✗", "looked at and rejected; the line says what the target wanted"),
-    ("·", "never looked at: behind a rejected token, or behind the end of the answer"),
+    ("✓ ┝━", "accepted: the path that was kept"),
+    ("✗", "tested and rejected; the line says what the target wanted"),
+    ("·", "never tested: after a rejected token, or after the end of the answer"),
     ("◆", "the target's own token, which ends the round"),
     ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
     (
@@ -44,13 +44,13 @@ TREE = [
     ),
     (
         "p",
-        "what the target gives the token behind its parent, after temperature and top-p; at "
+        "what the target gives the token that follows its parent, after temperature and top-p; at "
         "temperature 0 all of it lies on one token. Only for rounds drafted while this is open; "
         "every lane spends a little time on it then.",
     ),
 ]
 TOKEN = [
-    ("p", "the target's probability of the token, behind temperature, top-k, top-p and min-p; "
+    ("p", "the target's probability of the token, after temperature, top-k, top-p and min-p; "
           "“before”: without any of them."),
     ("q", "the drafter's own probability of the token; lookup, which copies, has none."),
     ("chance", "of being accepted: min(1, p/q). A draw between 0 and 1 below it accepts. A guess "
@@ -74,7 +74,7 @@ METRICS = [
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
-          "was rejected; what stands behind it was never looked at."),
+          "was rejected; what follows it was never tested."),
     ("τ", "tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
     ("TTFT", "time to the first token: the prefill. It is not in tok/s."),
     ("tok/s", "decoded tokens ÷ decoding time, without the first token. Batch size is 1."),
@@ -134,7 +134,7 @@ _FIGURES = [
 
 
 def explain(figure: str) -> str | None:
-    """What a figure in an edge means; None where it speaks for itself."""
+    """The explanation of a figure in an edge; None where it needs none."""
     terms = dict([*LANE_MARKS, *METRICS])
     term = next((term for pattern, term in _FIGURES if pattern.match(figure)), None)
     return None if term is None else f"{term}: {terms[term]}"

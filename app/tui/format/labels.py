@@ -28,7 +28,7 @@ LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
-    """The top edge: who it is and how fast. Numbers keep their width, so that nothing jumps."""
+    """The top edge: title, settings, speed. Numbers keep their width, so that nothing jumps."""
     left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
     facts = settings_in_title(state, lane)
     left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
@@ -48,7 +48,8 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
 
 
 def introduction(info: LaneInfo) -> str:
-    """What an empty pane says: what the lane does, and how its checkpoint was read; or why not."""
+    """The text of an empty pane: what the lane does, how its checkpoint was read, or why it is
+    unavailable."""
     if not info.available:
         return info.reason or ""
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
@@ -96,12 +97,12 @@ def lane_figures(lane: LaneState) -> list[Part]:
 
 
 def folded(number: int, lane: LaneState, key: str) -> list[Part]:
-    """The one row that is left of a lane that takes no part."""
+    """The single row of a lane that is switched off."""
     return [Part(str(number)), Part(lane.info.title), Part(f"· {why_off(lane, key)}")]
 
 
 def why_off(lane: LaneState, key: str) -> str:
-    """`key` switches it on."""
+    """Why a lane is off; `key` is the one that switches it on."""
     if lane.info.available:
         return f"off, {key} switches it on"
     return lane.info.reason or "not available"
@@ -145,7 +146,7 @@ def run_state(state: AppState) -> Part:
 
 
 def status_left(state: AppState) -> list[Part]:
-    """One line above the prompt: the newest message, else what goes on, else what one can do."""
+    """The line above the prompt: the newest notice, else progress, else what comes next."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     if state.replay is not None:
@@ -207,7 +208,7 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def not_recorded(state: AppState) -> str:
-    """About a round without recorded probabilities."""
+    """The note on a round without recorded probabilities."""
     if state.replay is not None:
         return "No probabilities were recorded."
     return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
@@ -237,7 +238,7 @@ def round_total(record: Round | None, cells: int) -> list[Part]:
 
 
 def pass_name(drafted: int) -> str:
-    """What a model's pass is called in figures: only drafts are verified."""
+    """What a model's pass is called: only drafts are verified."""
     return "verify" if drafted else "pass"
 
 

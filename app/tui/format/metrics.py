@@ -1,4 +1,4 @@
-"""A lane's figures as rows of text: bars, a table, shares of time, sizes in memory."""
+"""A lane's metrics as rows of text: bars, a table, shares of time, sizes in memory."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def memory_lines(
 
 
 def size(count: int) -> str:
-    """Bytes as a person says them, in powers of 1024."""
+    """A number of bytes in powers of 1024."""
     value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
     while value >= 1000 and len(units) > 1:
         value /= 1024

@@ -17,7 +17,7 @@ def probability(p: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """Of a statistical test."""
+    """The p-value of a statistical test."""
     return f"{p:.2f}" if p >= 0.01 else f"{p:.2g}"
 
 

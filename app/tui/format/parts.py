@@ -1,4 +1,4 @@
-"""What rows of the screen are made of."""
+"""The parts that rows of the screen are made of."""
 
 from __future__ import annotations
 

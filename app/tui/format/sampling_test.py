@@ -24,7 +24,7 @@ def intro(test: SamplingTest) -> str:
     context = shortened(test.behind[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
     count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
     how = "once" if test.greedy else f"{test.repetitions} times with other seeds"
-    text = f"Behind “…{context}”: {count}, {how}, by this lane and by plain sampling."
+    text = f"After “…{context}”: {count}, {how}, by this lane and by plain sampling."
     if test.lossy:
         text += " Its rule, typical acceptance, is lossy: they are expected to differ."
     return text

@@ -31,7 +31,7 @@ def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
 
 
 def _in_force(lane: LaneState, params: Params) -> dict[str, str]:
-    """Those settings that act, as they are called: "temp 0.80" by its name."""
+    """The settings in force as labels, by name: temp 0.80."""
     sampled = not params.sampling.greedy
     typical = lane.strategy.typical and params.acceptance == "typical" and sampled
     specs = [

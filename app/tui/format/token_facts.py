@@ -43,7 +43,7 @@ class TokenFacts:
 
     @cached_property
     def where(self) -> int:
-        """The node that it follows, or would have."""
+        """The node that the token follows, or would have followed."""
         return self.record.parent(self.token.node) if self.record else 0
 
     @cached_property
@@ -62,7 +62,7 @@ class TokenFacts:
 
     @property
     def entropy(self) -> float | None:
-        """In bits, of the model before temperature and cuts."""
+        """The model's entropy before temperature and cuts, in bits."""
         return entropy(self.token, self.event)
 
     @property
@@ -106,7 +106,7 @@ class TokenFacts:
 
     @property
     def fate(self) -> str:
-        """What became of it, and why."""
+        """The token's fate, and why."""
         record = self.record
         if record is None or not self.drafted:
             return MEANINGS[self.token.fate]
@@ -142,7 +142,7 @@ class TokenFacts:
         return f"{probability(ratio)} = min(1, p/q); the draw {probability(draw)} is {sign}"
 
     def _threshold(self, record: Round) -> str | None:
-        """Medusa's typical rule, which looks at the target after temperature alone."""
+        """Typical acceptance: the probability after temperature alone, against a threshold."""
         if not record.thresholds:  # recorded before these were
             return None
         p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
@@ -152,7 +152,7 @@ class TokenFacts:
 
     @property
     def summary(self) -> str:
-        """In a few lines, for a tooltip."""
+        """A few lines for a tooltip."""
         numbers = []
         if self.p is not None:
             raw, p = map(probability, self.p)

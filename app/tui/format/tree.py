@@ -1,4 +1,4 @@
-"""The draft tree of one round as lines: a node each, and in words what became of it."""
+"""The draft tree of one round as lines: one for each node, with its fate in words."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def explain_fate(record: Round, texts: Mapping[int, str], node: int) -> str:
     while parent not in accepted:
         parent = record.parents[parent]
     at_end = record.cut and parent == record.last_node
-    return "behind the end of the answer" if at_end else "its parent was rejected"
+    return "after the end of the answer" if at_end else "its parent was rejected"
 
 
 def _why_rejected(record: Round, texts: Mapping[int, str], parent: int) -> str:

@@ -131,7 +131,7 @@ def run_keys(state: AppState) -> list[Binding]:
 
 
 def allowed(state: AppState, action: str) -> bool:
-    """Whether an action makes sense at all; one that does not is in no list of keys."""
+    """Whether an action is available; one that is not is in no list of keys."""
     return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY
 
 
@@ -139,7 +139,7 @@ def lane_key(binding: Binding) -> bool:
     return binding.action.startswith("lane(")
 
 
-def bar(
+def key_bar_state(
     state: AppState, *, typing: bool, looking: bool, alone: bool, cursor: bool, zoomed: bool
 ) -> tuple[dict[str, str], set[str]]:
     """What some actions are called now, and those that would do nothing. `looking`: a panel is

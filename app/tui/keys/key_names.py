@@ -1,4 +1,4 @@
-"""What keys are called in sentences and lists, with the user's own keys taken into account."""
+"""Labels of keys for sentences and lists, with the user's keymap applied."""
 
 from __future__ import annotations
 

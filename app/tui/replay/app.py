@@ -82,7 +82,7 @@ class ReplayApp(SpecchatApp):
 
 
 def progress_line(player: ReplayEngine) -> str:
-    """Where the replay is, and how fast it goes."""
+    """The status line of a replay: position and speed."""
     bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
     now, end = (
         f"{int(each) // 60}:{int(each) % 60:02}" for each in (player.position, player.seconds)

@@ -28,7 +28,7 @@ SIZES = (40, 12), (400, 200)
 
 
 class RecordingDriver(HeadlessDriver):
-    """A terminal that nobody sees: it writes down what is drawn, and when."""
+    """A terminal without a screen: it records what is drawn, and when."""
 
     @property
     def is_headless(self) -> bool:
@@ -65,7 +65,7 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
         "title": recording.title,
         "env": {"TERM": "xterm-256color"},
     }
-    frames = asyncio.run(filmed(recording, size, speed))
+    frames = asyncio.run(render_frames(recording, size, speed))
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
     try:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -73,17 +73,17 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
         raise InputError(f"can't write {path}: {error.strerror or error}") from error
 
 
-async def filmed(
+async def render_frames(
     recording: Recording, size: tuple[int, int], speed: float
 ) -> list[tuple[float, str]]:
-    """What a terminal would have got, and at which second."""
+    """The output that a terminal would have got, each with its second."""
     now = 0.0
     app = ReplayApp(recording, clock=lambda: now, timed=False)
     app.driver_class = RecordingDriver
-    # The film is for any player, whatever the terminal here can do.
+    # The recording is for any player, whatever the terminal here can do.
     app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
     app.player.speed = speed
-    film: list[tuple[float, str]] = []
+    frames: list[tuple[float, str]] = []
 
     async def play(pilot: Pilot[object]) -> None:
         nonlocal now
@@ -100,8 +100,8 @@ async def filmed(
             if app.player.over:
                 left -= 1 / FRAMES_A_SECOND
         # the last picture stays until `now`; then whoever's terminal it was has a cursor again
-        film.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
+        frames.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
         app.exit()
 
     await app.run_async(size=size, auto_pilot=play)
-    return film
+    return frames

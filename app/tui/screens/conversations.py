@@ -1,4 +1,4 @@
-"""The list of kept conversations: reopen, rename, delete."""
+"""The list of recorded conversations: reopen, rename, delete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Gives the file of the chosen conversation back. `leave` ends the current one, if that is
+    """Returns the file of the chosen conversation. `leave` ends the current one, if that is
     possible now: only then it can be deleted."""
 
     HEADING = "Conversations"

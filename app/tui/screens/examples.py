@@ -15,7 +15,7 @@ from app.tui.keys.key_names import first_key
 
 
 class ExamplesScreen(ModalScreen[str | None]):
-    """Gives the chosen prompt back, None when it was left."""
+    """Returns the chosen prompt, or None."""
 
     BINDINGS = [
         Binding("escape,f2", "dismiss(None)", "Close", id="examples.close",

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
 from app.tui.format.labels import legend, status_left, title_bar
-from app.tui.keys.bindings import bar
+from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
@@ -154,7 +154,7 @@ class LanesLayout(Screen[None]):
             self.engine.send(RecordProbabilities(recorded))
 
     def _show_keys(self) -> None:
-        names, hidden = bar(
+        names, hidden = key_bar_state(
             self.state,
             typing=self.prompt.has_focus,
             looking=self.open is not None,

@@ -32,7 +32,7 @@ NAME_CHARACTERS = 60
 
 
 class Folders(Suggester):
-    """Goes on with the first folder whose name begins so."""
+    """Completes a path with the first folder whose name begins with what was typed."""
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -48,7 +48,7 @@ class Folders(Suggester):
         return None if name is None else value + name[len(begun) :] + os.sep
 
     async def _inside(self, folder: str) -> list[str]:
-        """A disk that hangs gets one thread a folder, not one a letter."""
+        """One thread for each folder, not for each letter: a disk may hang."""
         if self._names is None or self._names.done() or folder != self._folder:
             listing = run_in_background(partial(subfolders, folder))
             self._folder, self._names = folder, asyncio.ensure_future(listing)
@@ -56,7 +56,7 @@ class Folders(Suggester):
 
 
 def subfolders(folder: str) -> list[str]:
-    """The names of those in `folder` as it was typed; "" is the current one."""
+    """The names of the folders in `folder`, given as typed; "" is the current one."""
     try:
         with os.scandir(os.path.expanduser(folder) or ".") as inside:
             return sorted(each.name for each in inside if each.is_dir())
@@ -65,7 +65,7 @@ def subfolders(folder: str) -> list[str]:
 
 
 class ModelsScreen(ModalScreen[ModelOptions | None]):
-    """Gives the chosen target back, with what drafts for it; None when it was left."""
+    """Returns the chosen target with its drafters, or None."""
 
     BINDINGS = [
         Binding("escape,f6", "leave", "Close", id="models.close",
@@ -73,7 +73,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     ]  # fmt: skip
 
     def __init__(self, library: ModelLibrary, loaded: str) -> None:
-        """`loaded`: the place of the target that is there now, "" for none."""
+        """`loaded`: the source of the loaded target, "" for none."""
         super().__init__()
         self._library = library
         self._loaded = loaded
@@ -105,7 +105,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._beside("cache", cached, self._take_cached)
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed in the list is a folder's name as well."""
+        """Typing in the list begins a folder's name."""
         if self._list.has_focus and event.is_printable and event.character:
             event.stop()
             field = self.query_one(Input)
@@ -173,7 +173,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
 
     @on(OptionList.OptionHighlighted)
     def look(self) -> None:
-        """What drafts for the one that is highlighted."""
+        """Show which drafters belong to the highlighted entry."""
         entry = self._here
         if entry != self._chosen:
             self._chosen = None

@@ -19,7 +19,7 @@ NAME_CHARACTERS = 20
 
 
 class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
-    """Gives the name of the chosen preset and its settings back. `params` are the present ones."""
+    """Returns the name of the chosen preset and its settings. `params`: the present ones."""
 
     HEADING = "Presets"
     ENTER = "uses"
@@ -87,7 +87,7 @@ def _own(name: str) -> str:
 
 
 def described(values: Mapping[str, Any]) -> str:
-    """The temperature, and what is not as it is by default."""
+    """The temperature, and all settings that differ from their defaults."""
     defaults = flat(Params())
     parts = [
         f"{spec.label} {spec.scale.text(values[spec.name])}"

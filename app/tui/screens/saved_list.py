@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 
 class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
-    """Gives what was chosen back, None when it was left. Subclasses say what is kept; their methods
-    may raise InputError or OSError, which is shown in a line."""
+    """Returns the chosen entry's result, or None. Subclasses say what is saved; their methods may
+    raise InputError or OSError, which is shown in a line."""
 
     HEADING: ClassVar[str]
     ENTER: ClassVar[str]  # what Enter does
@@ -106,7 +106,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         self.say()
 
     def say(self, text: str = "") -> None:
-        """In the edge: what may be done, or what was asked."""
+        """Show in the edge what can be done, or a question."""
         can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
         can = [f"Enter {self.ENTER}", *can] if self._entries else []
         self.query_one(".kept").border_subtitle = Content(
@@ -122,7 +122,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         line.display = bool(text)
 
     def tried(self, act: Callable[[], object]) -> bool:
-        """Whether it could be done; else the reason is shown."""
+        """Whether it succeeded; else the reason is shown."""
         try:
             act()
         except (InputError, OSError) as error:

@@ -54,7 +54,7 @@ class AppState:
         self.notice, self.notice_seconds = text, seconds
 
     def let_time_pass(self, seconds: float) -> bool:
-        """True when the notice went away."""
+        """Whether the notice has just disappeared."""
         if not self.notice or self.notice_seconds is None:
             return False
         self.notice_seconds -= seconds
@@ -100,7 +100,7 @@ class AppState:
 
     @property
     def typical(self) -> bool:
-        """Medusa's lossy rule is chosen, and there is a lane that knows it."""
+        """Whether typical acceptance is chosen and a lane that is on offers it."""
         return self.params.acceptance == "typical" and any(
             lane.active and lane.strategy.typical for lane in self.lanes.values()
         )

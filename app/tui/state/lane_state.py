@@ -1,4 +1,4 @@
-"""What the screen knows of one lane, made from the engine's events alone."""
+"""What the screen shows of one lane."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class LaneState:
 
     @property
     def static_tree(self) -> bool:
-        """It drafts the same tree every round."""
+        """Whether the lane drafts the same tree every round."""
         return self.tree not in (DEFAULT_TREE, DYNAMIC_TREE)
 
     @property
     def active(self) -> bool:
-        """It takes part in the next run."""
+        """Whether the lane takes part in the next run."""
         return self.enabled and self.info.available
 
     @property
@@ -74,7 +74,7 @@ class LaneState:
         self.info = replace(self.info, overrides=overrides)
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings as this lane has them."""
+        """The run's settings with the lane's overrides."""
         return with_settings(params, self.info.overrides)
 
     def gamma(self, params: Params) -> str | None:
@@ -120,7 +120,7 @@ class LaneState:
 
     @property
     def round_event_here(self) -> RoundFinished | None:
-        """The round looked at."""
+        """The round that is shown."""
         if not self.round_events:
             return None
         return self.round_events[-1 if self.round_index is None else self.round_index]

@@ -1,4 +1,4 @@
-"""A row of labels of which each can be clicked: the tabs and the key bar are made of it."""
+"""A row of clickable labels: base of the tabs and the key bar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Label(NamedTuple):
     value: str  # what `chosen` gets
 
     def is_same(self, other: Label) -> bool:
-        """Its style as well, of which == between contents knows nothing."""
+        """Compares styles as well, which == between contents does not."""
         return self.value == other.value and self.content.is_same(other.content)
 
 

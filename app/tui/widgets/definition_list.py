@@ -17,7 +17,7 @@ class DefinitionList(Widget):
     """A list of any length is one widget, since it is widgets that take their time to appear. Each
     text keeps to its column when it is wrapped."""
 
-    COLUMN = 13  # of the words, with the space behind them
+    COLUMN = 13  # of the words, with the space after them
     STYLE = "bold $primary"  # below the style that a word brings along
 
     def __init__(self, terms: Iterable[Term]) -> None:

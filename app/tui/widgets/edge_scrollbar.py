@@ -9,7 +9,7 @@ from textual.scrollbar import ScrollBarRender
 
 
 class EdgeScrollBarRender(ScrollBarRender):
-    """Costs no column: it stands where the border would stand."""
+    """Costs no column: it replaces the border."""
 
     @classmethod
     def render_bar(

@@ -1,4 +1,4 @@
-"""The figures panel: how the rounds of the lane in focus went, in numbers and small plots."""
+"""The figures panel: metrics of the rounds of the lane in focus, in numbers and small plots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Drawing = Callable[[int], Content]  # in so many columns
 
 
 class Block(Widget):
-    """Rows that are made for the width that there is."""
+    """Rows drawn for the available width."""
 
     ALLOW_SELECT = False
 
@@ -56,7 +56,7 @@ class Block(Widget):
 
 
 class FiguresPanel(Panel):
-    """Speaks of all rounds of the lane's last answer; of those up to a round that is looked at."""
+    """Covers all rounds of the lane's last answer, or those up to the round that is shown."""
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)

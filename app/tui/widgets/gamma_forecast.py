@@ -1,4 +1,4 @@
-"""What another gamma would give the lane in focus: one row, from the rounds of its last answer."""
+"""The speed of the lane in focus at other gammas: one row, from the rounds of its last answer."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def line(found: Forecast, alpha: float | None, width: int) -> Content:
 
 
 def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
-    """The highest of every so many."""
+    """The maximum of every `each` speeds."""
     return tuple(max(speeds[at : at + each]) for at in range(0, len(speeds), each))
 
 

@@ -23,7 +23,7 @@ GONE = 0  # the number of a pane whose lane is no more; it leaves a moment later
 
 
 def grid_rows(count: int, width: int) -> int:
-    """How many rows of panes there are: as many side by side as have room."""
+    """The number of rows of panes, with as many side by side as there is room for."""
     return -(-count // max(2, width // COMFORTABLE_COLUMNS))
 
 
@@ -136,7 +136,7 @@ class LaneGrid(Container):
                 self.pane_of(event.lane).view.end_turn()
 
     def add_rounds(self, lane: LaneState, count: int) -> None:
-        """The newest rounds that the lane has."""
+        """Add the lane's newest `count` rounds to its pane."""
         numbers = range(len(lane.round_events) - count, len(lane.round_events))
         rounds = ((lane.round_events[number], changes_at(lane, number)) for number in numbers)
         self.pane_of(lane.info.name).view.add_rounds(rounds)

@@ -52,7 +52,7 @@ class LanePane(Vertical):
 
     @property
     def visible_text(self) -> bool:
-        """Its text has a place on the screen."""
+        """Whether the pane's text is on the screen."""
         return self.display and not self.folded
 
     def fold(self, folded: bool) -> None:
@@ -67,5 +67,5 @@ class LanePane(Vertical):
         if lane.active:
             again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
             self._bottom.show(lane_figures(lane), [again] if state.ended else ())
-        else:  # seen behind a tab, where numbers go to tabs and o is the switch
+        else:  # seen with tabs, where number keys choose a tab and o is the switch
             self._bottom.show([Part(why_off(lane, here))])

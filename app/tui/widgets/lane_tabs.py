@@ -1,4 +1,4 @@
-"""One row of tabs, a tab for each lane; a click goes to it."""
+"""A tab for each lane; a click shows it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LaneTabs(ClickableRow):
         self.set_labels(self._forms[0])
 
     def labels(self, width: int) -> list[Label]:
-        """Where not all fit, only the current tab has its name, then no other one has its mark."""
+        """Where not all fit, only the current tab keeps its name, or else its mark."""
         for form in self._forms:
             if sum(label.content.cell_length for label in form) <= width:
                 return form

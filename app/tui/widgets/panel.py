@@ -27,9 +27,9 @@ class Panel(Vertical):
 
     @property
     def inside(self) -> Widget:
-        """What gets the focus."""
+        """The widget that gets the focus."""
         raise NotImplementedError
 
     def show(self, state: AppState, name: str) -> None:
-        """Draw what it has to say about the lane `name`."""
+        """Show the lane `name`."""
         raise NotImplementedError

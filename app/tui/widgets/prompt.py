@@ -1,4 +1,4 @@
-"""Where the user types: Enter runs, ctrl+j breaks the line, up and down go through the history."""
+"""The prompt: Enter runs, ctrl+j breaks the line, up and down go through the history."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     def put_away(self) -> None:
-        """Empty it; the key up brings back what stood there."""
+        """Empty the prompt; the key up brings its text back."""
         if self.text.strip():
             self.remember(self.text)
         self.write("")

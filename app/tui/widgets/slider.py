@@ -66,13 +66,13 @@ class Slider(Widget, can_focus=True):
             self.refresh()
 
     def set_own(self, own: bool) -> None:
-        """A mark: it stands for one lane's own value."""
+        """Mark the slider as showing a lane's own value."""
         if own != self.own:
             self.own = own
             self.refresh()
 
     def set_idle(self, idle: bool, why: str) -> None:
-        """Dimmed: it acts on nothing at the moment, and the tooltip says why."""
+        """Dim a slider that has no effect at the moment; the tooltip says why."""
         self.set_class(idle, "-idle")
         self.tooltip = why
 

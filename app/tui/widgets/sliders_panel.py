@@ -40,7 +40,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
             yield Slider(spec.label, spec.scale, default, default, dom_id=spec.name)
 
     def on_resize(self) -> None:
-        """What is in focus stays in view."""
+        """Keep the slider in focus in view."""
         if (slider := self.screen.focused) in self.children:
             self.call_after_refresh(self.scroll_to_widget, slider, animate=False)
 
@@ -48,7 +48,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         return self.query_one(f"#{name}", Slider)
 
     def show(self, state: AppState, name: str) -> None:
-        """The run's settings, or the lane's own where it overrides them."""
+        """Show the run's settings, or the lane's own where it overrides them."""
         self._lane = lane = state.lanes.get(name)
         values = flat(lane.effective_params(state.params) if lane else state.params)
         if state.loaded:

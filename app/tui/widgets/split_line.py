@@ -1,4 +1,4 @@
-"""One row with a left and a right side; parts of it give way when there is little room."""
+"""One row with a left and a right side; parts are left out where room is short."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SplitLine(Widget):
             self.refresh()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """What the figure below the mouse means."""
+        """Explain the figure under the mouse."""
         part = self.part_at(event.x)
         text = explain(part.text) if part else None
         self.tooltip = None if text is None else Content(text)

@@ -56,7 +56,7 @@ class TextView(ScrollView, can_focus=True):
         self._refresh_end(before)
 
     def add_rounds(self, rounds: Iterable[tuple[RoundFinished, Sequence[str]]]) -> None:
-        """Each with the changes of settings that it was made with, in words."""
+        """Rounds, each with the settings that changed before it, in words."""
         before = len(self.body.wrapper)
         for event, changes in rounds:
             self.body.add_round(event, changes)
@@ -68,7 +68,7 @@ class TextView(ScrollView, can_focus=True):
         self._refresh_end(before)
 
     def end_turn(self) -> None:
-        """Nothing follows."""
+        """Close what is open: nothing follows."""
         before = len(self.body.wrapper)
         self.body.end_turn()
         self._refresh_end(before)
@@ -177,11 +177,11 @@ class TextView(ScrollView, can_focus=True):
         return strip
 
     def special(self, index: int) -> bool:
-        """Whether a line has something on it that must not be cached."""
+        """Whether a line shows something that must not be cached, such as a selection."""
         return self.text_selection is not None
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """The runs of line number `index` with what lies over them."""
+        """The runs of line number `index` with the selection or cursor over them."""
         selection = self.text_selection
         if selection and (span := selection.get_span(index)):
             return highlighted(runs, span, self.selection_style)

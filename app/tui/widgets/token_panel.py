@@ -1,4 +1,4 @@
-"""The token panel: why the token under the cursor is there, or why it is not."""
+"""The token panel: why the token under the cursor was accepted, or why not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAME_CELLS, BAR_CELLS, P_CELLS = 14, 10, 5
 
 
 class Words(Static):
-    """Laid out again only when what it says has changed."""
+    """A text that is laid out again only when it has changed."""
 
     def show(self, words: Content) -> None:
         if not (isinstance(self.content, Content) and words.is_same(self.content)):
@@ -36,7 +36,7 @@ class Words(Static):
 
 
 class FactRow(Horizontal):
-    """What it is called, and what it says; the text keeps to its column when it is wrapped."""
+    """A name and a text; the text keeps to its column when it is wrapped."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class FactRow(Horizontal):
 
 
 class TokenScroll(VerticalScroll, can_focus=True):
-    """The cursor's keys work in here too: where it is narrow nothing else is seen."""
+    """Has the cursor's keys too: on a narrow screen nothing else is shown."""
 
     BINDINGS = [*CURSOR_KEYS]
 
@@ -62,7 +62,7 @@ class TokenScroll(VerticalScroll, can_focus=True):
 
 
 class TokenPanel(Panel):
-    """Without a cursor it is about the last token of the round looked at."""
+    """Without a cursor it shows the last token of the round that is shown."""
 
     NEEDS_PROBABILITIES = True
     MAX_ROWS = 14
@@ -115,7 +115,7 @@ class TokenPanel(Panel):
 
 
 def fact_texts(facts: TokenFacts) -> dict[str, str | None]:
-    """What the rows say, by their names."""
+    """The texts of the rows, by name."""
     return {
         "proposed by": facts.who,
         "fate": facts.fate,

@@ -25,7 +25,7 @@ class TokenView(TextView):
 
     @dataclass
     class CursorMoved(Message):
-        """To `token`; None: there is no cursor any more."""
+        """The cursor is on `token` now; None: it was removed."""
 
         view: TokenView
         token: TokenEvent | None
@@ -62,20 +62,20 @@ class TokenView(TextView):
     # The cursor
 
     def step_cursor(self, step: int) -> None:
-        """To the next token or the one before; from nowhere to the last one."""
+        """Move to the next token or the one before; without a cursor to the last one."""
         begin = len(self.body.spans) if self.cursor is None else self.cursor
         found = self.body.next_token(begin, -1 if self.cursor is None else step)
         if found is not None:
             self.move_cursor(found)
 
     def cursor_to_edge(self, last: bool) -> None:
-        """To the first or the last token of the answer."""
+        """Move to the first or the last token of the answer."""
         found = self.body.next_token(*(len(self.body.spans), -1) if last else (-1, 1))
         if found is not None:
             self.move_cursor(found)
 
     def move_cursor(self, index: int | None) -> None:
-        """To span number `index`, and bring it into view."""
+        """Move to span number `index`, and bring it into view."""
         self.cursor = index
         self.refresh()
         if index is None:
@@ -86,7 +86,7 @@ class TokenView(TextView):
         self.post_message(self.CursorMoved(self, token))
 
     def on_resize(self, event: events.Resize) -> None:
-        """The token that is looked at stays in view."""
+        """Keep the token under the cursor in view."""
         super().on_resize(event)
         if self.cursor is not None:
             self._show_cursor(self.cursor)
@@ -103,7 +103,7 @@ class TokenView(TextView):
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def to_round(self, number: int) -> None:
-        """The cursor, where there is one, goes to the first token of a round."""
+        """Move the cursor, if there is one, to the first token of a round."""
         if self.cursor is None:
             return
         found = self.body.first_of_round(number)
@@ -141,7 +141,7 @@ class TokenView(TextView):
             self.post_message(self.Hovered(self, token))
 
     def explain(self, text: str) -> None:
-        """What the tooltip says about the token under the mouse."""
+        """Set the tooltip for the token under the mouse."""
         self.tooltip = Content(text)
 
     # Drawing
@@ -157,7 +157,7 @@ class TokenView(TextView):
         return line_at(start) <= index <= line_at(max(start, end - 1))
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """The token highlighted; one that only breaks the line is a cell at its end."""
+        """Highlight the token; one that only breaks the line is a cell at its end."""
         runs = super().decorated(runs, index, line)
         if self.cursor is None or not self._has_cursor(index):
             return runs

@@ -1,4 +1,4 @@
-"""The tree inspector: what one round of the lane in focus drafted, and what became of it."""
+"""The tree panel: what one round of the lane in focus drafted, and the fate of each node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIGHT_SHARE = 4  # levels of two columns may take 1/4 of the width
 
 
 class TreePanel(Panel):
-    """Follows the newest round of a lane until the user goes back from it."""
+    """Follows the newest round of a lane until the user goes back."""
 
     NEEDS_PROBABILITIES = True
 

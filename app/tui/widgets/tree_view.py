@@ -1,4 +1,4 @@
-"""The lines of a draft tree in columns: token, guess, probability, what became of it."""
+"""The lines of a draft tree in columns: token, guess, probability, fate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ON_PATH = (TokenFate.ACCEPTED, *OWN_FATES)
 
 
 class TreeView(ScrollView, can_focus=True):
-    """Draws a tree's nodes. What is above them stays: a note, and the names of the columns."""
+    """Draws a tree's nodes. A note and the names of the columns stay at the top."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -39,7 +39,7 @@ class TreeView(ScrollView, can_focus=True):
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     def show(self, lines: list[TreeLine], note: str) -> None:
-        """Another round."""
+        """Show another round."""
         self._lines, self._note = lines, note
         self._measure()
         self._seek()
@@ -56,7 +56,7 @@ class TreeView(ScrollView, can_focus=True):
 
     @property
     def _above(self) -> int:
-        """The rows that stay."""
+        """The rows that stay at the top."""
         return bool(self._note) + bool(self._lines)
 
     def _measure(self) -> None:
@@ -117,7 +117,7 @@ class TreeView(ScrollView, can_focus=True):
         return [*segments, Segment(what, self._style(fate, plain=True))]
 
     def _style(self, name: str, *, plain: bool = False) -> Style:
-        """`plain`: without the line through or under it that is the token's alone."""
+        """`plain`: without strike or underline, which only the token itself has."""
         key = f"{name}/{plain}"
         if key not in self._styles:
             style = self.get_component_rich_style(f"tree-view--{name}")

@@ -1,4 +1,4 @@
-"""What the other rows of the screen leave to the lanes, and to the panel that is open below."""
+"""The space of the lanes and of the panel that is open below them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ TAB_ROWS = 1
 
 class VerticalSpace(Vertical):
     class Resized(Message):
-        """There is more or less to share."""
+        """The space has another size."""
 
     def on_resize(self, event: events.Resize) -> None:
         self.post_message(self.Resized())
 
     def allocate(self, state: AppState, panel: Panel | None, alone: bool) -> bool:
         """Give the panel as many rows as leave enough to each pane, or all of them if it stands
-        `alone`; whether the lanes have to be behind tabs, as there are too few rows for them."""
+        `alone`; whether the lanes need tabs, as there are too few rows for them."""
         if panel and alone:
             panel.styles.height = None
             return True

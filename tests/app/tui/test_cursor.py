@@ -92,7 +92,7 @@ async def test_a_click_sets_it(play: Play) -> None:
         left = 1  # the pane's edge
         await stage.pilot.click(view, offset=(left + 5, row))
         assert under(stage) == " capital"
-        await stage.pilot.click(view, offset=(left + 30, row))  # behind the text
+        await stage.pilot.click(view, offset=(left + 30, row))  # right of the text
         assert under(stage) == " capital"
         await stage.pilot.click(view, offset=(left + 2, row - 1))  # the prompt is no token
         assert under(stage) == " capital"

@@ -48,7 +48,7 @@ async def settled(stage: Stage) -> None:
 async def test_the_focused_pane_is_restyled_first_and_keys_work_between_the_others(
     play: Play, wrapped: list[TextView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    acted: list[int] = []  # behind how many panes
+    acted: list[int] = []  # after how many panes
     monkeypatch.setattr(MainScreen, "action_zoom", lambda _: acted.append(len(wrapped)))
     async with play((160, 50)) as stage:
         await answered(stage)

@@ -64,9 +64,7 @@ def test_an_accepted_chain_ends_in_a_bonus_and_a_cut_one_in_nothing() -> None:
     whole = replace(CHAIN, accepted=(1, 2, 3), emitted=(2, 4, 6, 7), tested=3)
     assert drawn(whole)[-1].endswith("·and|||bonus: the target's own token")
     cut = replace(CHAIN, accepted=(1,), emitted=(2,), tested=1)
-    assert [line.what for line in tree_lines(cut, TEXTS)[2:]] == [
-        "behind the end of the answer"
-    ] * 2
+    assert [line.what for line in tree_lines(cut, TEXTS)[2:]] == ["after the end of the answer"] * 2
 
 
 def test_no_draft_is_only_the_targets_own_token() -> None:
