@@ -109,7 +109,7 @@ METRICS = [
 ]  # fmt: skip
 
 # What is written in an edge, and the word that explains it; the first that fits.
-_FIGURES = [
+FIGURE_PATTERNS = [
     (re.compile(pattern), term)
     for pattern, term in (
         (r"γ", "γ"),
@@ -136,5 +136,5 @@ _FIGURES = [
 def explain(figure: str) -> str | None:
     """The explanation of a figure in an edge; None where it needs none."""
     terms = dict([*LANE_MARKS, *METRICS])
-    term = next((term for pattern, term in _FIGURES if pattern.match(figure)), None)
+    term = next((term for pattern, term in FIGURE_PATTERNS if pattern.match(figure)), None)
     return None if term is None else f"{term}: {terms[term]}"

@@ -36,10 +36,10 @@ class DefinitionList(Widget):
 
     def _at(self, width: int) -> Content:
         if self._wrapped[0] != width:
-            self._wrapped = (width, Content("\n").join(self._lines(width)))
+            self._wrapped = (width, Content("\n").join(self.lines(width)))
         return self._wrapped[1]
 
-    def _lines(self, width: int) -> Iterator[Content]:
+    def lines(self, width: int) -> Iterator[Content]:
         for name, text in self._terms:
             words = name.stylize_before(self.STYLE).wrap(self.COLUMN - 1)
             texts = text.wrap(max(width - self.COLUMN, 2))

@@ -33,7 +33,7 @@ class GammaForecast(Widget):
         self.tooltip = MEANING
         self.known = False
         self._asked: tuple[object, ...] | None = None
-        self._forecast: Forecast | None = None
+        self.forecast: Forecast | None = None
         self._alpha: float | None = None
         self._else = TOO_EARLY
 
@@ -47,16 +47,16 @@ class GammaForecast(Widget):
         if asked == self._asked:
             return
         self._asked = asked
-        self._forecast = forecast_for_lane(state, lane)
+        self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.figures.acceptance_rate if lane.figures else None
         self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
-        self.known = self.known or self._forecast is not None
+        self.known = self.known or self.forecast is not None
         self.refresh()
 
     def render(self) -> Content:
-        if self._forecast is None:
+        if self.forecast is None:
             return Content(self._else)
-        return line(self._forecast, self._alpha, self.size.width)
+        return forecast_line(self.forecast, self._alpha, self.size.width)
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
@@ -76,7 +76,7 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
     )
 
 
-def line(found: Forecast, alpha: float | None, width: int) -> Content:
+def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     """The forecast in at most `width` cells. `alpha`: the lane's acceptance rate."""
     best, now, seen = found.best, found.gamma, found.seen
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column

@@ -9,7 +9,7 @@ import pytest
 from app.engine.events import Finished, Loaded, RoundFinished
 from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
-from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, line
+from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, forecast_line
 from decoding.cost.forecast import MIN_ROUNDS, Forecast
 from decoding.params import Params
 from tests.support.scripted import figures, lane, prefilled, stepped
@@ -56,28 +56,28 @@ def test_the_forecast_uses_only_passes_of_the_same_target(strategy: str, counts:
 
 def test_the_forecast_names_best_gamma_current_gamma_and_break_even() -> None:
     found = Forecast((100.0, 150.0, 200.0, 190.0), 3, 0.377, 3)
-    told = line(found, 0.86, 98)
+    told = forecast_line(found, 0.86, 98)
     assert told.plain == (
         "what if ▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190 · pays from α 38% (here 86%)"
     )
     inks = {str(span.style): told.plain[span.start : span.end] for span in told.spans}
     assert inks["$warning"] == "now γ3 190" and inks["$accepted"] == "█"
-    assert line(found, 0.86, 50).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
+    assert forecast_line(found, 0.86, 50).plain == "▁▅█▇ best γ2 ≈ 200 tok/s · now γ3 190"
     never = Forecast((100.0, 60.0, 40.0), 2, None, 2)
-    told = line(never, None, 98)
+    told = forecast_line(never, None, 98)
     assert told.plain.startswith("what if █▃▁ drafting does not pay here: γ0 ≈ 100 tok/s · ")
     assert told.plain.endswith("now γ2 40 · would not pay at any α")
     off = Forecast((100.0, 150.0), 0, 0.0, 1)
-    assert line(off, None, 98).plain == "what if ▃█ best γ1 ≈ 150 tok/s · now γ0 100"
+    assert forecast_line(off, None, 98).plain == "what if ▃█ best γ1 ≈ 150 tok/s · now γ0 100"
 
 
 def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
     found = Forecast((100.0, 150.0, 170.0, 190.0, 180.0), 4, 0.377, 2)
-    told = line(found, 0.86, 98)
+    told = forecast_line(found, 0.86, 98)
     assert "▁▅▇█▇ best γ3? ≈ 190 tok/s · now γ4? 180 · a guess beyond γ2 · pays" in told.plain
-    dim = line(replace(found, gamma=1), None, 98)
+    dim = forecast_line(replace(found, gamma=1), None, 98)
     assert "now γ1 150" in dim.plain and "$quiet" in {str(span.style) for span in dim.spans}
-    certain = line(replace(found, seen=4), None, 98)
+    certain = forecast_line(replace(found, seen=4), None, 98)
     assert "?" not in certain.plain and "guess" not in certain.plain
 
 
@@ -85,7 +85,7 @@ def test_beyond_what_was_seen_it_is_called_a_guess() -> None:
 @pytest.mark.parametrize("gamma", [16, 24, 32, 64])
 def test_a_long_curve_has_columns_of_several_gammas(gamma: int, width: int) -> None:
     speeds = tuple(100.0 + each for each in range(gamma + 1))
-    told = line(Forecast(speeds, gamma, 0.5, gamma), 0.86, width)
+    told = forecast_line(Forecast(speeds, gamma, 0.5, gamma), 0.86, width)
     assert told.cell_length <= width and f"best γ{gamma} ≈ {100 + gamma} tok/s" in told.plain
     assert f"now γ{gamma} {100 + gamma}" in told.plain
     blocks = told.plain.removeprefix("what if ").split(" ")[0]
@@ -150,11 +150,11 @@ async def test_the_forecast_is_not_recomputed_without_new_rounds(play: Play) -> 
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 30))
         whatif = stage.app.main.query_one(GammaForecast)
-        before = whatif._forecast
+        before = whatif.forecast
         await stage.press("x", "x")
-        assert whatif._forecast is before is not None
+        assert whatif.forecast is before is not None
         await stage.tell(*steps(PAYING, 3, 1))
-        assert whatif._forecast is not before
+        assert whatif.forecast is not before
 
 
 async def test_the_forecast_is_short_when_narrow_and_hidden_with_the_lanes(play: Play) -> None:

@@ -78,7 +78,7 @@ async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> N
 
 async def test_long_words_are_wrapped_as_well() -> None:
     terms = DefinitionList([("one two three four", "a"), (Content("x"), "b " * 30)])
-    lines = [line.plain for line in terms._lines(20)]
+    lines = [line.plain for line in terms.lines(20)]
     assert lines[:2] == ["one two      a", "three four   "]
     assert all(line[: DefinitionList.COLUMN].strip() in ("x", "") for line in lines[2:])
     assert len(lines) > 8 and max(map(len, lines)) <= 20

@@ -15,7 +15,7 @@ from app.config.presets import Presets
 from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import Finished
 from app.strategies.registry import WHAT
-from app.tui.format.glossary import _FIGURES, LANE_MARKS, METRICS, explain
+from app.tui.format.glossary import FIGURE_PATTERNS, LANE_MARKS, METRICS, explain
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -321,7 +321,7 @@ async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
 def test_everything_that_an_edge_explains_is_in_help() -> None:
     assert explain("demo") is None
     terms = {*dict(LANE_MARKS), *dict(METRICS)}
-    assert {term for _, term in _FIGURES} <= terms
+    assert {term for _, term in FIGURE_PATTERNS} <= terms
 
 
 @pytest.mark.parametrize("keys", ["", "v", "w", "s", "f1", "f4", "ctrl+p", "z"])
