@@ -19,7 +19,8 @@ from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 from app.cli.prompt_file import Request
 from app.cli.run import first_prompts, progress
 from app.config.settings import Settings
-from app.engine.lane import Lane, answer_seed
+from app.engine.lane import Lane
+from app.engine.turn import answer_seed
 from app.models.library import with_demo
 from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
@@ -174,9 +175,7 @@ def _lanes(settings: Settings, family: LoadedModels, seed: int) -> dict[str, Con
 
     def contestant(lane: Lane) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:
-            lane.start(ids, settings.params, answer_seed(seed, index), stop)
-            while not lane.finished:
-                lane.step(settings.params)
+            lane.generate(ids, settings.params, answer_seed(seed, index), stop)
             stats = lane.stats
             return Answer(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
 

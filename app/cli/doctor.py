@@ -230,9 +230,7 @@ def _demo() -> Finding:
         lane = Lane(LaneSpec(strategy.name, strategy.name), family)
         if not lane.available:
             raise InputError(f"{lane.spec.name}: {lane.reason}; install specchat again")
-        lane.start(ids, params, 0, Stop())
-        while not lane.finished:
-            lane.step(params)
+        lane.generate(ids, params, 0, Stop())
         answers[strategy.name] = lane.ids
     baseline = answers[AUTOREGRESSIVE.name]
     others = [name for name, said in answers.items() if said != baseline]

@@ -11,12 +11,12 @@ from typing import Any
 from app.cli.prompt_file import Message, Request
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
-from app.engine.lane import Lane, answer_seed
-from app.engine.turn import describe
+from app.engine.lane import Lane
+from app.engine.turn import answer_each, answer_seed
 from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
+from app.text.errors import describe
 from decoding.errors import InputError
-from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
 
@@ -121,19 +121,8 @@ def _run_lanes(
 ) -> list[dict[str, Any]]:
     eos = frozenset() if settings.ignore_eos else family.eos
     stop = Stop(eos, settings.stop, family.decode)
-    shared: PrefilledPrompt | None = None
-    errors: dict[str, str] = {}
-    for lane in lanes:
-        if not lane.available:
-            continue
-        try:
-            lane.start(ids, settings.params, answer_seed(seed, index), stop, shared)
-            if lane.strategy.on_target:
-                shared = shared or lane.prompt
-            while not lane.finished:
-                lane.step(settings.params)
-        except Exception as error:  # the other lanes go on
-            errors[lane.spec.name] = describe(error)
+    able = [lane for lane in lanes if lane.available]
+    errors = answer_each(able, ids, settings.params, answer_seed(seed, index), stop)
     base = next((lane for lane in lanes if lane.strategy.is_baseline), None)
     reference = None
     if base is not None and base.spec.name not in errors:

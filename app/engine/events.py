@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from app.strategies.registry import LaneSpec
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenProbs
@@ -29,6 +30,10 @@ class LaneInfo:
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
     overrides: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
     tree: str = DEFAULT_TREE  # of `trees`, the one that it drafts by
+
+    @property
+    def spec(self) -> LaneSpec:
+        return LaneSpec(self.strategy, self.name, self.overrides, self.tree)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from app.engine.events import LaneInfo
+from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
 from app.strategies.registry import STRATEGIES, LaneSpec
 from app.strategies.strategy import DEFAULT_TREE, NamedTree
@@ -17,15 +17,14 @@ from decoding.drafters.base import TreeDrafter
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
 from decoding.probes import probe_first_token
-from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from decoding.round import Round, TokenEvent, TokenProbs
 from decoding.stats import Stats
-from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
 
 
 class Lane:
-    """A strategy with its own caches and figures. `available` is False, with a `reason`, where the
-    family lacks what the strategy needs; such a lane can't be started."""
+    """A strategy with its own caches and metrics. `available` is False, with a `reason`, where the
+    models lack what the strategy needs; such a lane can't be started."""
 
     def __init__(self, spec: LaneSpec, family: LoadedModels) -> None:
         self.spec = spec
@@ -37,10 +36,9 @@ class Lane:
         self.rounds: list[Round] = []
         self.stats = Stats()
         self.ttft_seconds = 0.0
-        self.belief: TokenProbs | None = None  # of the first token, while watched
+        self.belief: TokenProbs | None = None  # of the first token, if recorded
         self._stop = Stop()
-        self._detokenizer = Detokenizer(family.decode)
-        self._shown = ""  # the pieces handed out so far
+        self._tokens = TokenEvents(family)
         self._trees: Mapping[str, NamedTree] = {}
         self.tree = DEFAULT_TREE
         if self.available:
@@ -61,7 +59,9 @@ class Lane:
     @property
     def text(self) -> str:
         """The answer so far, without special tokens, stop texts, a character not yet whole."""
-        return self._stop.trim(self.family.decode(self.ids)) if self.finished else self._shown
+        return (
+            self._stop.trim(self.family.decode(self.ids)) if self.finished else self._tokens.shown
+        )
 
     @property
     def prefill_seconds(self) -> float:
@@ -119,13 +119,13 @@ class Lane:
     ) -> TokenEvent:
         """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
         on the target; its time counts towards this lane's TTFT as if it had been its own."""
-        self.ids, self.rounds, self.stats, self._shown = [], [], Stats(), ""
+        self.ids, self.rounds, self.stats = [], [], Stats()
         self._stop = stop
-        self._detokenizer = Detokenizer(self.family.decode)
+        self._tokens = TokenEvents(self.family)
         if not self.strategy.on_target:
             shared = None
         begun = time.perf_counter()
-        params = self.own(params)
+        params = self.effective_params(params)
         first = self._decoder.start(prompt_ids, params, seed, stop, shared, cancelled)
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
@@ -134,84 +134,78 @@ class Lane:
         if self._decoder.record_probabilities:
             self.belief = probe_first_token(self.prompt.logits, first, params.sampling)
         self.ids = self._decoder.generated
-        event = TokenEvent(first, self._detokenizer.push(first), TokenFate.FIRST, -1)
-        self._shown = event.text
-        return self._closed([event])[0] if self.finished else event
+        event = self._tokens.first(first)
+        return self._tokens.close([event], self.text)[0] if self.finished else event
 
     def warm_up(self) -> None:
         """A few untimed rounds: first passes pay for allocations that later ones don't."""
         if not self.available:
             return
-        params = self.own(Params(max_new_tokens=12))
+        params = self.effective_params(Params(max_new_tokens=12))
         self._decoder.start([0, 0], params, 0)
         for _ in range(2):
             self._decoder.step(params)
 
-    def watch(self, watched: bool) -> None:
-        """Whether the first token, and the rounds from now on, carry evidence."""
-        self._decoder.record_probabilities = watched
+    def record_probabilities(self, recorded: bool) -> None:
+        """Whether the first token and the rounds from now on carry probabilities."""
+        self._decoder.record_probabilities = recorded
 
     def set_tree(self, name: str) -> None:
         """Another tree for its drafts, from the next round on."""
         if name != self.tree:
             self.tree = name
-            cast(TreeDrafter, self._decoder.drafter).set_choices(self._trees[name].choices)
+            if self._trees:
+                cast(TreeDrafter, self._decoder.drafter).set_choices(self._trees[name].choices)
 
     def step(self, params: Params) -> Round:
-        record = self._decoder.step(self.own(params))
+        record = self._decoder.step(self.effective_params(params))
         self.rounds.append(record)
         self.stats.add(record)
         return record
 
+    def generate(
+        self,
+        prompt_ids: Sequence[int],
+        params: Params,
+        seed: int,
+        stop: Stop,
+        shared: PrefilledPrompt | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        tokens: int | None = None,
+    ) -> None:
+        """A whole answer, or as many rounds as its first `tokens` take. Raises InterruptedError
+        when `cancelled`."""
+        self.start(prompt_ids, params, seed, stop, shared, cancelled)
+        while not self.finished and (tokens is None or len(self.ids) < tokens):
+            if cancelled():
+                raise InterruptedError
+            self.step(params)
+
     def events(self, record: Round) -> tuple[TokenEvent, ...]:
         """The round's tokens in the order of display. Call it once for every round, in order."""
-        push, ghost = self._detokenizer.push, self._detokenizer.ghost
-        events = []
-        for node in (*record.accepted, *record.rejected_path):
-            fate, token = record.fate(node), record.tokens[node]
-            text = ghost(token) if fate.ghost else push(token)
-            events.append(TokenEvent(token, text, fate, record.index, node))
-        for token in record.emitted[len(record.accepted) :]:
-            events.append(TokenEvent(token, push(token), record.fate(-1), record.index))
-        self._shown += "".join(event.text for event in events if not event.fate.ghost)
-        return tuple(self._closed(events) if self.finished else events)
+        events = self._tokens.of_round(record)
+        return tuple(self._tokens.close(events, self.text) if self.finished else events)
 
-    def pieces(self, record: Round) -> dict[int, str]:
-        """A picture of each token that the round knows of. Before `events`, which moves on: the
-        tree stands behind what was committed until then."""
-        pruned = (guess.token for guess in record.pruned)
-        likely = (token for top in record.top for token, _, _ in top)
-        return self._pictures({*record.tokens, *record.chosen, *record.emitted, *pruned, *likely})
+    def token_texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """The text of each token if it came next, by id."""
+        return self._tokens.texts(ids)
 
-    def first_pieces(self) -> dict[int, str]:
-        """A picture of each token that might have been the first. They stand behind the one that
-        was: at the very beginning many tokenizers drop a space."""
-        top = self.belief.top if self.belief else ()
-        return self._pictures({token for token, _, _ in top})
-
-    def _pictures(self, ids: set[int]) -> dict[int, str]:
-        return {token: self.family.picture(token, self._detokenizer) for token in sorted(ids)}
-
-    def _closed(self, events: list[TokenEvent]) -> list[TokenEvent]:
-        """The last round's events, so that all pieces together are the lane's text: a character
-        that was never completed is added, a stop text taken away."""
-        rest = self._detokenizer.flush()
-        surplus = max(len(self._shown) + len(rest) - len(self.text), 0)
-        for i in reversed(range(len(events))):
-            if not events[i].fate.ghost:
-                text = events[i].text + rest
-                kept = max(len(text) - surplus, 0)
-                events[i] = replace(events[i], text=text[:kept])
-                surplus, rest = surplus - (len(text) - kept), ""
-        return events
+    def tree_texts(self) -> dict[int, str]:
+        """The text of every token in the answer's trees, for inspecting rounds recorded without
+        probabilities."""
+        texts = TokenEvents(self.family)
+        texts.first(self.ids[0])
+        return texts.texts(
+            token for record in self.rounds for token in (*record.tokens, *record.chosen)
+        )
 
     @property
     def trees(self) -> dict[str, int]:
         """Those to choose from by name, and their longest paths."""
         return {name: tree.depth for name, tree in self._trees.items()}
 
-    def own(self, params: Params) -> Params:
-        """The run's settings as this lane has them."""
+    def effective_params(self, params: Params) -> Params:
+        """The run's settings under the lane's own."""
         params = with_settings(params, self.spec.overrides)
         if not self.strategy.typical:
             params = replace(params, acceptance="exact")
@@ -224,10 +218,3 @@ class Lane:
         return Decoder(
             family.target, None if build is None else build(family), lambda: family.quick_cost
         )
-
-
-def answer_seed(seed: int, run: int, use: str = "") -> int:
-    """One for each run, the same for all its lanes: with the same draws they say the same, where
-    what they draft is not drawn. `use`: another one, for draws that are independent of these."""
-    digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1

@@ -14,9 +14,9 @@ from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
 from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
-from app.engine.turn import describe
 from app.models.loaded import load_drafter, load_models, needs_loading
 from app.strategies.registry import LaneSpec, unique_name
+from app.text.errors import describe
 from decoding.errors import InputError
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import torch
 
 from app.engine.events import ContinuationCount, SamplingTest
-from app.engine.lane import Lane, answer_seed
+from app.engine.lane import Lane
+from app.engine.turn import answer_seed
 from app.strategies.registry import AUTOREGRESSIVE, LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params
@@ -53,7 +54,7 @@ def compare_with_target(
     room = family.context + 1 - len(place.ids)
     if room < 1:
         raise InputError("the context is full here: nothing can follow")
-    params = lane.own(place.params)
+    params = lane.effective_params(place.params)
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
     params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))
@@ -107,12 +108,16 @@ class _Side:
     def draw(self, seed: int) -> None:
         """The next tokens once more. Raises InterruptedError when cancelled."""
         lane, place = self.lane, self.place
-        lane.start(place.ids, self._params, seed, place.stop, self._prompt, self._cancelled)
+        lane.generate(
+            place.ids,
+            self._params,
+            seed,
+            place.stop,
+            self._prompt,
+            self._cancelled,
+            self._tokens,
+        )
         self._prompt = lane.prompt  # its rows stay: from the second time on nothing is prefilled
-        while not lane.finished and len(lane.ids) < self._tokens:
-            if self._cancelled():
-                raise InterruptedError
-            lane.step(self._params)
         self.drawn[tuple(lane.ids[: self._tokens])] += 1
 
 

@@ -97,10 +97,7 @@ class SessionSnapshot:
             self._at = event.at
         match event:
             case Loaded() | LanesChanged():
-                self.specs = tuple(
-                    LaneSpec(info.strategy, info.name, info.overrides, info.tree)
-                    for info in event.lanes
-                )
+                self.specs = tuple(info.spec for info in event.lanes)
                 there = {spec.name for spec in self.specs}
                 self._enabled = {lane: on for lane, on in self._enabled.items() if lane in there}
                 if isinstance(event, Loaded) and not event.back:

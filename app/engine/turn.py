@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.engine.comparison import compare, rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
-from app.engine.lane import Lane, answer_seed
+from app.engine.lane import Lane
 from app.engine.metrics import figures
-from decoding.errors import InputError
+from app.engine.token_events import tokens_at, tokens_in
+from app.text.errors import describe
 from decoding.params import Params, SamplingParams
 from decoding.prefill import PrefilledPrompt
-from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
 
 Emit = Callable[[Event], None]
@@ -101,7 +102,7 @@ class TurnRunner:
         if self._shared is None and lane.strategy.on_target:
             self._shared = lane.prompt
         turn.started = True
-        turn.rules.add(rule(lane, lane.own(params)))
+        turn.rules.add(rule(lane, lane.effective_params(params)))
         self._emit(
             Prefilled(
                 lane.spec.name,
@@ -110,7 +111,7 @@ class TurnRunner:
                 lane.prefill_seconds,
                 lane.draft_prefill_seconds,
                 lane.belief,
-                lane.first_pieces(),
+                lane.token_texts(tokens_at(lane.belief)),
             )
         )
         if lane.finished:
@@ -119,9 +120,10 @@ class TurnRunner:
     def _step(self, turn: LaneTurn, params: Params) -> None:
         lane = turn.lane
         record = lane.step(params)
-        own = lane.own(params)
+        own = lane.effective_params(params)
         turn.rules.add(rule(lane, own))
-        pieces = lane.pieces(record) if record.p else {}  # only watched rounds have any
+        # Before `events`, which moves on: the tree follows what was committed until then.
+        pieces = lane.token_texts(tokens_in(record)) if record.p else {}
         tokens = lane.events(record)
         figures = self._figures(lane)
         self._emit(RoundFinished(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
@@ -130,7 +132,7 @@ class TurnRunner:
 
     def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
         turn.reason, turn.message = reason, message
-        self._report(turn, pictures(turn.lane) if turn.started else {})
+        self._report(turn, turn.lane.tree_texts() if turn.started else {})
         if turn is self._baseline:  # now the others can be compared with it
             for other in self._turns:
                 if other is not turn and other.reason is not None:
@@ -170,18 +172,25 @@ class TurnRunner:
         return figures(lane.stats, len(lane.ids), lane.target_passes, base)
 
 
-def pictures(lane: Lane) -> dict[int, str]:
-    """Of all tokens in the lane's trees, for who looks at one that was not watched. They stand
-    behind the answer's first token: at the very beginning many tokenizers drop a space."""
-    behind = Detokenizer(lane.family.decode)
-    behind.push(lane.ids[0])
-    ids = {token for record in lane.rounds for token in (*record.tokens, *record.chosen)}
-    return {token: lane.family.picture(token, behind) for token in sorted(ids)}
+def answer_each(
+    lanes: Sequence[Lane], prompt_ids: Sequence[int], params: Params, seed: int, stop: Stop
+) -> dict[str, str]:
+    """A turn without events: one lane after the other answers the prompt, which is prefilled once
+    for all on the target. Returns what went wrong, by lane; the other lanes go on."""
+    shared: PrefilledPrompt | None = None
+    errors: dict[str, str] = {}
+    for lane in lanes:
+        try:
+            lane.generate(prompt_ids, params, seed, stop, shared)
+        except Exception as error:
+            errors[lane.spec.name] = describe(error)
+        else:
+            shared = shared or (lane.prompt if lane.strategy.on_target else None)
+    return errors
 
 
-def describe(error: BaseException) -> str:
-    """An error as one line for the user; an InputError is one already."""
-    if isinstance(error, InputError):
-        return str(error)
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+def answer_seed(seed: int, run: int, use: str = "") -> int:
+    """One for each run, the same for all its lanes: with the same draws they say the same, where
+    what they draft is not drawn. `use`: another one, for draws that are independent of these."""
+    digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

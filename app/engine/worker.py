@@ -18,6 +18,7 @@ from app.engine.events import (
     SamplingTest,
 )
 from app.engine.mailbox import Mailbox
+from app.text.errors import describe
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
@@ -49,8 +50,6 @@ class Worker:
         try:
             self._until_closed()
         except BaseException as error:  # a GPU that is lost, a model's own code that exits
-            from app.engine.turn import describe
-
             self._mailbox.emit(EngineExited(f"decoding broke: {describe(error)}"))
 
     def _until_closed(self) -> None:
@@ -172,7 +171,7 @@ class Worker:
             # what is due may have changed during a pause
             if go_on and (due := runner.due(mailbox.schedule, goes_on)):
                 name = due.lane.spec.name
-                due.lane.watch(name in mailbox.recorded_lanes)
+                due.lane.record_probabilities(name in mailbox.recorded_lanes)
                 if name in mailbox.trees:
                     due.lane.set_tree(mailbox.trees[name])
                 runner.advance(due, mailbox.params)
@@ -226,7 +225,6 @@ class Worker:
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until the test is done, or anything else is requested."""
         from app.engine.sampling_test import Place, compare_with_target
-        from app.engine.turn import describe
 
         mailbox = self._mailbox
         try:

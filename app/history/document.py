@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from app.engine.events import Finished, Prefilled, RoundFinished
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.registry import STRATEGIES
 from decoding.params import flat
 from decoding.round import Round, TokenProbs
 
@@ -67,8 +67,7 @@ def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]
     lanes = [_lane(lane, turn, settings) for lane in turn.lanes.values()]
     for info in recording.loaded.lanes if recording.loaded else ():
         if not info.available and info.name not in turn.lanes:
-            spec = LaneSpec(info.strategy, info.name, info.overrides)
-            lanes.append(unavailable_report(spec, info.reason))
+            lanes.append(unavailable_report(info.spec, info.reason))
     return {
         "index": index,
         "id": None,

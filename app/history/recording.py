@@ -41,7 +41,7 @@ class LaneRecord:
 
     @property
     def spec(self) -> LaneSpec:
-        return LaneSpec(self.info.strategy, self.info.name, self.info.overrides)
+        return self.info.spec
 
     @property
     def end(self) -> Finished | None:

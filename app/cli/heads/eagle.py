@@ -135,9 +135,9 @@ def measure(
     lane = Lane(LaneSpec("eagle", "eagle"), family)
     served, answers = Stats(), []
     for i, prompt in enumerate(ids):
-        lane.start(prompt, params, seed + i, Stop(family.eos))
-        while not lane.finished:
-            served.add(lane.step(params))
+        lane.generate(prompt, params, seed + i, Stop(family.eos))
+        for record in lane.rounds:
+            served.add(record)
         answers.append((prompt, lane.ids))
     model = family.target.model
     accuracy = chain_accuracy(model, _read(heads, model), answers)

@@ -10,7 +10,8 @@ import pytest
 
 from app.config.overrides import parse_strategies
 from app.engine.comparison import first_divergence
-from app.engine.lane import Lane, answer_seed
+from app.engine.lane import Lane
+from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.strategies.registry import LaneSpec
 from decoding.params import Params, SamplingParams

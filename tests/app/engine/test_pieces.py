@@ -24,7 +24,7 @@ def steps(
 def events(family: LoadedModels, strategies: str, watched: str, temperature: float) -> list[Event]:
     lanes = [Lane(spec, family) for spec in parse_strategies(strategies)]
     for lane in lanes:
-        lane.watch(lane.spec.name == watched)
+        lane.record_probabilities(lane.spec.name == watched)
     told: list[Event] = []
     ids = family.encode([{"role": "user", "content": "the quick brown fox and the quick"}])
     runner = TurnRunner(lanes, ids, 3, 0, Stop(), told.append, lambda: False)

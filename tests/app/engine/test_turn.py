@@ -179,7 +179,7 @@ def test_the_lossy_rule_has_a_say_of_its_own(family: LoadedModels) -> None:
     spec = LaneSpec("medusa", "medusa")
     medusa: Any = SimpleNamespace(spec=spec, family=family, strategy=MEDUSA)
     typical = replace(SAMPLED, acceptance="typical")
-    assert rule(ar, ar.own(typical)) == rule(ar, SAMPLED) == rule(medusa, SAMPLED)
+    assert rule(ar, ar.effective_params(typical)) == rule(ar, SAMPLED) == rule(medusa, SAMPLED)
     assert rule(medusa, typical) is None
 
 

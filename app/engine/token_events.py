@@ -1,0 +1,69 @@
+"""An answer's tokens as they are shown: text piece by piece, in the order of display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from app.models.loaded import LoadedModels
+from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from decoding.tokenizing.detokenizer import Detokenizer
+
+
+class TokenEvents:
+    """Turns the rounds of one answer into token events. `shown` is the text handed out so far."""
+
+    def __init__(self, models: LoadedModels) -> None:
+        self._models = models
+        self._detokenizer = Detokenizer(models.decode)
+        self.shown = ""
+
+    def first(self, token: int) -> TokenEvent:
+        """The prefill's token."""
+        event = TokenEvent(token, self._detokenizer.push(token), TokenFate.FIRST, -1)
+        self.shown = event.text
+        return event
+
+    def of_round(self, record: Round) -> list[TokenEvent]:
+        """Rejected drafts stand between the accepted ones and the target's own token. Call it once
+        for every round, in order."""
+        push, ghost = self._detokenizer.push, self._detokenizer.ghost
+        events = []
+        for node in (*record.accepted, *record.rejected_path):
+            fate, token = record.fate(node), record.tokens[node]
+            text = ghost(token) if fate.ghost else push(token)
+            events.append(TokenEvent(token, text, fate, record.index, node))
+        for token in record.emitted[len(record.accepted) :]:
+            events.append(TokenEvent(token, push(token), record.fate(-1), record.index))
+        self.shown += "".join(event.text for event in events if not event.fate.ghost)
+        return events
+
+    def close(self, events: list[TokenEvent], text: str) -> list[TokenEvent]:
+        """The answer's last events, changed so that all of them add up to its `text`: a character
+        that was never completed is added, a stop text taken away."""
+        rest = self._detokenizer.flush()
+        surplus = max(len(self.shown) + len(rest) - len(text), 0)
+        for i in reversed(range(len(events))):
+            if not events[i].fate.ghost:
+                piece = events[i].text + rest
+                kept = max(len(piece) - surplus, 0)
+                events[i] = replace(events[i], text=piece[:kept])
+                surplus, rest = surplus - (len(piece) - kept), ""
+        return events
+
+    def texts(self, ids: Iterable[int]) -> dict[int, str]:
+        """The text of each token if it came next. Not before the first one: at the very beginning
+        many tokenizers drop a leading space."""
+        return {token: self._models.picture(token, self._detokenizer) for token in sorted({*ids})}
+
+
+def tokens_in(record: Round) -> set[int]:
+    """All tokens that a round knows of, drafted or not."""
+    pruned = (guess.token for guess in record.pruned)
+    likely = (token for top in record.top for token, _, _ in top)
+    return {*record.tokens, *record.chosen, *record.emitted, *pruned, *likely}
+
+
+def tokens_at(belief: TokenProbs | None) -> set[int]:
+    """The candidates for a token."""
+    return {token for token, _, _ in belief.top} if belief else set()

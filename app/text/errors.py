@@ -1,0 +1,13 @@
+"""Errors as one line for the user."""
+
+from __future__ import annotations
+
+from decoding.errors import InputError
+
+
+def describe(error: BaseException) -> str:
+    """An InputError is such a line already."""
+    if isinstance(error, InputError):
+        return str(error)
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
