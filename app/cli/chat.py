@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from app.cli.screen_settings import keymap_of, theme_of
 from app.config.settings import Settings
 from app.engine.config import SessionConfig
 from app.engine.events import LaneInfo
@@ -19,7 +20,7 @@ from app.tui.app import SpecchatApp, run_tui
 
 def open_screen(settings: Settings, seed: int) -> int:
     """Until the user leaves; the exit code. Painted before anything is loaded."""
-    theme, keys = settings.screen_theme, settings.keymap  # nothing is begun where these are wrong
+    theme, keys = theme_of(settings), keymap_of(settings)  # nothing is begun where these are wrong
     config = SessionConfig(
         params=settings.params,
         seed=seed,

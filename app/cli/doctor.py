@@ -125,11 +125,12 @@ def _terminal() -> Finding:
 
 
 def _settings() -> Finding:
+    from app.cli.screen_settings import keymap_of, theme_of
     from app.config.presets import Presets
     from app.config.settings import config_file, load_settings
 
     settings = load_settings({})
-    _ = settings.screen_theme, settings.keymap
+    _ = theme_of(settings), keymap_of(settings)
     own = [name for name in os.environ if name.startswith("SPECCHAT_")]
     found = str(config_file()) if config_file().is_file() else "defaults"
     presets = Presets()

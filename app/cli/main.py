@@ -42,9 +42,9 @@ cli.command()(doctor)
 Flags = dict[str, Any]
 
 # (panel, name, type, help): what the screen and the headless run have in common. Values are checked
-# in app.settings, where those of the environment and of config.toml arrive too.
+# in app.config, where those of the environment and of config.toml arrive too.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
-    ("Models", "preset", str, "Named family of models: demo (default), or of config.toml."),
+    ("Models", "family", str, "Named family of models: demo (default), or of config.toml."),
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
     ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
     ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
@@ -60,7 +60,8 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
-    ("Sampling", "settings", str, "A preset of settings, such as creative; flags win over it."),
+    ("Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."),
+    ("Sampling", "settings", str, ""),  # what --preset was called: answered with the new name
     ("Sampling", "seed", int, "Drawn and reported when absent."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
@@ -105,7 +106,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
             default=None,
             annotation=Annotated[
                 kind | None,
-                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel),
+                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel, hidden=not text),
             ],
         )
         for panel, name, kind, text in _SHARED
@@ -152,9 +153,9 @@ def run(
     trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
 ) -> None:
     """Headless: the same lanes, their text or one JSON document on stdout."""
-    from app.config.settings import load_settings
+    from app.cli.screen_settings import settings_from
 
-    settings = load_settings(flags)
+    settings = settings_from(flags)
     if trace and not as_json:
         raise InputError("--trace is a part of the JSON document: add --json")
     requests = _requests(prompt, prompts)
@@ -182,9 +183,9 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Lanes and peers in one process, interleaved: speeds that can be compared."""
-    from app.config.settings import load_settings
+    from app.cli.screen_settings import settings_from
 
-    settings = load_settings(flags)
+    settings = settings_from(flags)
     requests = _requests(prompt, prompts)
     others = [name.strip() for name in peers.split(",") if name.strip()]
     for name in others:
@@ -199,9 +200,9 @@ def bench(
 
 
 def _open_screen(flags: Flags) -> NoReturn:
-    from app.config.settings import load_settings
+    from app.cli.screen_settings import settings_from
 
-    settings = load_settings(flags)
+    settings = settings_from(flags)
     require_terminal("specchat run --prompt TEXT")
     from app.cli.chat import open_screen
 

@@ -59,7 +59,7 @@ def _readable(found: dict[str, Any]) -> str:
 
     lines = []
     for family in found["families"]:
-        lines += [f"{family['name']}: --preset {family['name']}", *_rows(family)]
+        lines += [f"{family['name']}: --family {family['name']}", *_rows(family)]
     for model in found["models"]:
         lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['place']}"]
         lines += _rows(model)

@@ -31,8 +31,8 @@ def replay(
         write_cast(recording, cast, parse_size(size), speed)
         return
     require_terminal("specchat replay FILE --cast OUT")
-    from app.config.settings import load_settings
+    from app.cli.screen_settings import keymap_of, settings_from, theme_of
     from app.tui.replay.app import run_replay
 
-    settings = load_settings({})
-    raise typer.Exit(run_replay(recording, speed, settings.screen_theme, settings.keymap))
+    settings = settings_from({})
+    raise typer.Exit(run_replay(recording, speed, theme_of(settings), keymap_of(settings)))

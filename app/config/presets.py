@@ -49,7 +49,9 @@ class Presets:
         found = self.all()
         if name not in found:
             names = ", ".join(f"“{each}”" for each in found)
-            raise InputError(f"there is no preset “{name}”; there are {names}")
+            raise InputError(
+                f"there is no preset “{name}”; there are {names}; a set of models: --family"
+            )
         try:
             return settings(found[name])
         except ValueError as error:

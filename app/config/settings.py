@@ -75,7 +75,7 @@ class Settings(LaneSettings, BaseSettings):
     )
 
     families: dict[str, FamilyEntry] = Field(default_factory=dict)  # the user's own, by name
-    preset: str = "demo"  # the name of a family
+    family: str = "demo"
     target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
     medusa: str | None = Field(None, min_length=1)
@@ -97,7 +97,7 @@ class Settings(LaneSettings, BaseSettings):
     raw: bool = False
     schedule: Literal["fair", "race"] = "fair"
     keep: bool = True  # conversations on the screen are kept on disk
-    # Checked where a screen opens, see `screen_theme` and `keymap`: a headless run has none.
+    # Checked where a screen opens, see app.cli.screen_settings: a headless run has none.
     theme: Annotated[object, NoDecode] = "specchat-dark"
     keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
 
@@ -114,7 +114,7 @@ class Settings(LaneSettings, BaseSettings):
             raise ValueError("demo is the family that comes along: take another name")
         return families
 
-    @field_validator("preset")
+    @field_validator("family")
     @classmethod
     def _a_family(cls, name: str, info: ValidationInfo) -> str:
         known = ["demo", *info.data.get("families", ())]
@@ -165,9 +165,9 @@ class Settings(LaneSettings, BaseSettings):
 
     @property
     def models(self) -> ModelOptions:
-        """What is named, and where no target is, the rest of the preset's family."""
+        """What is named, and where no target is, the rest of the family."""
         named = {name: getattr(self, name) for name in ROLES if getattr(self, name)}
-        family = self.families.get(self.preset) if self.target is None else None
+        family = self.families.get(self.family) if self.target is None else None
         return self._options({**(family.places if family else {}), **named})
 
     def _options(self, places: Mapping[str, str]) -> ModelOptions:
@@ -197,34 +197,21 @@ class Settings(LaneSettings, BaseSettings):
     def lanes(self) -> tuple[LaneSpec, ...]:
         return parse_strategies(self.strategies)
 
-    @property
-    def screen_theme(self) -> str:
-        """The theme. Raises InputError."""
-        return _theme(self.theme, _source("theme"))
-
-    @property
-    def keymap(self) -> dict[str, str]:
-        """The user's own keys by action. Raises InputError."""
-        from app.tui.user_keymap import parse_keymap
-
-        try:
-            return parse_keymap(self.keys)
-        except ValueError as error:
-            raise InputError(f"{_source('keys')}: {error}") from error
-
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Settings from all sources; flags that are None were not given, `settings` is the name of a
-    preset, which wins over environment and file as flags do. Raises InputError naming the
+    """Settings from all sources; flags that are None were not given, `preset` is the name of a
+    set of settings, which wins over environment and file as flags do. Raises InputError naming the
     first setting that is wrong and what it may be."""
     given = {name: value for name, value in flags.items() if value is not None}
-    if preset := given.pop("settings", None):
+    if "settings" in given:
+        raise InputError(f"--settings is called --preset now: --preset '{given['settings']}'")
+    if os.environ.get("SPECCHAT_PRESET"):
+        raise InputError("SPECCHAT_PRESET is called SPECCHAT_FAMILY now: it names models")
+    if preset := given.pop("preset", None):
         try:
             given = {**Presets().get(preset), **given}
         except OSError as error:
             raise InputError(f"can't read the presets: {error}") from error
-    if "theme" in given:
-        _theme(given["theme"], "--theme")
     try:
         return Settings(**given)
     except ValidationError as error:
@@ -237,27 +224,20 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     """Where the wrong value came from, and what it should be."""
     first = error.errors()[0]
     name, *inside = map(str, first["loc"])
-    source = "--" + name.replace("_", "-") if name in given else _source(name)
+    source = "--" + name.replace("_", "-") if name in given else source_of(name)
     if name == "families" and inside:  # a table of tables: which line of it
         place = f"{'.'.join((name, *inside))} in {config_file()}"
         if first["type"] == "extra_forbidden":
             return f"{place}: a family has only {', '.join(FamilyEntry.model_fields)}"
         return f"{place}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
+    if first["type"] == "extra_forbidden" and name == "preset":
+        return f"{source}: it is called family now, and names models"
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
     return f"{source}: {complaint(first)}"
 
 
-def _theme(name: object, source: str) -> str:
-    from app.tui.themes import checked  # Textual, which the headless commands do without
-
-    try:
-        return checked(name)
-    except ValueError as error:
-        raise InputError(f"{source}: {error}") from error
-
-
-def _source(name: str) -> str:
+def source_of(name: str) -> str:
     """Where a setting came from that no flag gave."""
     variable = "SPECCHAT_" + name.upper()
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"

@@ -50,9 +50,9 @@ class Answer(Protocol):
 
 
 def settings_report(settings: Settings) -> dict[str, Any]:
-    return settings.model_dump(
-        mode="json", exclude={"schedule", "keep", "theme", "keys", "families"}
-    )
+    exclude = {"schedule", "keep", "theme", "keys", "family", "families"}
+    # the family's key is of a time when it was called a preset
+    return {"preset": settings.family, **settings.model_dump(mode="json", exclude=exclude)}
 
 
 def envelope(**facts: Any) -> dict[str, Any]:

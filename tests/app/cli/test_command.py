@@ -216,7 +216,7 @@ BAD = {
     "dtype": (["run", "--prompt", "a", "--dtype", "int3"], "", "--dtype"),
     "threads": (["run", "--prompt", "a", "--threads", "0"], "", "--threads"),
     "stop": (["run", "--prompt", "a", "--stop", ""], "", "--stop"),
-    "preset": (["run", "--prompt", "a", "--preset", "huge"], "", "--preset"),
+    "family": (["run", "--prompt", "a", "--family", "huge"], "", "--family"),
     "trace alone": (["run", "--prompt", "a", "--trace"], "", "add --json"),
     "unknown option": (["run", "--prompt", "a", "--bogus"], "", "--bogus"),
     "unknown command": (["dance"], "", "dance"),

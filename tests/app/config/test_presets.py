@@ -109,7 +109,7 @@ def test_a_preset_on_the_command_line(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("SPECCHAT_TEMPERATURE", "0.1")
     monkeypatch.setenv("SPECCHAT_TOP_K", "7")
     monkeypatch.setenv("SPECCHAT_GAMMA", "3")
-    chosen = load_settings({"settings": "usual sampling", "top_p": 0.5})
+    chosen = load_settings({"preset": "usual sampling", "top_p": 0.5})
     assert (chosen.temperature, chosen.top_p, chosen.top_k, chosen.gamma) == (0.7, 0.5, 0, 3)
     with pytest.raises(InputError, match="there is no preset “nope”"):
-        load_settings({"settings": "nope"})
+        load_settings({"preset": "nope"})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.screen_settings import keymap_of, settings_from, theme_of
 from app.config import settings as module
 from app.config.overrides import parse_strategies
 from app.config.settings import load_settings
@@ -55,18 +56,18 @@ def test_a_theme_is_checked_where_a_screen_asks_for_it(
     config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config.write_text('theme = "nord"')
-    assert load_settings({}).screen_theme == "nord"
+    assert theme_of(settings_from({})) == "nord"
     for wrong in ('"pink"', "7", '["nord"]'):
         config.write_text(f"theme = {wrong}")
         settings = load_settings({})  # as a headless command does, which has no colours
         with pytest.raises(InputError, match="^theme in .*config.toml: there is no theme '"):
-            print(settings.screen_theme)
-    assert load_settings({"theme": "nord"}).screen_theme == "nord"
+            print(theme_of(settings))
+    assert theme_of(settings_from({"theme": "nord"})) == "nord"
     with pytest.raises(InputError, match="^--theme: there is no theme 'pink'; choose from spec"):
-        load_settings({"theme": "pink"})
+        settings_from({"theme": "pink"})
     monkeypatch.setenv("SPECCHAT_THEME", "grey")
     with pytest.raises(InputError, match="^SPECCHAT_THEME: there is no theme 'grey'"):
-        print(load_settings({}).screen_theme)
+        print(theme_of(settings_from({})))
 
 
 def test_keys_are_checked_where_a_screen_asks_for_them(
@@ -81,14 +82,14 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
         config.write_text(wrong)
         settings = load_settings({})  # as a headless command does, which has no keys
         with pytest.raises(InputError, match=f"^keys in .*config.toml: {why}"):
-            print(settings.keymap)
+            print(keymap_of(settings))
     config.write_text('[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
-    assert load_settings({}).keymap == {"view.ghosts": "f7", "view.look": "f8"}
+    assert keymap_of(settings_from({})) == {"view.ghosts": "f7", "view.look": "f8"}
     config.write_text("")
-    assert load_settings({}).keymap == {}
+    assert keymap_of(settings_from({})) == {}
     monkeypatch.setenv("SPECCHAT_KEYS", "x")
     with pytest.raises(InputError, match="^SPECCHAT_KEYS: must be a table"):
-        print(load_settings({}).keymap)
+        print(keymap_of(settings_from({})))
 
 
 @pytest.mark.parametrize(
@@ -175,3 +176,18 @@ def test_strategies_may_repeat_with_settings_of_their_own() -> None:
 def test_bad_strategies(text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         parse_strategies(text)
+
+
+def test_names_of_options_that_were_others_name_the_new_ones(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="^--settings is called --preset now"):
+        load_settings({"settings": "creative"})
+    with pytest.raises(InputError, match="no preset “demo”; .*: --family$"):
+        load_settings({"preset": "demo"})
+    config.write_text('preset = "demo"')
+    with pytest.raises(InputError, match="^preset in .*: it is called family now"):
+        load_settings({})
+    monkeypatch.setenv("SPECCHAT_PRESET", "demo")
+    with pytest.raises(InputError, match="^SPECCHAT_PRESET is called SPECCHAT_FAMILY now"):
+        load_settings({})

@@ -209,13 +209,13 @@ def test_the_command_and_families_of_ones_own(
     assert [each["name"] for each in document["families"]] == ["demo", "mine"]
     assert [each["name"] for each in document["models"]] == ["acme/big"]
     text = specchat("models", str(DEMO / "draft")).stdout
-    assert "mine: --preset mine" in text and "· medusa  specchat heads convert medusa" in text
+    assert "mine: --family mine" in text and "· medusa  specchat heads convert medusa" in text
     assert "acme/big (26.0 MB): --target " in text
     run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
-    done = json.loads(specchat(*run, "--preset", "mine", "--strategies", "draft,medusa").stdout)
+    done = json.loads(specchat(*run, "--family", "mine", "--strategies", "draft,medusa").stdout)
     assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]
     assert [lane["available"] for lane in done["runs"][0]["lanes"]] == [True, False]
-    wrong = specchat(*run, "--preset", "huge")
+    wrong = specchat(*run, "--family", "huge")
     assert (
         wrong.returncode == 2 and "there is no family 'huge'; there are demo, mine" in wrong.stderr
     )

@@ -28,7 +28,7 @@ from decoding.tokenizing.stopping import Stop
 from decoding.trees.static import NAMED_TREES
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.chi_square import assert_drawn_from
-from tests.support.eagle_drafts import TAPS, head_for
+from tests.support.eagle_drafts import AUX_LAYERS, head_for
 
 EVERY = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
 LENGTH, DRAWS, TOP_K = 24, 250, 3
@@ -44,7 +44,7 @@ def models(family_folders: FamilyFolders) -> LoadedModels:
     size, zeros = target.hidden, torch.zeros(3, 1, target.hidden, target.hidden)
     weights = torch.randn(zeros.shape, generator=torch.Generator().manual_seed(1)) * size**-0.5
     target.keeps_features = True
-    target.tap(TAPS)
+    target.capture_layers(AUX_LAYERS)
     found = {
         "medusa": MedusaHeads(MedusaWeights("v2", weights, zeros[:, :, 0], None), target),
         "eagle": head_for(target),

@@ -1,0 +1,36 @@
+"""The settings that only a screen has a use for, checked where one opens: a headless run has none,
+and does without Textual."""
+
+from __future__ import annotations
+
+from app.config.settings import Settings, load_settings, source_of
+from decoding.errors import InputError
+
+
+def settings_from(flags: dict[str, object]) -> Settings:
+    """Settings from all sources, a theme that was given as a flag checked at once. Raises
+    InputError."""
+    settings = load_settings(flags)
+    if "theme" in flags:
+        theme_of(settings, "--theme")
+    return settings
+
+
+def theme_of(settings: Settings, source: str = "") -> str:
+    """The theme. Raises InputError."""
+    from app.tui.themes import checked
+
+    try:
+        return checked(settings.theme)
+    except ValueError as error:
+        raise InputError(f"{source or source_of('theme')}: {error}") from error
+
+
+def keymap_of(settings: Settings) -> dict[str, str]:
+    """The user's own keys by action. Raises InputError."""
+    from app.tui.user_keymap import parse_keymap
+
+    try:
+        return parse_keymap(settings.keys)
+    except ValueError as error:
+        raise InputError(f"{source_of('keys')}: {error}") from error
