@@ -15,6 +15,7 @@ from torch import Tensor
 
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.cost.model import Cost
+from decoding.cost.tree_size import TreeSizer
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import (
@@ -23,7 +24,6 @@ from decoding.drafters.eagle_tree import (
     DynamicPlan,
     StaticPlan,
     TreePlan,
-    TreeSizer,
 )
 from decoding.model.attention import causal_mask, folded_attention
 from decoding.model.cache import LayerShape, TreeCache

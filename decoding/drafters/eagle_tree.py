@@ -12,8 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from decoding.cost.curve import Line
-from decoding.cost.model import Cost, CostModel
+from decoding.cost.tree_size import TreeSizer
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import Choices, build_tree
@@ -117,59 +116,3 @@ def prune(pool: CandidatePool, count: int) -> SelectedNodes:
     of_guesses, of_nodes = torch.stack([keep, parents]).tolist()
     ranks = (0, *(guess % pool.width for guess in of_guesses))
     return SelectedNodes(keep, TreeShape((-1, *of_nodes)), ranks)
-
-
-@dataclass(slots=True)
-class TreeSizer:
-    """How large a tree pays, by what it is expected to yield and what passes cost.
-
-    A round with a tree of n nodes gives 1 + the sum of its nodes' probabilities in tokens and takes
-    d + v(n) seconds (Sequoia, 2402.12374, offline; here online, from the draft's own scores). The
-    draft's probabilities are scaled by how many drafts were accepted for each one expected, lately.
-    """
-
-    verify_cost: Cost
-    draft_seconds: float = 0.0  # running means, of a draft and of a level of it
-    level_seconds: float = 0.0
-    _expected: float = 1.0
-    _accepted: float = 1.0
-    _speed: float = 0.0  # tokens per second expected of the last tree
-    _of_last: float = 0.0  # drafts expected to be accepted, unscaled
-
-    def another_level_pays(self, likely: float) -> bool:
-        """Whether a level below nodes of which the most likely has probability `likely` can pay for
-        itself and one more node to verify. What its other nodes add was seen to be about half as
-        much again."""
-        node = (self.verify_cost(16) - self.verify_cost(8)) / 8
-        return 1.5 * likely * self._calibration > self._speed * (self.level_seconds + node)
-
-    def best_size(self, likely: list[float]) -> int:
-        """How many nodes to verify, of the most likely ones with these probabilities."""
-        costs = CostModel(Line(self.draft_seconds, 0.0), self.verify_cost)
-        best, size, tokens = 0.0, 1, 1.0
-        for n, probability in enumerate(likely, 1):
-            tokens += self._calibration * probability
-            speed = tokens / costs.seconds(0, n + 1)
-            if speed > best:
-                best, size = speed, n
-        self._speed = best
-        self._of_last = sum(likely[:size])
-        return size
-
-    def drafted(self, seconds: float, levels: int) -> None:
-        """A draft of `levels` levels took `seconds`."""
-        part = 0.1 if self.draft_seconds else 1.0
-        self.draft_seconds += part * (seconds - self.draft_seconds)
-        self.level_seconds += part * (seconds / levels - self.level_seconds)
-
-    def accepted(self, count: int) -> None:
-        """`count` drafts of the last tree were accepted."""
-        if not self._of_last:
-            return
-        self._expected = 0.98 * self._expected + 0.02 * self._of_last
-        self._accepted = 0.98 * self._accepted + 0.02 * count
-        self._of_last = 0.0
-
-    @property
-    def _calibration(self) -> float:
-        return min(max(self._accepted / max(self._expected, 0.05), 0.2), 1.5)

@@ -16,7 +16,7 @@ from decoding.checkpoints.medusa import MedusaWeights
 from decoding.cost.curve import Line
 from decoding.cost.measure import seconds
 from decoding.cost.model import Cost, CostModel
-from decoding.cost.optimal_tree import optimal_tree
+from decoding.cost.tree_size import optimal_tree
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree

@@ -19,7 +19,6 @@ from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import DraftContext
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import TreeSizer
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
@@ -302,27 +301,6 @@ def test_ties_never_part_a_child_from_its_parent() -> None:
     assert {len(r.tokens) for r in rounds[:2]} == {4}
     for record in rounds:
         assert all(parent < node for node, parent in enumerate(record.parents))
-
-
-def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
-    flat = TreeSizer(lambda n: 1.0)
-    steep = TreeSizer(lambda n: float(n))
-    likely = [0.9, 0.7, 0.5, 0.2, 0.05]
-    assert flat.best_size(likely) == len(likely)
-    assert steep.best_size(likely) == 1
-    middle = TreeSizer(lambda n: 1.0 + 0.15 * (n - 1))
-    sizes = [middle.best_size(likely)]
-    for _ in range(200):  # nothing is ever accepted
-        middle.best_size(likely)
-        middle.accepted(0)
-    sizes.append(middle.best_size(likely))
-    assert sizes[0] > sizes[1]
-
-
-def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
-    sizer = TreeSizer(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
-    sizer.best_size([0.9, 0.8, 0.7])
-    assert sizer.another_level_pays(0.9) and not sizer.another_level_pays(0.02)
 
 
 def test_paying_trees_are_exact_and_of_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.cost.curve import Line
-from decoding.cost.model import CostModel
-from decoding.cost.optimal_tree import optimal_tree
 from decoding.errors import InputError
 from decoding.trees.static import (
     NAMED_TREES,
@@ -46,31 +42,6 @@ def test_every_path_is_in_the_tree_at_its_heads_and_ranks(paths: list[tuple[int,
 def test_trimmed_trees_fit(paths: list[tuple[int, ...]], heads: int, ranks: int) -> None:
     for path in truncate_paths(paths, heads, ranks):
         assert len(path) <= heads and max(path) < ranks
-
-
-def test_growing_finds_the_best_tree_of_its_model() -> None:
-    """Against every tree of two heads with two ranks."""
-    accuracy = ((0.6, 0.2), (0.5, 0.1))
-
-    def verify(n: int) -> float:
-        return 1.0 + 0.12 * (n - 1)
-
-    def speed(nodes: frozenset[tuple[int, ...]]) -> float:
-        worth = sum(accuracy[0][p[0]] * (accuracy[1][p[1]] if len(p) > 1 else 1.0) for p in nodes)
-        return (1 + worth) / (0.1 + verify(1 + len(nodes)))
-
-    every = [(0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
-    trees = (
-        frozenset(p for p, kept in zip(every, keep, strict=True) if kept)
-        for keep in product((False, True), repeat=len(every))
-    )
-    whole = [t for t in trees if t and all(len(p) == 1 or p[:1] in t for p in t)]
-    grown = frozenset(optimal_tree(accuracy, CostModel(Line(0.1, 0.0), verify)))
-    assert speed(grown) == pytest.approx(max(map(speed, whole)))
-
-
-def test_no_tree_is_grown_where_none_pays() -> None:
-    assert optimal_tree(((0.1, 0.05),), CostModel(Line(0.1, 0.0), float)) == ()
 
 
 @pytest.mark.parametrize(

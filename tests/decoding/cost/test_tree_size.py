@@ -1,0 +1,57 @@
+"""Trees as large as pays."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from decoding.cost.curve import Line
+from decoding.cost.model import CostModel
+from decoding.cost.tree_size import TreeSizer, optimal_tree
+
+
+def test_growing_finds_the_best_tree_of_its_model() -> None:
+    """Against every tree of two heads with two ranks."""
+    accuracy = ((0.6, 0.2), (0.5, 0.1))
+
+    def verify(n: int) -> float:
+        return 1.0 + 0.12 * (n - 1)
+
+    def speed(nodes: frozenset[tuple[int, ...]]) -> float:
+        worth = sum(accuracy[0][p[0]] * (accuracy[1][p[1]] if len(p) > 1 else 1.0) for p in nodes)
+        return (1 + worth) / (0.1 + verify(1 + len(nodes)))
+
+    every = [(0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
+    trees = (
+        frozenset(p for p, kept in zip(every, keep, strict=True) if kept)
+        for keep in product((False, True), repeat=len(every))
+    )
+    whole = [t for t in trees if t and all(len(p) == 1 or p[:1] in t for p in t)]
+    grown = frozenset(optimal_tree(accuracy, CostModel(Line(0.1, 0.0), verify)))
+    assert speed(grown) == pytest.approx(max(map(speed, whole)))
+
+
+def test_no_tree_is_grown_where_none_pays() -> None:
+    assert optimal_tree(((0.1, 0.05),), CostModel(Line(0.1, 0.0), float)) == ()
+
+
+def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
+    flat = TreeSizer(lambda n: 1.0)
+    steep = TreeSizer(lambda n: float(n))
+    likely = [0.9, 0.7, 0.5, 0.2, 0.05]
+    assert flat.best_size(likely) == len(likely)
+    assert steep.best_size(likely) == 1
+    middle = TreeSizer(lambda n: 1.0 + 0.15 * (n - 1))
+    sizes = [middle.best_size(likely)]
+    for _ in range(200):  # nothing is ever accepted
+        middle.best_size(likely)
+        middle.accepted(0)
+    sizes.append(middle.best_size(likely))
+    assert sizes[0] > sizes[1]
+
+
+def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
+    sizer = TreeSizer(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
+    sizer.best_size([0.9, 0.8, 0.7])
+    assert sizer.another_level_pays(0.9) and not sizer.another_level_pays(0.02)
