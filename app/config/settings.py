@@ -37,7 +37,7 @@ class ModelOptions:
     draft: str | None = None
     medusa: str | None = None
     eagle: str | None = None
-    eagle1: str | None = None  # an EAGLE-1 or 2 draft beside it, to compare
+    eagle1: str | None = None  # an EAGLE-1 or 2 head beside it, to compare
     medusa_choices: str | None = None  # None: grown for these heads on this machine
     eagle_choices: str | None = None  # None: the dynamic tree
     device: str = "auto"

@@ -227,7 +227,7 @@ def _load_eagle(family: LoadedModels, source: str, role: str) -> EagleHead:
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config
     if role == "eagle1" and config.version != "eagle1":
-        raise InputError(f"--eagle1 {folder} is an EAGLE-3 draft: give it with --eagle")
+        raise InputError(f"--eagle1 {folder} is an EAGLE-3 head: give it with --eagle")
     head = head_on(weights, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:

@@ -20,8 +20,8 @@ ROLES = {
         Role("draft", "draft model", "Folder or hub id of a draft model.", "draft"),
         Role("medusa", "Medusa heads",
              "Folder of Medusa heads; a merged model is the target as well.", "medusa"),
-        Role("eagle", "EAGLE draft", "Folder of an EAGLE draft, in any dialect.", "eagle3"),
-        Role("eagle1", "EAGLE draft", "Folder of an EAGLE-1 or 2 draft, a lane beside it.",
+        Role("eagle", "EAGLE head", "Folder of an EAGLE head, in any dialect.", "eagle3"),
+        Role("eagle1", "EAGLE head", "Folder of an EAGLE-1 or 2 head, a lane beside it.",
              "eagle1"),
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""EAGLE drafts, one form in memory. Li et al. 2024 (2401.15077, 2406.16858), 2025 (2503.01840)."""
+"""EAGLE heads, one form in memory. Li et al. 2024 (2401.15077, 2406.16858), 2025 (2503.01840)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from decoding.checkpoints.dialects import EagleVersion
 
 @dataclass(frozen=True, slots=True)
 class EagleConfig:
-    """What an EAGLE draft is built like.
+    """What an EAGLE head is built like.
 
     `aux_layers`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
     `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.

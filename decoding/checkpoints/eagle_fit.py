@@ -1,4 +1,4 @@
-"""What ties an EAGLE draft to one target: the layers that it reads and the tokens that it knows."""
+"""What ties an EAGLE head to one target: the layers that it reads and the tokens that it knows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def matrix(folder: Path, tensors: Mapping[str, Tensor], name: str) -> tuple[int,
     tensor = tensors.get(f"{name}.weight")
     if tensor is None or tensor.dim() != 2:
         shape = "" if tensor is None else f", it is {list(tensor.shape)}"
-        raise InputError(f"{folder}: the EAGLE draft lacks a matrix {name}.weight{shape}")
+        raise InputError(f"{folder}: the EAGLE head lacks a matrix {name}.weight{shape}")
     return tensor.shape[0], tensor.shape[1]
 
 
@@ -43,7 +43,7 @@ def find_aux_layers(
     target: TargetShape,
     modelopt: bool,
 ) -> tuple[tuple[int, ...], list[str]]:
-    """The layers whose inputs an EAGLE-3 draft reads, low to high (engines collect them in that
+    """The layers whose inputs an EAGLE-3 head reads, low to high (engines collect them in that
     order, whatever the config's), and what the user should know about how they were found.
 
     ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
@@ -93,7 +93,7 @@ def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, layers
 def draft_vocabulary(
     folder: Path, tensors: Mapping[str, Tensor], vocab: int
 ) -> tuple[int, Tensor | None]:
-    """The rows of an EAGLE-3 draft's lm_head and, where they are not the target's `vocab` in order,
+    """The rows of an EAGLE-3 head's lm_head and, where they are not the target's `vocab` in order,
     d2t int64 [rows]: each row's distance to its token, sorted or not."""
     rows = matrix(folder, tensors, "lm_head")[0]
     d2t, t2d = tensors.get("d2t"), tensors.get("t2d")

@@ -1,4 +1,4 @@
-"""Read an EAGLE draft from a folder of any dialect.
+"""Read an EAGLE head from a folder of any dialect.
 
 | dialect     | who writes it                | the layer | aux layers, where its config names them |
 |-------------|------------------------------|-----------|-----------------------------------------|
@@ -126,14 +126,14 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
             "the draft: export it with ModelOpt's export_hf_checkpoint.py and give that folder"
         )
     if medusa_dialect(names):
-        raise InputError(f"{folder} holds Medusa heads, no EAGLE draft: give it as Medusa heads")
+        raise InputError(f"{folder} holds Medusa heads, no EAGLE head: give it as Medusa heads")
     kind = config.get("speculators_model_type", "eagle3")
     if kind != "eagle3":
         raise InputError(f"{folder} is a speculator of type {kind}; specchat runs eagle3")
     layers = eagle_layers(stored)
     if not layers:
         raise InputError(
-            f"{folder} holds no EAGLE draft (no tensor like layers.0.self_attn.q_proj.weight)"
+            f"{folder} holds no EAGLE head (no tensor like layers.0.self_attn.q_proj.weight)"
         )
     if len(layers) > 1:
         raise InputError(f"{folder}: the draft has {len(layers)} layers, specchat runs those of 1")

@@ -1,4 +1,4 @@
-"""Write an EAGLE draft for one of the engines and trainers; `eagle_read` has the dialects."""
+"""Write an EAGLE head for one of the engines and trainers; `eagle_read` has the dialects."""
 
 from __future__ import annotations
 

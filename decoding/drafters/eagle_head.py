@@ -28,7 +28,7 @@ _STATIC_ROPE = ("default", "linear", "llama3", "yarn")
 
 
 class EagleHead(nn.Module):
-    """An EAGLE draft. Serves training (batches, gradients) and decoding alike: what attends to what
+    """An EAGLE head. Serves training (batches, gradients) and decoding alike: what attends to what
     is the caller's business.
 
     `embedding` [V, H] is used where the draft has none of its own; `target_logits` maps EAGLE-1's
@@ -168,11 +168,11 @@ class EagleHead(nn.Module):
 
         def take(name: str, shape: tuple[int, ...]) -> Tensor:
             if name not in rest:
-                raise InputError(f"the EAGLE draft lacks the tensor {name} {list(shape)}")
+                raise InputError(f"the EAGLE head lacks the tensor {name} {list(shape)}")
             tensor = rest.pop(name)
             if tuple(tensor.shape) != shape:
                 raise InputError(
-                    f"the EAGLE draft's {name} is {list(tensor.shape)}, its config and this target "
+                    f"the EAGLE head's {name} is {list(tensor.shape)}, its config and this target "
                     f"need {list(shape)}"
                 )
             return tensor
@@ -187,13 +187,13 @@ class EagleHead(nn.Module):
             head.own_embedding = nn.Parameter(own.float(), requires_grad=False)
         elif embedding.shape[1] != weights.config.hidden:
             raise InputError(
-                f"the EAGLE draft is {weights.config.hidden} wide and has no embedding; the "
+                f"the EAGLE head is {weights.config.hidden} wide and has no embedding; the "
                 f"target's is {embedding.shape[1]} wide: it was made for another model"
             )
         if "d2t" in rest:
             head.d2t = take("d2t", (weights.config.draft_vocab,)).long()
         if rest:
-            raise InputError(f"the EAGLE draft has an unknown tensor {min(rest)}")
+            raise InputError(f"the EAGLE head has an unknown tensor {min(rest)}")
         return head
 
     def tensors(self) -> dict[str, Tensor]:
@@ -242,7 +242,7 @@ def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:
         raise InputError(
-            f"the EAGLE draft's rope_type is {kind}; specchat runs {', '.join(_STATIC_ROPE)}"
+            f"the EAGLE head's rope_type is {kind}; specchat runs {', '.join(_STATIC_ROPE)}"
         )
     llama: Any = LlamaConfig(
         hidden_size=config.hidden,

@@ -72,4 +72,4 @@ def layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:
     for module in decoder.modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:
             return module
-    raise InputError("the target's layers were not found, so an EAGLE-3 draft can't read them")
+    raise InputError("the target's layers were not found, so an EAGLE-3 head can't read them")

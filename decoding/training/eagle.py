@@ -1,4 +1,4 @@
-"""EAGLE drafts: train them on a frozen target, and measure what they are worth when served."""
+"""EAGLE heads: train them on a frozen target, and measure what they are worth when served."""
 
 from __future__ import annotations
 

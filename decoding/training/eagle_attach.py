@@ -1,4 +1,4 @@
-"""Untrained EAGLE drafts for a target of any family."""
+"""Untrained EAGLE heads for a target of any family."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def attach_eagle(
 ) -> EagleWeights:
     """An untrained draft: one Llama layer with the target's sizes.
 
-    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 draft knows (None: all); `aux_layers`
+    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 head knows (None: all); `aux_layers`
     the layers whose inputs it reads (None: `default_aux_layers`). It begins with the target's
     lm_head and final norm. Raises InputError where the target has no such layers.
     """

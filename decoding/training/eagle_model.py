@@ -1,4 +1,4 @@
-"""An EAGLE draft that learns on a frozen target.
+"""An EAGLE head that learns on a frozen target.
 
 EAGLE-1 (2401.15077) learns the next feature and the target's distribution over it; EAGLE-3
 (2503.01840) only the distribution, over several steps of drafting on its own outputs

@@ -1,4 +1,4 @@
-"""EAGLE drafts for the small test targets, and their trees written down plainly from the papers."""
+"""EAGLE heads for the small test targets, and their trees written down plainly from the papers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ heads = typer.Typer(
 Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
 HeadsDir = Annotated[
-    Path, typer.Option("--heads", help="Folder of Medusa heads or an EAGLE draft, any dialect.")
+    Path, typer.Option("--heads", help="Folder of Medusa heads or an EAGLE head, any dialect.")
 ]
 Seed = Annotated[int, typer.Option(min=0)]
 
@@ -144,7 +144,7 @@ def train(
     device: Device = "auto",
 ) -> None:
     """Train heads on a target, which stays as it is. Measured on held-out data as it goes; of an
-    EAGLE draft the best of all evaluations by served acceptance is kept."""
+    EAGLE head the best of all evaluations by served acceptance is kept."""
     from decoding.checkpoints.medusa import holds_medusa
     from decoding.training.train_config import TrainConfig
 

@@ -1,4 +1,4 @@
-"""`specchat heads` for EAGLE drafts."""
+"""`specchat heads` for EAGLE heads."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ README = Path(__file__).parents[3] / "README.md"
 
 @pytest.fixture(scope="module")
 def models(family_folders: FamilyFolders) -> LoadedModels:
-    """The tiny family with random Medusa heads and EAGLE drafts: something in every role."""
+    """The tiny family with random Medusa heads and EAGLE heads: something in every role."""
     options = ModelOptions(family_folders.target, family_folders.draft, device="cpu", threads=1)
     loaded = load_models(options)
     target = loaded.target

@@ -1,4 +1,4 @@
-"""What is no EAGLE draft, or not for this target, is refused in one line that says so."""
+"""What is no EAGLE head, or not for this target, is refused in one line that says so."""
 
 from __future__ import annotations
 
@@ -123,19 +123,19 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         "eagle1",
         only("model.layers.0.mlp.up_proj.weight", "lm_head.weight"),
         TARGET,
-        "holds no EAGLE draft (no tensor like layers.0.self_attn.q_proj.weight)",
+        "holds no EAGLE head (no tensor like layers.0.self_attn.q_proj.weight)",
     ),
     "Medusa": (
         "eagle1",
         only("0.0.linear.weight"),
         TARGET,
-        "holds Medusa heads, no EAGLE draft",
+        "holds Medusa heads, no EAGLE head",
     ),
     "Medusa of vLLM": (
         "eagle1",
         only("blocks.0.layers.0.weight", "lm_heads.0.weight"),
         TARGET,
-        "holds Medusa heads, no EAGLE draft",
+        "holds Medusa heads, no EAGLE head",
     ),
     "ModelOpt's training checkpoint": (
         "eagle1",
@@ -190,7 +190,7 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         "safeailab",
         without("midlayer.self_attn.k_proj.weight"),
         TARGET,
-        "the EAGLE draft lacks a matrix self_attn.k_proj.weight",
+        "the EAGLE head lacks a matrix self_attn.k_proj.weight",
     ),
     "no fc": ("safeailab", without("fc.weight"), TARGET, "lacks a matrix fc.weight"),
     # from here on EagleHead.build refuses

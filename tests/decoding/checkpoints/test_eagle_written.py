@@ -1,4 +1,4 @@
-"""EAGLE drafts are written for each engine, and read back as they were."""
+"""EAGLE heads are written for each engine, and read back as they were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EAGLE drafts are trained for what they do when served."""
+"""EAGLE heads are trained for what they do when served."""
 
 from __future__ import annotations
 
