@@ -18,6 +18,7 @@ import typer
 
 from app.cli.terminal import print_output
 from app.text.plural import pluralize
+from app.text.units import format_bytes
 from app.version import VERSION
 from decoding.errors import InputError
 
@@ -163,7 +164,8 @@ def _gpu() -> Finding:
 
     if torch.cuda.is_available():
         devices = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
-        return Finding("GPU", "ok", "; ".join(f"{d.name}, {_gib(d.total_memory)}" for d in devices))
+        found = (f"{each.name}, {format_bytes(each.total_memory)}" for each in devices)
+        return Finding("GPU", "ok", "; ".join(found))
     if torch.backends.mps.is_available():
         return Finding("GPU", "ok", "Apple's, by mps")
     if not os.path.exists("/dev/nvidiactl") and shutil.which("nvidia-smi") is None:
@@ -196,7 +198,7 @@ def _memory() -> Finding:
     kinds = ("bfloat16", "nf4") if on_gpu else ("float32", "bfloat16")
     rooms = [f"{SHARE * free / BYTES[kind] / 1e9:.1f} billion in {kind}" for kind in kinds]
     where = " on the GPU" if on_gpu else ""
-    found = f"{_gib(free)} free{where}: room for parameters: about {' or '.join(rooms)}"
+    found = f"{format_bytes(free)} free{where}: room for parameters: about {' or '.join(rooms)}"
     return Finding("memory", "ok", found)
 
 
@@ -245,7 +247,3 @@ def _demo() -> Finding:
         )
     found = f"{len(answers)} lanes said the same, on {family.device} in {family.dtype}"
     return Finding("demo", "ok", found)
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.1f} GiB"

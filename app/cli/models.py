@@ -55,7 +55,7 @@ def _parts(options: Any) -> list[dict[str, Any]]:
 
 
 def _readable(found: dict[str, Any]) -> str:
-    from app.models.catalog import format_bytes
+    from app.text.units import format_bytes
 
     lines = []
     for family in found["families"]:

@@ -176,13 +176,3 @@ def folder_of(text: str) -> CheckpointInfo:
         what = "no causal language model" if found is None else "heads, no model to draft for"
         raise InputError(f"{text} holds {what}")
     return found
-
-
-def format_bytes(size: int) -> str:
-    """12.3 GB, 25.7 MB"""
-    value, unit = float(size), "B"
-    for larger in ("kB", "MB", "GB", "TB"):
-        if value < 999.5:
-            break
-        value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit in ("B", "kB") or value >= 100 else f"{value:.1f} {unit}"

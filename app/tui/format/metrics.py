@@ -9,6 +9,7 @@ from textual.content import Content
 
 from app.engine.events import Memory
 from app.text.plural import pluralize
+from app.text.units import format_bytes
 from app.tui.format.bars import TIME_GLYPHS, bar, time_bar
 from app.tui.format.labels import pass_name
 from app.tui.format.numbers import percent, seconds
@@ -120,23 +121,14 @@ def memory_lines(
     """Memory of the process, the models, and the lane's keys and values."""
     if memory is None:
         return Content("")
-    used = f"memory: process {size(memory.process)}"
+    used = f"memory: process {format_bytes(memory.process)}"
     if memory.device is not None:
-        used += f", GPU {size(memory.device)}"
-    models = [f"{name} {size(count)}" for name, count in weights.items()]
-    caches = [f"this lane {size(memory.caches[lane])}"] if lane in memory.caches else []
-    caches.append(f"all lanes {size(sum(memory.caches.values()))}")
+        used += f", GPU {format_bytes(memory.device)}"
+    models = [f"{name} {format_bytes(count)}" for name, count in weights.items()]
+    caches = [f"this lane {format_bytes(memory.caches[lane])}"] if lane in memory.caches else []
+    caches.append(f"all lanes {format_bytes(sum(memory.caches.values()))}")
     rows = flow(["weights:", *models], "  ", width) + flow(["keys, values:", *caches], "  ", width)
     return Content("\n").join([_heading(used), *map(Content, rows)])
-
-
-def size(count: int) -> str:
-    """A number of bytes in powers of 1024."""
-    value, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while value >= 1000 and len(units) > 1:
-        value /= 1024
-        units.pop(0)
-    return f"{value:.{int(value < 10 and units[0] != 'B')}f} {units[0]}"
 
 
 def _heading(text: str) -> Content:

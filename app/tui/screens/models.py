@@ -20,10 +20,11 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.config.settings import ModelOptions
-from app.models.catalog import CheckpointInfo, cached, complete, folder_of, format_bytes, parts
+from app.models.catalog import CheckpointInfo, cached, complete, folder_of, parts
 from app.models.hub import shown_as
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
+from app.text.units import format_bytes
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
 

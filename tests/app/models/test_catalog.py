@@ -18,7 +18,6 @@ from app.models.catalog import (
     cached,
     complete,
     folder_of,
-    format_bytes,
     inspect_folder,
     near,
     parts,
@@ -210,7 +209,7 @@ def test_the_command_and_families_of_ones_own(
     assert [each["name"] for each in document["models"]] == ["acme/big"]
     text = specchat("models", str(DEMO / "draft")).stdout
     assert "mine: --family mine" in text and "· medusa  specchat heads convert medusa" in text
-    assert "acme/big (26.0 MB): --target " in text
+    assert "acme/big (25 MiB): --target " in text
     run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
     done = json.loads(specchat(*run, "--family", "mine", "--strategies", "draft,medusa").stdout)
     assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]
@@ -239,11 +238,3 @@ def test_a_wrong_family_is_one_line(
     done = specchat("models")
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert re.search(complaint, done.stderr)
-
-
-@pytest.mark.parametrize(
-    ("size", "words"),
-    [(7, "7 B"), (25_700_000, "25.7 MB"), (260e9, "260 GB"), (999_999, "1.0 MB")],
-)
-def test_sizes(size: float, words: str) -> None:
-    assert format_bytes(int(size)) == words

@@ -14,7 +14,7 @@ from textual.geometry import Size
 from app.config.presets import Presets
 from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import Finished
-from app.strategies.registry import WHAT
+from app.strategies.registry import STRATEGIES
 from app.tui.format.glossary import FIGURE_PATTERNS, LANE_MARKS, METRICS, explain
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_pane import LanePane
@@ -142,7 +142,7 @@ async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
     lanes = (lane("ar"), lane("draft", note="of two layers"))
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
-        assert " ".join(stage.lines(1)[:2]) == WHAT["ar"]
+        assert " ".join(stage.lines(1)[:2]) == STRATEGIES["ar"].summary
         assert stage.lines(2)[:2] == ["A smaller model drafts a chain", "of two layers"]
         await stage.begin("Hello", 0, "ar", "draft")
         assert "drafts a chain" not in stage.text

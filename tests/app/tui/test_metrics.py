@@ -15,7 +15,6 @@ from app.tui.format.metrics import (
     flow,
     history,
     position_lines,
-    size,
     time_lines,
 )
 from decoding.round import Round
@@ -94,10 +93,7 @@ def test_the_history_is_over_windows_of_rounds() -> None:
     assert history([drafted(1, seconds=0.0)])[1] == [0.0]
 
 
-def test_sizes_and_rows() -> None:
-    assert [size(n) for n in (0, 999, 1024, 10 * 2**20, 1.5 * 2**30)] == [
-        *("0 B", "999 B", "1.0 KiB", "10 MiB", "1.5 GiB")
-    ]
+def test_rows() -> None:
     assert flow(["aa", "bb", "cc"], "  ", 6) == ["aa  bb", "cc"]
     assert flow(["too long"], "  ", 3) == ["too long"]
 

@@ -169,12 +169,12 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
         await stage.until(lambda: "the disk says no" in stage.text)
         folder.value = "b"
         await stage.press("enter")
-        await stage.until(lambda: "b  26.0 MB" in stage.text)
+        await stage.until(lambda: "b  25 MiB" in stage.text)
         disk.set()
         await stage.until(lambda: gave_up == [False])
         disk.clear()
         await stage.press("shift+tab", "enter")  # "b" once more
-        assert "slow  26.0 MB" not in stage.text
+        assert "slow  25 MiB" not in stage.text
         await stage.press("shift+tab")
         folder.value = "slow"
         await stage.press("enter")
@@ -196,7 +196,7 @@ async def test_the_cache_is_read_beside_the_screen(
         await stage.press("f6", "down")
         assert "✓ draft   small" in stage.text and "acme" not in stage.text
         disk.set()
-        await stage.until(lambda: "acme/[b]x[/b]  26.0 MB" in stage.text)
+        await stage.until(lambda: "acme/[b]x[/b]  25 MiB" in stage.text)
         await stage.press("escape")
         assert not isinstance(stage.app.screen, ModelsScreen)
 
