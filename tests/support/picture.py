@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from app.config.settings import load_settings
+from app.engine.config import SessionConfig
 from app.engine.process import SessionProcess
 from app.engine.session import Session
 from app.tui.actions.export import screen_svg
@@ -21,7 +22,7 @@ PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
     settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
-    make = partial(Session, params=settings.params, seed=1)
+    make = partial(Session, config=SessionConfig(params=settings.params, seed=1))
     session = SessionProcess(make, settings.models, settings.lanes)
     app = SpecchatApp(session, settings.params, None, "fair", 1)
     async with app.run_test(size=(columns, rows)) as pilot:

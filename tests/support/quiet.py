@@ -10,7 +10,7 @@ import asyncio
 
 import textual.app
 import textual.pilot
-from textual.app import active_app
+from textual._context import active_app
 from textual.screen import Screen
 
 FRAME = 0.002  # seconds; for what a timer of Textual's does within a few milliseconds
@@ -53,4 +53,5 @@ def _wants_paint(screen: Screen[object]) -> bool:
     )
 
 
-textual.app.wait_for_idle = textual.pilot.wait_for_idle = quiet
+for module in (textual.app, textual.pilot):
+    setattr(module, "wait_for_idle", quiet)  # noqa: B010

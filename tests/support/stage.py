@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
+from rich.style import Style
 from textual.pilot import Pilot
 
 from app.engine.events import Event, Finished, LaneInfo, Loaded, RunFinished, RunStarted
@@ -110,6 +111,10 @@ class Stage:
         """A pane's text as it is drawn."""
         view = self.view(number)
         return [view.render_line(y).text.rstrip() for y in range(view.size.height)]
+
+
+def color_name(style: Style | None) -> str:
+    return style.color.name if style and style.color else ""
 
 
 Play = Callable[..., AbstractAsyncContextManager[Stage]]

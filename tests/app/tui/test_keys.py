@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from textual.binding import Binding
 from textual.dom import DOMNode
 
 from app.config.presets import Presets
@@ -17,6 +19,7 @@ from app.models.library import ModelLibrary
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import compact_keys, key_label
 from app.tui.screens import models
+from app.tui.screens.presets import PresetsScreen
 from app.tui.user_keymap import binding_scopes, check_keymap
 from app.tui.widgets.prompt import Prompt
 from tests.support.scripted import prefilled
@@ -27,6 +30,11 @@ def test_every_key_has_an_id_and_a_tooltip() -> None:
     bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]
     assert all(binding.id and binding.tooltip for binding in bindings)
     assert len({binding.id for binding in bindings}) == len(bindings)
+
+
+def binding_ids() -> list[str]:
+    bindings = (each for scope in binding_scopes().values() for each in scope)
+    return list(dict.fromkeys(str(each.id) for each in bindings if isinstance(each, Binding)))
 
 
 async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
@@ -90,7 +98,7 @@ def test_every_binding_of_ours_can_be_changed() -> None:
             yield each
             yield from below(each)
 
-    known = {binding.id for bindings in binding_scopes().values() for binding in bindings}
+    known = binding_ids()
     for owner in below(DOMNode):
         if owner.__module__.startswith("app."):
             for binding in owner.__dict__.get("BINDINGS", ()):
@@ -101,7 +109,7 @@ async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
     async with play(keys={"view.ghosts": "f7"}) as stage:
         found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
         for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
-            if binding.id != "app.palette" and not binding.id.startswith("view.lane"):
+            if binding.id != "app.palette" and not str(binding.id).startswith("view.lane"):
                 assert binding.tooltip in found[binding.description]
         assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, /, Enter)")
         assert found["Lane 1: Autoregressive"].endswith("(1)")
@@ -130,9 +138,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
 ) -> None:
     """Every key is another one here, all of them Armenian letters; Textual's own stay."""
     monkeypatch.setattr(models, "cached", lambda: [])
-    ids = dict.fromkeys(
-        binding.id for bindings in binding_scopes().values() for binding in bindings
-    )
+    ids = binding_ids()
     letters = filter(str.isalpha, map(chr, range(0x531, 0x600)))
     keys = dict(zip(map(str, ids), letters, strict=False))
     options = {
@@ -166,10 +172,11 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
         await stage.tell(RunRejected("Hi", "no lane"))
         assert f"No lane is on: {keys['run.stop']}, then {keys['view.toggle_here']}" in await look()
         for name in ("tree", "token", "figures"):
-            await look(lambda name=name: main.action_panel(name))
+            await look(partial(main.action_panel, name))
         for show in (app.action_help, app.action_examples, app.action_presets, app.action_models):
             await look(show)
             if show == app.action_presets:
+                assert isinstance(app.screen, PresetsScreen)
                 await look(app.screen.action_save)
             if show == app.action_help:
                 lanes = " ".join(keys[f"view.lane{number}"] for number in range(1, 6))

@@ -89,7 +89,8 @@ def test_the_history_is_over_windows_of_rounds() -> None:
     assert len(taus) == len(speeds) == 9
     assert (taus[0], taus[4], taus[8]) == (4.0, 2.5, 1.0)
     assert speeds[0] == pytest.approx(400.0) and speeds[8] == pytest.approx(1 / 0.03)
-    assert history(rounds[:2]) == ([4.0], [pytest.approx(400.0)])
+    taus, speeds = history(rounds[:2])
+    assert taus == [4.0] and speeds == pytest.approx([400.0])
     assert history([drafted(1, seconds=0.0)])[1] == [0.0]
 
 

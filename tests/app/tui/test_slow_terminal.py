@@ -17,7 +17,7 @@ async def test_events_wait_until_the_terminal_has_drawn(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         queue: Queue[str] = Queue()
-        stage.app._driver._writer_thread = SimpleNamespace(_queue=queue)
+        setattr(stage.app._driver, "_writer_thread", SimpleNamespace(_queue=queue))  # noqa: B010
         queue.put("a frame")
         await stage.tell(prefilled("ar", "Paris"))
         assert "Paris" not in stage.text

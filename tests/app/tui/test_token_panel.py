@@ -67,7 +67,7 @@ def test_a_token_of_a_sampled_chain() -> None:
     assert a.entropy == 2.25 and a.came == 7
     assert correction.who == "the target itself" and correction.came == 7
     assert correction.fate == "correction: it stands where a draft was rejected"
-    assert correction.p == (0.04, 0.03) and correction.q is correction.chance is None
+    assert correction.p == (0.04, 0.03) and correction.q is None and correction.chance is None
     assert correction.entropy == 2.25
 
 
@@ -93,8 +93,12 @@ def test_what_decides_in_a_tree() -> None:
 
 
 def test_the_threshold_of_typical_acceptance() -> None:
-    rule = {"tempered_p": (1.0, 0.5, 0.07, 0.06), "thresholds": (0.0, 0.09, 0.063, 0.063)}
-    lossy = replace(GUESSED, lossy=True, **rule)
+    lossy = replace(
+        GUESSED,
+        lossy=True,
+        tempered_p=(1.0, 0.5, 0.07, 0.06),
+        thresholds=(0.0, 0.09, 0.063, 0.063),
+    )
     above, below = (about(lossy, place, "medusa", temperature=0.7).chance for place in (1, 2))
     assert above == "p by temperature alone .070, above min(ε, δ·e^-H) = .063"
     assert below == "p by temperature alone .060, not above min(ε, δ·e^-H) = .063"
@@ -108,7 +112,7 @@ def test_what_was_not_tested_or_not_watched() -> None:
     assert about(behind, 2).chance is None
     blind = replace(SEEN, p=(), model_p=(), q=(), draws=(), entropies=(), top=(), own_p=None)
     unseen = about(blind, 0)
-    assert not unseen.measured and unseen.p is unseen.chance is None and unseen.top == ()
+    assert not unseen.measured and unseen.p is None and unseen.chance is None and unseen.top == ()
     assert unseen.summary == "·Paris  the draft model, token 1 of 3 in its draft\naccepted"
 
 

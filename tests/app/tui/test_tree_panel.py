@@ -15,7 +15,7 @@ from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
 from tests.support.scripted import figures, prefilled, stepped
-from tests.support.stage import LANES, Play, Stage
+from tests.support.stage import LANES, Play, Stage, color_name
 
 
 def step(name: str, record: Round) -> RoundFinished:
@@ -30,10 +30,10 @@ async def drafted(stage: Stage, *rounds: Round) -> None:
     await stage.tell(prefilled("draft", "It"), *(step("draft", record) for record in rounds))
 
 
-def drawn(record: Round, **how: bool) -> list[str]:
+def drawn(record: Round, *, heads: bool = False, tight: bool = False) -> list[str]:
     return [
         f"{line.branch}{line.arm}{line.mark}{line.token}|{line.guess}|{line.p}|{line.what}"
-        for line in tree_lines(record, TEXTS, **how)
+        for line in tree_lines(record, TEXTS, heads=heads, tight=tight)
     ]
 
 
@@ -255,8 +255,8 @@ async def test_the_accepted_path_has_its_own_colour(play: Play) -> None:
         await drafted(stage, TREE)
         strip = stage.app.main.query_one(TreeView).render_line(2)
         styles = {segment.text.strip(): segment.style for segment in strip if segment.style}
-        assert styles["·Paris"].underline and styles["·Paris"].color.name == "#56b4e9"
-        assert styles["✓"].color.name == styles["┝━"].color.name == "#56b4e9"
+        assert styles["·Paris"].underline and color_name(styles["·Paris"]) == "#56b4e9"
+        assert color_name(styles["✓"]) == color_name(styles["┝━"]) == "#56b4e9"
         assert not styles["✓"].underline
 
 
