@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.engine.events import Finished, Prefilled, RoundFinished
+from app.history.log import lane_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
 from app.strategies.registry import STRATEGIES
@@ -40,7 +41,7 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
             "weights": dict(loaded.weights),
             "memory": None if loaded.memory is None else asdict(loaded.memory),
             "pass_costs": [list(point) for point in loaded.pass_costs],
-            "lanes": [asdict(info) for info in recording.lanes],
+            "lanes": [lane_on_disk(asdict(info)) for info in recording.lanes],
             "pieces": {str(token): text for token, text in sorted(_pieces(recording).items())},
         },
     )

@@ -60,8 +60,23 @@ def event_line(event: Event) -> bytes | None:
     name = _NAMES.get(type(event))
     if name is None:
         return None
-    codec = _CODECS[name]
-    return _line(name, codec.dump_json(event, exclude={"figures"}, exclude_defaults=True))
+    value = _CODECS[name].dump_python(
+        event, mode="json", exclude={"figures"}, exclude_defaults=True
+    )
+    if isinstance(event, Loaded):
+        value["lanes"] = [lane_on_disk(lane) for lane in value["lanes"]]
+    return _line(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def lane_on_disk(lane: dict[str, Any]) -> dict[str, Any]:
+    """A `LaneInfo` in a log or an exported document, where its overrides are called `pins`."""
+    return {"pins" if key == "overrides" else key: value for key, value in lane.items()}
+
+
+def _lane_from_disk(lane: dict[str, Any]) -> dict[str, Any]:
+    """Strategies may have had other names."""
+    overrides = {"overrides": lane["pins"]} if "pins" in lane else {}
+    return {**lane, **overrides, "strategy": find_strategy(lane["strategy"]).name}
 
 
 def _line(name: str, value: bytes) -> bytes:
@@ -69,12 +84,10 @@ def _line(name: str, value: bytes) -> bytes:
 
 
 def read_event(name: str, value: dict[str, Any]) -> Event:
-    """Raises pydantic's ValidationError, InputError for a strategy that there is none of."""
+    """Raises pydantic's ValidationError, InputError for an unknown strategy."""
     more: dict[str, Any] = {"figures": NO_FIGURES} if name == "round" else {}
-    if name == "loaded":  # strategies may have had other names
-        more["lanes"] = [
-            {**lane, "strategy": find_strategy(lane["strategy"]).name} for lane in value["lanes"]
-        ]
+    if name == "loaded":
+        more["lanes"] = [_lane_from_disk(lane) for lane in value["lanes"]]
     event: Event = _CODECS[name].validate_python({**value, **more})
     return event
 

@@ -25,9 +25,8 @@ from app.strategies.registry import STRATEGIES, LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
-NO_FIGURES = figures(
-    Stats(), 0, 0, None
-)  # of rounds as they are read: `RecordedTurn.events` knows better
+# Of rounds as they are read; `RecordedTurn.events` fills them in.
+NO_FIGURES = figures(Stats(), 0, 0, None)
 
 
 @dataclass(slots=True)
@@ -124,7 +123,7 @@ class RecordedTurn:
         timed.sort(key=lambda event: event.at)  # type: ignore[union-attr]
         tally = Tally(self)
         for event in timed:
-            yield tally.pluralize(event)
+            yield tally.with_metrics(event)
         last = max(event.at for event in timed if isinstance(event, Timed))
         if self.ended is None:
             for name, lane in self.lanes.items():
@@ -143,7 +142,7 @@ class Tally:
         plain = (name for name, lane in lanes if STRATEGIES[lane.info.strategy].is_baseline)
         self._baseline = next(plain, None)
 
-    def pluralize(self, event: Event) -> Event:
+    def with_metrics(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
             return replace(event, figures=self._figures(event.lane))

@@ -1,0 +1,43 @@
+"""The log on disk keeps its form: conversations of earlier versions are read, and go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from app.history.document import conversation_document
+from app.history.log import event_line
+from app.history.parse_document import read_recording
+from tests.support.conversation import LOADED, turn
+
+OLD = Path(__file__).with_name(
+    "old_log.jsonl"
+)  # of 0.1.0 before strategies and fields were renamed
+
+
+def test_an_old_log_is_read() -> None:
+    recording = read_recording(OLD)
+    written = [event_line(event) for event in recording.turns[0].events()]
+    assert written == [event_line(event) for event in turn(0, "Count!", 1.0, 0)]
+    assert [(lane.strategy, lane.overrides) for lane in recording.lanes] == [
+        ("ar", {}),
+        ("draft", {"gamma": 2}),
+        ("medusa", {}),
+        ("draft-only", {}),
+    ]
+
+
+def test_lines_are_written_as_before() -> None:
+    _, old_loaded, *lines = OLD.read_bytes().splitlines(keepends=True)
+    written = [event_line(event) for event in turn(0, "Count!", 1.0, 0)]
+    assert sorted(filter(None, written)) == sorted(lines)
+    line = event_line(LOADED)
+    assert line
+    old, new = json.loads(old_loaded)[1], json.loads(line)[1]
+    del old["prompts"]  # examples, no longer written
+    assert new == old | {"lanes": old["lanes"][:3]}
+
+
+def test_the_exported_lanes_keep_their_keys() -> None:
+    lanes = conversation_document(read_recording(OLD))["replay"]["lanes"]
+    assert lanes[1]["pins"] == {"gamma": 2} and "overrides" not in lanes[1]
