@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from decoding.drafters.lookup import Lookup as Lookup
     from decoding.drafters.medusa import Medusa as Medusa
     from decoding.drafters.medusa import MedusaHeads as MedusaHeads
+    from decoding.drafters.suffix import Suffix as Suffix
     from decoding.model.target import Target as Target
     from decoding.params import Params as Params
     from decoding.params import SamplingParams as SamplingParams
@@ -48,6 +49,7 @@ _MODULES = {
     "Params": "decoding.params",
     "SamplingParams": "decoding.params",
     "Stop": "decoding.tokenizing.stopping",
+    "Suffix": "decoding.drafters.suffix",
     "Target": "decoding.model.target",
 }
 __all__ = tuple(_MODULES)

@@ -1,10 +1,10 @@
 """The decoding loop, one for all strategies. A round of speculative decoding (Leviathan et al.,
 2023, 2211.17192) is
 
-    x_1 ... x_gamma ~ q                     the drafter proposes
-    p_1 ... p_gamma+1 = target(x_<= gamma)  the target scores all of it in one pass
-    keep x_i while u_i < p(x_i) / q(x_i)    the longest accepted prefix stays
-    x ~ norm(max(p - q, 0)), or p at the end  and one more token is the target's own
+    x_1 ... x_gamma ~ q                    the drafter proposes
+    p_1 ... p_gamma+1 = target(x)          the target scores all of it in one pass
+    keep x_i while u_i < p(x_i) / q(x_i)   the longest accepted prefix stays
+    x ~ norm(max(p - q, 0)), or p_gamma+1  and one more token is the target's own
 
 so every round emits at least one token, and the output has the target's distribution. Drafts may be
 trees; `decoding.verification.acceptance` has the rules.

@@ -1,4 +1,4 @@
-"""Medusa heads in the dialects that are around. Cai et al. 2024 (2401.10774).
+"""Medusa heads in every common dialect. Cai et al. 2024 (2401.10774).
 
 | dialect   | who writes it              | tensors                                                |
 |-----------|----------------------------|--------------------------------------------------------|
@@ -43,7 +43,7 @@ class MedusaWeights:
     `weights` [k, L, H, H], `biases` [k, L, H]; `lm_heads` [k, V, H], or None where the target's is
     shared; `token_map` [V'] gives the target id of each row of a truncated lm_head. `accuracy`
     [k][ranks]: how often a head's token of that rank is the right one, measured on held-out data;
-    empty where nobody measured.
+    empty where it was not measured.
     """
 
     dialect: MedusaDialect

@@ -52,7 +52,7 @@ class EagleTree:
 
 
 def head_on(weights: EagleWeights, target: Target) -> EagleHead:
-    """A draft ready to decode with: on the target's device, in its precision."""
+    """A head ready to draft: on the target's device, in its precision."""
     embedding = target.model.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.logits)
     return head.to(target.device, target.dtype).eval()
@@ -63,7 +63,7 @@ class Eagle:
     head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
     `Params.eagle_top_k` replace its `total` and `top_k`.
 
-    Row i of the draft's cache is made of feature i and token i + 1. Only rows of true features
+    Row i of the head's cache is made of feature i and token i + 1. Only rows of true features
     stay; those of a tree are dropped each round by moving a length. `verify_cost(n)`, the seconds
     of a target pass over n nodes, is needed for trees with `total` None.
     """

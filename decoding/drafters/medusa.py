@@ -134,9 +134,8 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Stati
 
 def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Choices:
     """The tree that suits these heads on this machine, from their measured accuracies, the measured
-    cost of asking them, and that of verifying n nodes, in seconds; a small one where nobody
-    measured the heads. The most likely chain of one is left where no tree pays: the lane is there
-    to show it."""
+    cost of asking them, and that of verifying n nodes, in seconds; the small one where the heads
+    were not measured. Where no tree pays the most likely token alone is left: still a draft."""
     if not heads.accuracy:
         return NAMED_TREES["small"]
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
