@@ -16,7 +16,6 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
-from app.cli.prompt_file import Request
 from app.cli.run import first_prompts, progress
 from app.config.settings import Settings
 from app.engine.lane import Lane
@@ -27,6 +26,7 @@ from app.models.loading import load_model
 from app.report.document import settings_report
 from app.strategies.registry import STRATEGIES, LaneSpec
 from app.text.plural import pluralize
+from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.params import with_settings
 from decoding.stats import Stats

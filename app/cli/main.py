@@ -25,7 +25,7 @@ from app.strategies.settings import SETTINGS
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
-    from app.cli.prompt_file import Request
+    from app.text.prompt_file import Request
 
 cli = typer.Typer(
     add_completion=False,
@@ -210,8 +210,8 @@ def _open_screen(flags: Flags) -> NoReturn:
 
 
 def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
-    from app.cli.prompt_file import Request, parse_requests, read_requests
-    from app.config.settings import require_unicode
+    from app.text.prompt_file import Request, parse_requests, read_requests
+    from app.text.unicode import require_unicode
 
     if (prompt is None) == (prompts is None):
         raise InputError("give one of --prompt TEXT and --prompts FILE.jsonl")

@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from app.cli.prompt_file import Message, Request
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.lane import Lane
@@ -16,6 +15,7 @@ from app.engine.turn import answer_each, answer_seed
 from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from app.text.errors import describe
+from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import Stop
 

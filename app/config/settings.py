@@ -26,6 +26,7 @@ from app.config.overrides import LaneSettings, complaint, parse_strategies
 from app.config.presets import Presets
 from app.strategies.registry import DEFAULT_STRATEGIES, LaneSpec
 from app.strategies.roles import ROLES
+from app.text.unicode import require_unicode
 from decoding.errors import InputError
 
 
@@ -241,12 +242,3 @@ def source_of(name: str) -> str:
     """Where a setting came from that no flag gave."""
     variable = "SPECCHAT_" + name.upper()
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"
-
-
-def require_unicode(text: str, where: str) -> None:
-    """Bytes that are not UTF-8 arrive as lone surrogates (from the shell, from JSON's escapes);
-    no tokenizer takes them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{where} holds bytes or escapes that are not Unicode text") from None

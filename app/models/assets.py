@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from app.cli.prompt_file import read_requests
+from app.text.prompt_file import read_requests
 
 
 def assets() -> Path:

@@ -44,7 +44,7 @@ def test_a_sound_machine(specchat: Specchat) -> None:
     done = specchat("doctor", "--json")
     found = checks(done)
     assert done.returncode == 0, found
-    assert found["demo"]["state"] == "ok" and found["demo"]["found"].startswith("6 lanes said the")
+    assert found["demo"]["state"] == "ok" and found["demo"]["found"].startswith("7 lanes said the")
     assert found["GPU"]["state"] == found["quantizing"]["state"] == "note"
 
 

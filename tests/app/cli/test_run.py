@@ -11,12 +11,12 @@ import pytest
 
 from app.cli import run as headless
 from app.cli.main import main
-from app.cli.prompt_file import Request
 from app.cli.run import Outcome
 from app.config import settings as settings_module
 from app.config.settings import load_settings
 from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
+from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.round import Round

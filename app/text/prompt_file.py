@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.config.settings import require_unicode
+from app.text.unicode import require_unicode
 from decoding.errors import InputError
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
