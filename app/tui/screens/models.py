@@ -103,7 +103,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._complain()
         self._fill(0)
         self._list.focus()
-        self._beside("cache", cached, self._take_cached)
+        self._in_background("cache", cached, self._take_cached)
 
     def on_key(self, event: events.Key) -> None:
         """Typing in the list begins a folder's name."""
@@ -122,8 +122,9 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         index = self._list.highlighted
         return None if index is None else self._entries[index]
 
-    def _beside(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Disks may be slow. The newest wish of a group counts; what goes wrong is a line."""
+    def _in_background(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Off the screen's thread, as disks may be slow. Only the newest request of a group counts;
+        an error becomes a line."""
 
         async def work() -> None:
             try:
@@ -145,7 +146,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     def _fill(self, index: int) -> None:
         self._list.clear_options()
         self._list.add_options(
-            [Option(described(entry, self._is_loaded(entry))) for entry in self._entries]
+            [Option(entry_line(entry, self._is_loaded(entry))) for entry in self._entries]
         )
         self._list.highlighted = index
 
@@ -160,12 +161,12 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         line.display = bool(text)
 
     @on(Input.Submitted)
-    def take_folder(self, event: Input.Submitted) -> None:
+    def inspect_folder(self, event: Input.Submitted) -> None:
         text = event.value.strip()
         self._complain("Looking into it …")
-        self._beside("folder", lambda: folder_of(text), self._take_found)
+        self._in_background("folder", lambda: folder_of(text), self._add_folder)
 
-    def _take_found(self, found: CheckpointInfo) -> None:
+    def _add_folder(self, found: CheckpointInfo) -> None:
         self._complain()
         if found not in self._entries:
             self._entries.insert(0, found)
@@ -180,27 +181,27 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
             self._chosen = None
         details = self.query_one(".details", Static)
         if isinstance(entry, str):
-            details.update(part_lines(self._library.families[entry]))
+            details.update(drafter_lines(self._library.families[entry]))
         elif entry is not None and entry.place in self._known:
-            details.update(part_lines(self._known[entry.place]))
+            details.update(drafter_lines(self._known[entry.place]))
         elif entry is not None:
             details.update("Looking for what drafts for it …")
             bare = replace(self._library.bare, target=entry.place)
             there = self._elsewhere
-            self._beside(
+            self._in_background(
                 "parts",
                 lambda: complete(bare, there),
-                lambda found: self._take_parts(found, there),
+                lambda found: self._show_drafters(found, there),
             )
 
-    def _take_parts(self, options: ModelOptions, elsewhere: list[CheckpointInfo]) -> None:
+    def _show_drafters(self, options: ModelOptions, elsewhere: list[CheckpointInfo]) -> None:
         if elsewhere is not self._elsewhere:
             return  # more is known by now, and was asked for
         self._known[str(options.target)] = options
         if self._chosen and self._chosen.place == options.target:
             self.dismiss(options)
         elif isinstance(self._here, CheckpointInfo) and self._here.place == options.target:
-            self.query_one(".details", Static).update(part_lines(options))
+            self.query_one(".details", Static).update(drafter_lines(options))
 
     @on(OptionList.OptionSelected)
     def choose(self) -> None:
@@ -216,7 +217,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self.dismiss(None)
 
 
-def described(entry: CheckpointInfo | str, loaded: bool) -> Content:
+def entry_line(entry: CheckpointInfo | str, loaded: bool) -> Content:
     """Content, not str: a name may hold what looks like markup."""
     mark = ("● ", "$accepted") if loaded else "  "
     if isinstance(entry, str):
@@ -225,7 +226,7 @@ def described(entry: CheckpointInfo | str, loaded: bool) -> Content:
     return Content.assemble(mark, (name, "bold"), f"  {format_bytes(entry.size)}")
 
 
-def part_lines(options: ModelOptions) -> Content:
+def drafter_lines(options: ModelOptions) -> Content:
     """A line for each lane that needs more than the target."""
     lines: list[Content] = []
     for part in parts(options):

@@ -55,7 +55,8 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         whose = "built in" if entry in BUILT_IN else "yours"
         name = shortened(entry, NAME_CHARACTERS)
         return Content.assemble(
-            f"{mark} {name:<{NAME_CHARACTERS}}  ", (f"{whose:<8}  {described(values)}", "$quiet")
+            f"{mark} {name:<{NAME_CHARACTERS}}  ",
+            (f"{whose:<8}  {describe_settings(values)}", "$quiet"),
         )
 
     def name_of(self, entry: str) -> str:
@@ -86,7 +87,7 @@ def _own(name: str) -> str:
     return name
 
 
-def described(values: Mapping[str, Any]) -> str:
+def describe_settings(values: Mapping[str, Any]) -> str:
     """The temperature, and all settings that differ from their defaults."""
     defaults = flat(Params())
     parts = [
