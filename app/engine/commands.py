@@ -1,5 +1,5 @@
-"""What an engine can be told to do. Plain data, as the events that come back: what the caller sends
-to another process is what the session there matches on."""
+"""Commands to an engine: plain data, like the events that come back. What is sent to the decoding
+process is what the session there matches on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Make no more rounds, or go on with them."""
+    """Make no more rounds, or continue."""
 
     paused: bool
 

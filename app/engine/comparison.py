@@ -1,4 +1,4 @@
-"""The comparison of a lane's answer with the autoregressive one's, by the target itself."""
+"""Compares a lane's answer with the autoregressive lane's."""
 
 from __future__ import annotations
 

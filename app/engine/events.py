@@ -1,4 +1,4 @@
-"""What the session tells the screen. Plain data, no tensors."""
+"""What an engine reports. Plain data, no tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Reason = Literal["stop", "length", "error", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class LaneInfo:
-    """A lane as the screen shows it. `default_gamma` is 0 for strategies that do not draft."""
+    """A lane as an engine describes it. `default_gamma` is 0 for strategies that do not draft."""
 
     name: str  # unique: "draft", or "draft:gamma=2"
     strategy: str  # a name in the registry
@@ -38,8 +38,7 @@ class LaneInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timed:
-    """Something that happened in a run, and when: seconds on the engine's own clock, which never
-    goes back."""
+    """An event of a run. `at` is in seconds on the engine's own monotonic clock."""
 
     at: float = field(default=0.0, compare=False)
 
@@ -52,8 +51,8 @@ class Loading:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is in use, in bytes: by the process that decodes, and on its device where that is a GPU;
-    `caches` are keys and values by lane, the drafter's own among them, with their room to grow."""
+    """Bytes in use: by the decoding process, and on its device if that is a GPU. `caches` are the
+    allocated keys and values by lane, the drafter's own included."""
 
     process: int
     device: int | None
@@ -72,15 +71,15 @@ class Loaded:
     place: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
-    back: bool = False  # what was there before, as other models could not be loaded
-    # (nodes, seconds) of target passes, as measured behind a short prompt; () where that would
-    # have taken long
+    back: bool = False  # the previous models again, as the requested ones could not be loaded
+    # (nodes, seconds) of target passes, measured after a short prompt; () if that would have
+    # taken long
     pass_costs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LoadFailed:
-    """`kept`: the models that were there before have been loaded again."""
+    """`kept`: the previous models have been loaded again."""
 
     message: str
     kept: bool = False
@@ -88,22 +87,22 @@ class LoadFailed:
 
 @dataclass(frozen=True, slots=True)
 class LanesChanged:
-    """Lanes were added, removed, or given other settings of their own: all that there are now, and
-    what is in memory with them."""
+    """Lanes were added, removed, or given other overrides: all present lanes, and the memory that
+    is in use with them."""
 
     lanes: tuple[LaneInfo, ...]
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
 
     def after(self, loaded: Loaded) -> Loaded:
-        """What is loaded now, if that was before."""
+        """`loaded` with this change applied."""
         return replace(loaded, lanes=self.lanes, weights=self.weights or loaded.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class RunStarted(Timed):
-    """A turn begins: every lane in `lanes` will answer `prompt`. It goes on from the `leader`'s
-    answer, where there is one."""
+    """A turn begins: every lane in `lanes` will answer `prompt`. The conversation continues from
+    the `leader`'s answer, if there is one."""
 
     run: int
     turn: int  # 0 for the first turn of a conversation
@@ -118,8 +117,8 @@ class RunStarted(Timed):
 
 @dataclass(frozen=True, slots=True)
 class Prefilled(Timed):
-    """A lane's first token is there. While the lane is watched: how the target saw that place, and
-    pictures of the tokens named there by id."""
+    """A lane has its first token. If its probabilities are recorded, `belief` is the target's
+    distribution there, and `pieces` the texts of its candidates by id."""
 
     lane: str
     ttft_seconds: float
@@ -132,7 +131,7 @@ class Prefilled(Timed):
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """A lane's figures at one moment; None where a ratio is not defined (yet)."""
+    """A lane's metrics at one moment; None where a ratio is not defined (yet)."""
 
     tokens: int  # 1 (the prefill's) + emitted
     passes: int
@@ -167,10 +166,11 @@ class RoundFinished(Timed):
 @dataclass(frozen=True, slots=True)
 class Finished(Timed):
     """A lane is done. `matches_ar` is None where it is not defined (no finished autoregressive
-    lane, or not chosen by its rule: see `app.baseline.rule`); else `first_divergence` is the index
-    of the first different token, None when there is none, and `divergence_gap` how far apart the
-    target's logits of both tokens are there, None where only one of the answers has one, or they
-    were drawn. `pieces` are pictures of the tokens in its trees by id."""
+    lane, or tokens chosen by another rule: see `app.engine.comparison.rule`). Otherwise
+    `first_divergence` is the index of the first different token, None if there is none, and
+    `divergence_gap` the distance of the target's logits of both tokens there; None where only one
+    of the answers has one, or they were drawn. `pieces` are the texts of the tokens in its trees
+    by id."""
 
     lane: str
     reason: Reason
@@ -191,7 +191,7 @@ class RunFinished(Timed):
 
 @dataclass(frozen=True, slots=True)
 class RunRejected(Timed):
-    """The prompt could not be answered (too long, no lane enabled): nothing was changed."""
+    """The prompt could not be answered (too long, no lane enabled). Nothing was changed."""
 
     prompt: str
     message: str
@@ -199,14 +199,14 @@ class RunRejected(Timed):
 
 @dataclass(frozen=True, slots=True)
 class EngineExited:
-    """There is no engine any more; opening it again begins anew."""
+    """The engine is gone. Opening it again starts a new one."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class ContinuationCount:
-    """A continuation, and how often the lane and plain sampling came to it."""
+    """A continuation, and how often the lane and plain sampling drew it."""
 
     text: str
     lane: int

@@ -43,21 +43,21 @@ class EngineFactory(Protocol):
 
 
 class SessionProcess:
-    """Implements `Engine` by the engine that `make` (which must be picklable) makes for some models
-    and lanes in another process. It dies with this one, and `close` waits for nothing.
+    """Implements `Engine` by running the engine that `make` (which must be picklable) creates in
+    another process. That process dies with this one, and `close` waits for nothing.
 
-    When it ends before that, `open` begins another one, which goes on where this one stood. The
-    first one starts at once: there is a screen to be painted meanwhile.
+    If it exits earlier, `open` starts another one, restored from the snapshot. The first one is
+    started by the constructor, and loads its modules while the screen is painted.
     """
 
     def __init__(
         self, make: EngineFactory, options: ModelOptions, specs: tuple[LaneSpec, ...]
     ) -> None:
         self._make = make
-        self._standing = SessionSnapshot(options, specs)
+        self._snapshot = SessionSnapshot(options, specs)
         self._opened = False
-        self._ended: str | None = None  # how it did
-        self._told = False  # that it has ended
+        self._ended: str | None = None  # why the process is gone
+        self._reported = False  # EngineExited has been given out
         self._connection: Connection | None = None
         self._outbox: SimpleQueue[Command | Open | None] = SimpleQueue()
         self._process: BaseProcess | None = None
@@ -65,8 +65,8 @@ class SessionProcess:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        stands = self._standing
-        make = partial(self._make, stands.options, stands.specs, first_run=stands.next_run)
+        snapshot = self._snapshot
+        make = partial(self._make, snapshot.options, snapshot.specs, first_run=snapshot.next_run)
         try:
             ours, theirs = context.Pipe()
             process = context.Process(
@@ -87,7 +87,7 @@ class SessionProcess:
         if self._opened:
             self.close()
             self._start()
-            for command in self._standing.to_commands():
+            for command in self._snapshot.to_commands():
                 self._post(command)
         self._opened = True
         self._post(Open())
@@ -104,16 +104,16 @@ class SessionProcess:
             events.remove(end)
             self.close()  # there is still a process, though nobody in it who would answer
             self._ended = end.message
-        self._standing.apply_events(events)
+        self._snapshot.apply_events(events)
         if self._ended is not None:
-            last = [*self._standing.closing_events(self._ended)]
-            self._standing.apply_events(last)
-            events += last if self._told else [*last, EngineExited(self._ended)]
-            self._told = True
+            last = [*self._snapshot.closing_events(self._ended)]
+            self._snapshot.apply_events(last)
+            events += last if self._reported else [*last, EngineExited(self._ended)]
+            self._reported = True
         return events
 
     def send(self, command: Command) -> None:
-        self._standing.apply_command(command)
+        self._snapshot.apply_command(command)
         self._post(command)
         if isinstance(command, OpenModels) and self._connection is None:
             self.open()
@@ -122,7 +122,7 @@ class SessionProcess:
         if self._process is not None:
             self._process.kill()  # it may be deep inside torch, and has nothing to save
         self._hang_up()
-        self._ended, self._told = None, False
+        self._ended, self._reported = None, False
 
     def _hang_up(self) -> None:
         self._connection = None
@@ -146,8 +146,9 @@ class SessionProcess:
 
 
 def sender_loop(outbox: SimpleQueue[Command | Open | None], connection: Connection) -> None:
-    """Send commands, in order. A process that only begins, or that has much to say itself, hears
-    them late: that must not hold up the screen. Ends with a None, or with the process."""
+    """Send commands, in order, on a thread of its own: a process that is still starting, or busy
+    sending events, reads them late, and the screen must not wait. Ends with a None, or with the
+    process."""
     with suppress(OSError):  # it has died: `drain` finds that out and says so
         while command := outbox.get():
             connection.send(command)
@@ -169,7 +170,7 @@ def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
             if events := engine.drain():
                 connection.send(events)
     except (EOFError, OSError):
-        os._exit(0)  # without waiting for the decode thread
+        os._exit(0)  # without waiting for the worker
     except BaseException:
         os._exit(1)  # at once: the pipe must not end long before there is an exit code to read
 

@@ -1,5 +1,5 @@
-"""Does a lane draw what the target would draw? From one place the next few tokens, again and again
-with other seeds: once by the lane's strategy, once by plain sampling; then both are compared."""
+"""Does a lane draw from the target's distribution? The next few tokens after one text are drawn
+again and again with other seeds, by the lane's strategy and by plain sampling, and compared."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
 TOKENS = 3
-GREEDY_TOKENS = 32  # nothing is drawn, so one repetition says it all
+GREEDY_TOKENS = 32  # nothing is drawn: one repetition is enough
 SHOWN = 12  # of the most frequent outcomes
-ENOUGH = 10  # of both sides together: what came more seldom is counted together
+ENOUGH = 10  # draws of both sides together that an outcome needs for a cell of its own
 PROGRESS_SECONDS = 0.1
 BEHIND_TOKENS = 16
 
@@ -30,8 +30,8 @@ Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where to draw from: `ids` so far, with the settings and the tree that the lane has now."""
+class StartState:
+    """What to draw from: the `ids` so far, with the lane's present settings and tree."""
 
     ids: Sequence[int]
     params: Params
@@ -41,35 +41,35 @@ class Place:
 
 
 def compare_with_target(
-    lane: Lane, place: Place, repetitions: int, cancelled: Callable[[], bool]
+    lane: Lane, state: StartState, repetitions: int, cancelled: Callable[[], bool]
 ) -> Iterator[SamplingTest]:
-    """How far it is, now and then, and at last the p-value. Ends early when `cancelled()`. The
-    lane itself is not touched: caches and drafter are others, only the weights are shared.
+    """Yields progress now and then, and at the end the p-value. Stops early when `cancelled()`. The
+    lane itself is not touched: only the weights are shared, caches and drafter are new ones.
 
-    Raises InputError where there is nothing to compare.
+    Raises InputError if there is nothing to compare.
     """
     family, spec = lane.family, lane.spec
     if not lane.strategy.on_target:
         raise InputError("it is the draft model alone: another model, that proves nothing")
-    room = family.context + 1 - len(place.ids)
+    room = family.context + 1 - len(state.ids)
     if room < 1:
         raise InputError("the context is full here: nothing can follow")
-    params = lane.effective_params(place.params)
+    params = lane.effective_params(state.params)
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
     params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))
     mine = Lane(replace(spec, overrides={}), family)  # its settings are in `params` already
-    if place.tree is not None:
-        mine.set_tree(place.tree)
+    if state.tree is not None:
+        mine.set_tree(state.tree)
     plain = _Side(
-        Lane(LaneSpec(AUTOREGRESSIVE.name, "plain"), family), place, params, tokens, cancelled
+        Lane(LaneSpec(AUTOREGRESSIVE.name, "plain"), family), state, params, tokens, cancelled
     )
-    sides = (_Side(mine, place, params, tokens, cancelled), plain)
+    sides = (_Side(mine, state, params, tokens, cancelled), plain)
     result = SamplingTest(
         lane=spec.name,
         tokens=tokens,
         repetitions=1 if greedy else repetitions,
-        behind=family.decode(place.ids[-BEHIND_TOKENS:]),
+        behind=family.decode(state.ids[-BEHIND_TOKENS:]),
         greedy=greedy,
         lossy=params.acceptance == "typical" and not greedy,
     )
@@ -77,7 +77,7 @@ def compare_with_target(
     for done in range(1, result.repetitions + 1):
         try:
             for side in sides:
-                side.draw(answer_seed(place.seed, done, f"proof of {side.lane.spec.name}"))
+                side.draw(answer_seed(state.seed, done, f"proof of {side.lane.spec.name}"))
         except InterruptedError:
             return
         ended = done == result.repetitions
@@ -90,29 +90,29 @@ def compare_with_target(
 
 
 class _Side:
-    """One of the two that draw, and what it drew."""
+    """One of the two samplers, and what it drew."""
 
     def __init__(
         self,
         lane: Lane,
-        place: Place,
+        state: StartState,
         params: Params,
         tokens: int,
         cancelled: Callable[[], bool],
     ) -> None:
         self.lane = lane
         self.drawn = Counter[Ids]()
-        self.place, self._params, self._tokens, self._cancelled = place, params, tokens, cancelled
+        self.state, self._params, self._tokens, self._cancelled = state, params, tokens, cancelled
         self._prompt: PrefilledPrompt | None = None
 
     def draw(self, seed: int) -> None:
-        """The next tokens once more. Raises InterruptedError when cancelled."""
-        lane, place = self.lane, self.place
+        """Draw the next tokens once more. Raises InterruptedError when cancelled."""
+        lane, state = self.lane, self.state
         lane.generate(
-            place.ids,
+            state.ids,
             self._params,
             seed,
-            place.stop,
+            state.stop,
             self._prompt,
             self._cancelled,
             self._tokens,
@@ -132,9 +132,9 @@ def _counted(result: SamplingTest, mine: _Side, plain: _Side) -> SamplingTest:
 
 def _text(side: _Side, ids: Ids) -> str:
     """What the ids add to the text. A token before them keeps a space at their beginning."""
-    decode, before = side.lane.family.decode, list(side.place.ids[-1:])
+    decode, before = side.lane.family.decode, list(side.state.ids[-1:])
     text = decode([*before, *ids])[len(decode(before)) :]
-    return text + " (end)" * (ids[-1] in side.place.stop.eos)
+    return text + " (end)" * (ids[-1] in side.state.stop.eos)
 
 
 def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:

@@ -43,56 +43,56 @@ from app.strategies.registry import LaneSpec
 
 
 class SessionSnapshot:
-    """`options` and `specs` are the models and lanes to load, `next_run` the first number that no
-    run has had."""
+    """`options` and `specs` are the models and lanes to load, `next_run` is the first unused run
+    number."""
 
     def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self.options, self.specs = options, specs
-        self._wished = [options]  # one after the other
-        self._there = options  # those that come back where others can't be loaded
+        self._requested = [options]  # every request for models, oldest first
+        self._loaded = options  # reloaded if others can't be
         self._settings: dict[type[Command], Command] = {}  # the last one of each kind
         self._enabled: dict[str, SetEnabled] = {}  # by lane
         self._turns: list[Turn] = []
         self._seed = 0  # of the conversation
         self.next_run = 0
-        self._asked: str | None = None  # a prompt that no turn has begun with
-        self._turn: Turn | None = None  # the one that is being answered
-        self._texts: dict[str, list[str]] = {}  # of its lanes, one for each event
-        self._answering: set[str] = set()  # the lanes that do
-        self._claim: SamplingTest | None = None  # what is being proven
-        self._at = 0.0  # when something was said last, on the session's clock
+        self._prompt: str | None = None  # sent, but no turn has begun with it
+        self._turn: Turn | None = None  # the running one
+        self._texts: dict[str, list[str]] = {}  # what its lanes have said, one for each event
+        self._answering: set[str] = set()  # its lanes that have not finished
+        self._test: SamplingTest | None = None  # requested or running
+        self._at = 0.0  # time of the last event, on the session's clock
 
     def apply_command(self, command: Command) -> None:
         match command:
             case Run(prompt):
-                self._asked = prompt
+                self._prompt = prompt
             case SetParams() | SetSchedule() | SetLeader() | RecordProbabilities():
                 self._settings[type(command)] = command
             case SetEnabled(lane):
                 self._enabled[lane] = command
             case SetTree(lane, tree):
-                self._change(lane, tree=tree)
+                self._change_spec(lane, tree=tree)
             case SetOverrides(lane, overrides):
-                self._change(lane, overrides=overrides)
+                self._change_spec(lane, overrides=overrides)
             case StartSamplingTest(lane, repetitions):
-                self._claim = SamplingTest(lane, repetitions=repetitions)
+                self._test = SamplingTest(lane, repetitions=repetitions)
             case StopSamplingTest():
-                self._claim = None
+                self._test = None
             case NewConversation():
                 self._turns = []
             case Resume(turns, seed):
                 self._turns, self._seed = list(turns), seed
-                self._count(turn.run for turn in turns)
+                self._use_runs(turn.run for turn in turns)
             case OpenModels(options, specs):
                 self.options, self.specs = options, specs
-                self._wished.append(options)
+                self._requested.append(options)
                 self._turns = []
 
     def apply_events(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._hear(event)
+            self._apply_event(event)
 
-    def _hear(self, event: Event) -> None:
+    def _apply_event(self, event: Event) -> None:
         if isinstance(event, Timed):
             self._at = event.at
         match event:
@@ -101,17 +101,17 @@ class SessionSnapshot:
                 there = {spec.name for spec in self.specs}
                 self._enabled = {lane: on for lane, on in self._enabled.items() if lane in there}
                 if isinstance(event, Loaded) and not event.back:
-                    self._are_there(event.place)
+                    self._set_loaded(event.place)
             case LoadFailed(kept=True):
-                self.options = self._there
+                self.options = self._loaded
             case RunStarted():
                 if self._turns and self._turns[-1].run == event.run:  # once more
                     self._turns.pop()
                 self._turn = Turn(event.prompt, event.run)
                 self._turns.append(self._turn)
                 self._texts = {}
-                self._count([event.run])
-                self._seed, self._asked = event.seed, None
+                self._use_runs([event.run])
+                self._seed, self._prompt = event.seed, None
                 self._answering = set(event.lanes)
             case Prefilled():
                 self._texts[event.lane] = [event.first.text]
@@ -122,25 +122,25 @@ class SessionSnapshot:
             case RunFinished():
                 self._end_turn()
             case RunRejected():
-                self._asked = None
+                self._prompt = None
                 self._end_turn()
             case SamplingTest() if event.note is not None or event.done == event.repetitions:
-                self._claim = None
+                self._test = None
 
     def closing_events(self, why: str) -> Iterator[Event]:
-        """What is still to be said when the session has ended: a turn is as if it had been stopped,
-        a prompt that none had begun with goes back, nothing is proven."""
+        """The events that a session which has exited still owes: the running turn ends as if it
+        had been stopped, a prompt without a turn is rejected, a sampling test fails."""
         if self._turn is not None:
             for lane in sorted(self._answering):
                 yield Finished(lane, "error", why, at=self._at)
             yield RunFinished(self._turn.run, True, at=self._at)
-        if self._asked is not None:
-            yield RunRejected(self._asked, why)
-        if self._claim is not None:
-            yield replace(self._claim, note=why)
+        if self._prompt is not None:
+            yield RunRejected(self._prompt, why)
+        if self._test is not None:
+            yield replace(self._test, note=why)
 
     def to_commands(self) -> Iterator[Command]:
-        """What a new session for `options` and `specs` must be told before it is opened."""
+        """What to send to a new session for `options` and `specs` before it is opened."""
         yield from self._settings.values()
         yield from self._enabled.values()
         if self._turns:
@@ -156,19 +156,19 @@ class SessionSnapshot:
     def _end_turn(self) -> None:
         self._turns, self._turn = list(self._conversation()), None
 
-    def _are_there(self, place: str) -> None:
-        """Others may be wished for since. No name: the demo, which one can only begin with. Medusa
-        heads in a model of their own make that the target."""
-        newest_first = reversed(self._wished)
-        known = (each for each in newest_first if place in (each.target, each.medusa))
-        self._there = next(known, self._wished[0])
-        if self._there is self._wished[-1]:
-            self.options = self._there
+    def _set_loaded(self, target: str) -> None:
+        """Remember which request the loaded target belongs to: newer ones may be pending. An empty
+        target is the demo, which only comes first; a merged Medusa checkpoint is its own target."""
+        newest_first = reversed(self._requested)
+        known = (each for each in newest_first if target in (each.target, each.medusa))
+        self._loaded = next(known, self._requested[0])
+        if self._loaded is self._requested[-1]:
+            self.options = self._loaded
 
-    def _count(self, runs: Iterable[int]) -> None:
+    def _use_runs(self, runs: Iterable[int]) -> None:
         self.next_run = max([self.next_run, *(run + 1 for run in runs)])
 
-    def _change(self, lane: str, **changed: Any) -> None:
+    def _change_spec(self, lane: str, **changed: Any) -> None:
         self.specs = tuple(
             replace(spec, **changed) if spec.name == lane else spec for spec in self.specs
         )

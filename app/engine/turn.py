@@ -1,4 +1,4 @@
-"""One turn of the conversation: which lane is due, and what becomes of each."""
+"""One turn of the conversation: whose round is next, and how each lane ends."""
 
 from __future__ import annotations
 

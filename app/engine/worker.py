@@ -224,7 +224,7 @@ class Worker:
 
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until the test is done, or anything else is requested."""
-        from app.engine.sampling_test import Place, compare_with_target
+        from app.engine.sampling_test import StartState, compare_with_target
 
         mailbox = self._mailbox
         try:
@@ -234,10 +234,10 @@ class Worker:
             context = self._context or self._context_of_last_turn(lanes.family)
             ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
             tree = mailbox.trees.get(request.lane)
-            place = Place(ids, mailbox.params, context.stop, mailbox.seed, tree)
+            state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree)
             for result in compare_with_target(
                 lane,
-                place,
+                state,
                 request.repetitions,
                 lambda: not mailbox.is_sole_request(request, running),
             ):

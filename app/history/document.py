@@ -1,5 +1,5 @@
-"""A recorded conversation as JSON: the document of `specchat run --json --trace`, and in the same
-places what a replay needs besides. `app.history.parse_document` is the way back."""
+"""A recorded conversation as JSON: the document of `specchat run --json --trace`, extended by what
+a replay needs. `app.history.parse_document` reads it again."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
 
 
 def _pieces(recording: Recording) -> dict[int, str]:
-    """Pictures of tokens. Those that were made of a token alone are better than what one added to
-    a text."""
+    """Token texts by id. The text of a token alone is better than what it added to an answer, so
+    those come last."""
     lanes = [lane for turn in recording.turns for lane in turn.lanes.values()]
     steps = [step for lane in lanes for step in lane.steps]
     pieces = {token.id: token.text for step in steps for token in step.tokens if token.text}
@@ -89,7 +89,7 @@ def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]
 
 
 class _Recorded:
-    """The comparison as it was seen; implements `app.report.document.Reference`."""
+    """The comparison as it was recorded; implements `app.report.document.Reference`."""
 
     def __init__(self, turn: RecordedTurn) -> None:
         lanes = turn.lanes.values()
@@ -136,19 +136,19 @@ def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
 def _round(
     step: RoundFinished, turn: RecordedTurn, settings: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """`settings` are collected: a round names the place of its own among them."""
-    place = None
+    """`settings` collects the different ones; a round gives the index of its own."""
+    index = None
     if step.params is not None:
         own = flat(step.params)
         if own not in settings:
             settings.append(own)
-        place = settings.index(own)
+        index = settings.index(own)
     more = _ROUND.dump_python(step.round, mode="json", exclude_defaults=True)
     return {
         **round_report(step.round),
         **more,
         "start_seconds": _since(turn, step.at - step.round.total_seconds),
-        "settings": place,
+        "settings": index,
         "tree": step.tree,
         "shown": [[token.id, token.text, token.fate, token.node] for token in step.tokens],
     }

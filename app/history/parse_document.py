@@ -1,4 +1,4 @@
-"""Reads a recorded conversation from a file: the JSON that was exported, or the log itself."""
+"""Reads a recorded conversation from a file: exported JSON, or the log itself."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def read_document(document: Any, where: Path) -> Recording:
-    """The recording that a document was made of. Raises InputError."""
+    """The recording that a document was exported from. Raises InputError."""
     replay = document.get("replay") if isinstance(document, dict) else None
     if not isinstance(replay, dict) or not isinstance(document.get("runs"), list):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Writes a conversation down while it happens. One write a drain at most, nothing per token."""
+"""Appends a conversation to its log while it happens: at most one write a drain, none a token."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from app.history.store import Store
 
 
 class Recorder:
-    """Sees every event that the screen sees. A conversation's file begins with its first turn.
+    """Takes every event that the screen takes. A conversation's file begins with its first turn.
 
-    What has been taken in is in the operating system's hands: a crash of the app loses nothing of
-    it. Where something can't be written, `problem` says why, and nothing more is written of this
-    conversation: behind a gap it could not be read.
+    Events are handed to the operating system at once, so a crash of the app loses none. If a write
+    fails, `problem` says why and nothing more of this conversation is written: it could not be read
+    after a gap.
     """
 
     def __init__(self, store: Store, settings: dict[str, Any]) -> None:
@@ -37,10 +37,10 @@ class Recorder:
         self.problem: str | None = None
         self._settings = self._before = settings
         self._loaded: Loaded | None = None
-        self._told = False  # the file knows of the models
+        self._loaded_written = False  # into this file
         self._in_turn = False
         self._file: BinaryIO | None = None
-        self._claim: BaseFileLock | None = None
+        self._lock: BaseFileLock | None = None
 
     def take(self, events: Iterable[Event]) -> None:
         try:
@@ -53,9 +53,9 @@ class Recorder:
         lines: list[bytes] = []
         for event in events:
             if isinstance(event, Loaded):
-                self._loaded, self._told = event, False
+                self._loaded, self._loaded_written = event, False
             elif isinstance(event, LanesChanged) and self._loaded:
-                self._loaded, self._told = event.after(self._loaded), False
+                self._loaded, self._loaded_written = event.after(self._loaded), False
             elif isinstance(event, LoadFailed) and event.kept:
                 self._settings = self._before  # so are the models
             elif isinstance(event, RunStarted):
@@ -79,14 +79,14 @@ class Recorder:
         stays where it is, when another window has it open."""
         claim = self.store.claim(path)
         self.begin()
-        self.path, self._claim = path, claim
+        self.path, self._lock = path, claim
 
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        if self._claim is not None:
-            self._claim.release()
-        self._file, self._claim, self._told = None, None, False
+        if self._lock is not None:
+            self._lock.release()
+        self._file, self._lock, self._loaded_written = None, None, False
 
     def _heading(self) -> list[bytes]:
         """What must stand before the first turn that this recorder writes into the file."""
@@ -94,11 +94,11 @@ class Recorder:
         if self.path is None:
             now = datetime.now().astimezone()
             self.path = self.store.new_file(now)
-            self._claim = self.store.claim(self.path)
+            self._lock = self.store.claim(self.path)
             lines.append(header(now.isoformat(timespec="seconds"), self._settings))
-        if self._loaded and not self._told and (line := event_line(self._loaded)):
+        if self._loaded and not self._loaded_written and (line := event_line(self._loaded)):
             lines.append(line)
-            self._told = True
+            self._loaded_written = True
         return lines
 
     def _write(self, data: bytes) -> None:

@@ -31,12 +31,12 @@ NO_FIGURES = figures(Stats(), 0, 0, None)
 
 @dataclass(slots=True)
 class LaneRecord:
-    """What one lane did in one turn. It reads like the lane itself (`document.Answer`)."""
+    """What one lane did in one turn; implements `app.report.document.Answer`, as a lane does."""
 
     info: LaneInfo
     prefilled: Prefilled | None = None
     steps: list[RoundFinished] = field(default_factory=list)
-    finishes: list[Finished] = field(default_factory=list)  # again, when there is more to compare
+    finishes: list[Finished] = field(default_factory=list)  # one more when the baseline ends later
 
     @property
     def spec(self) -> LaneSpec:
@@ -100,7 +100,7 @@ class LaneRecord:
 
 @dataclass(slots=True)
 class RecordedTurn:
-    """A prompt and what became of it. One that nobody ended was cut off, by a crash for example."""
+    """A prompt and its answers. A turn without an end was cut off, by a crash for example."""
 
     started: RunStarted
     lanes: dict[str, LaneRecord]
@@ -115,7 +115,7 @@ class RecordedTurn:
         return {name: lane.text for name, lane in self.lanes.items() if lane.prefilled}
 
     def events(self) -> Iterator[Event]:
-        """All that happened, in order, with the figures of each moment."""
+        """Its events in order, with the metrics of each moment."""
         timed: list[Event] = [self.started]
         for lane in self.lanes.values():
             timed += [lane.prefilled] if lane.prefilled else []
@@ -133,7 +133,7 @@ class RecordedTurn:
 
 
 class Tally:
-    """Running figures of a turn's lanes: they follow from the rounds, so nobody stores them."""
+    """Running metrics of a turn's lanes, recomputed from the rounds instead of stored."""
 
     def __init__(self, turn: RecordedTurn) -> None:
         self._lanes = turn.lanes
@@ -174,7 +174,7 @@ class Recording:
 
     @property
     def lanes(self) -> tuple[LaneInfo, ...]:
-        """All that there ever were; after a conversation was reopened they may be others."""
+        """Every lane that took part: after a conversation was resumed there may be others."""
         infos = {name: lane.info for turn in self.turns for name, lane in turn.lanes.items()}
         infos.update({info.name: info for info in self.loaded.lanes} if self.loaded else {})
         return tuple(infos.values())

@@ -1,4 +1,4 @@
-"""An engine that only remembers: it gives out a recording's events when their time has come."""
+"""An engine without models: it emits a recording's events when they are due."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from app.engine.commands import Command, Pause, RunAgain, StepRound, Stop
 from app.engine.events import Event, Prefilled, RoundFinished, RunFinished, Timed
 from app.history.recording import RecordedTurn, Recording
 
-LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or somebody thinking
+LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or the user thinking
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class ReplayEngine:
-    """Implements `app.engine.protocol.Engine` without a model. It begins to play when it is opened.
+    """Implements `app.engine.protocol.Engine`. It begins to play when it is opened.
 
     Its time is the recording's, idle time cut short. `StepRound` plays exactly one round, `Stop`
     plays the rest of the turn at once, `RunAgain` begins from the start; no other command changes
@@ -29,7 +29,7 @@ class ReplayEngine:
         self._loaded = replace(recording.loaded, lanes=recording.lanes)
         self._timeline = timeline(recording.turns)
         self._clock, self._last = clock, clock()
-        self._place = 0  # in the timeline
+        self._next = 0  # index in the timeline
         self._ready: list[Event] = []
         self._opened = False
         self.turns = len(recording.turns)
@@ -44,7 +44,7 @@ class ReplayEngine:
 
     @property
     def over(self) -> bool:
-        return self._place == len(self._timeline)
+        return self._next == len(self._timeline)
 
     def open(self) -> None:
         self._ready.append(self._loaded)
@@ -61,7 +61,7 @@ class ReplayEngine:
     def send(self, command: Command) -> None:
         match command:
             case RunAgain():
-                self._place, self.position = 0, 0.0
+                self._next, self.position = 0, 0.0
             case Stop():
                 self._play_through(RunFinished)
             case Pause(paused):
@@ -77,19 +77,19 @@ class ReplayEngine:
 
     def _play_until(self, position: float) -> None:
         self.position = min(position, self.seconds)
-        while not self.over and self._timeline[self._place][0] <= self.position:
+        while not self.over and self._timeline[self._next][0] <= self.position:
             self._play_one()
 
     def _play_through(self, kind: type[Event]) -> None:
         """Up to the next event of a kind, and the clock with it."""
         while not self.over:
-            self.position = self._timeline[self._place][0]
+            self.position = self._timeline[self._next][0]
             if isinstance(self._play_one(), kind):
                 return
 
     def _play_one(self) -> Event:
-        event = self._timeline[self._place][1]
-        self._place += 1
+        event = self._timeline[self._next][1]
+        self._next += 1
         self._ready.append(event)
         return event
 

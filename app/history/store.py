@@ -69,11 +69,11 @@ class Store:
         return sorted(found, key=lambda entry: entry.changed, reverse=True)
 
     def open(self, path: Path) -> Recording:
-        """Raises InputError where it cannot be understood."""
+        """Raises InputError if it is not a log."""
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
-        """It keeps its place among the others."""
+        """It keeps its position in the list."""
         times = path.stat()
         with self.claim(path), path.open("r+b") as file:
             file.truncate(len(complete(file.read())))

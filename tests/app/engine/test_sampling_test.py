@@ -29,7 +29,13 @@ from app.engine.commands import (
 from app.engine.commands import Stop as StopRun
 from app.engine.events import LanesChanged, RoundFinished, RunFinished, SamplingTest
 from app.engine.lane import Lane
-from app.engine.sampling_test import GREEDY_TOKENS, TOKENS, Place, compare_with_target, same_source
+from app.engine.sampling_test import (
+    GREEDY_TOKENS,
+    TOKENS,
+    StartState,
+    compare_with_target,
+    same_source,
+)
 from app.engine.worker import Worker
 from app.models.loaded import LoadedModels
 from app.strategies.registry import LaneSpec
@@ -56,7 +62,9 @@ def proofs(
     (spec,) = parse_strategies(strategies)
     own = {"ids": family.encode(PROMPT), "stop": Stop(family.eos), "seed": 5, **place}
     return list(
-        compare_with_target(Lane(spec, family), Place(params=params, **own), count, lambda: False)
+        compare_with_target(
+            Lane(spec, family), StartState(params=params, **own), count, lambda: False
+        )
     )
 
 
