@@ -64,7 +64,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Sampling", "settings", str, ""),  # what --preset was called: answered with the new name
     ("Sampling", "seed", int, "Drawn and reported when absent."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
-    ("Sampling", "ignore_eos", bool, "Go on behind end tokens."),
+    ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
     ("Prompt", "system", str, "System message."),
     ("Prompt", "raw", bool, "No chat template: the bare text."),
     ("Screen", "keep", bool, "Keep its conversations on disk (default)."),

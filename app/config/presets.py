@@ -34,7 +34,7 @@ BUILT_IN: dict[str, Preset] = {
 
 
 class Presets:
-    """All presets, those of the user behind the others. Raises InputError where the file cannot
+    """All presets, those of the user after the others. Raises InputError where the file cannot
     be understood, and then never writes it; OSError where it can't be read or written."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -58,7 +58,7 @@ class Presets:
             raise InputError(f"the preset “{name}” in {self.path}: {error}") from error
 
     def save(self, name: str, values: Preset) -> None:
-        """Under a new name, or in the place of the one that has it."""
+        """Under a new name, or replacing the preset of that name."""
         self._write({**self._own(), _free(name): dict(values)}.items())
 
     def rename(self, name: str, other: str) -> None:
