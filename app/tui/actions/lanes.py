@@ -3,6 +3,8 @@ models."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from textual import on
 
 from app.config.settings import ModelOptions
@@ -10,6 +12,7 @@ from app.engine.commands import AddLane, OpenModels, RemoveLane
 from app.models.library import title_of
 from app.strategies.registry import STRATEGIES, LaneSpec
 from app.strategies.roles import ROLES
+from app.strategies.strategy import DEFAULT_TREE
 from app.tui.actions.base import AppBase
 from app.tui.screens.models import ModelsScreen
 from app.tui.state.lane_state import LaneState
@@ -26,8 +29,8 @@ class LaneActions(AppBase):
     def action_duplicate(self) -> None:
         """The lane in focus once more, right after it."""
         if lane := self.lane_here:
-            strategy, overrides = lane.info.strategy, lane.info.overrides
-            self._add_lane(LaneSpec(strategy, strategy, overrides, lane.tree), lane)
+            spec = replace(lane.info.spec, name=lane.info.strategy, tree=lane.tree)
+            self._add_lane(spec, lane)
 
     def action_add_lane(self, strategy: str) -> None:
         """A lane of any strategy, after all others."""
@@ -96,8 +99,8 @@ class LaneActions(AppBase):
         if state.busy:
             state.say(state.busy)
         else:
-            infos = [lane.info for lane in state.lanes.values()]
-            specs = tuple(LaneSpec(info.strategy, info.name, info.overrides) for info in infos)
+            lanes = state.lanes.values()  # without their trees, which are the present models'
+            specs = tuple(replace(lane.info.spec, tree=DEFAULT_TREE) for lane in lanes)
             self.engine.send(OpenModels(options, specs))
             self.begin_conversation({name: getattr(options, name) for name in ROLES})
             state.begin_anew()
