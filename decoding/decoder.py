@@ -25,7 +25,7 @@ from decoding.errors import InputError
 from decoding.model.clock import Clock
 from decoding.model.target import ForwardOutput, Target
 from decoding.params import Params
-from decoding.prefill import PrefilledPrompt, prefill
+from decoding.prefill import PrefilledPrompt, prefill, require_room
 from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
@@ -90,11 +90,7 @@ class Decoder:
         """
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
-        if len(prompt) > self.target.context:
-            raise InputError(
-                f"the prompt has {len(prompt)} tokens, the model's context holds "
-                f"{self.target.context}: shorten it"
-            )
+        require_room(self.target.context, "the prompt", len(prompt))
         self._stop = stop
         self._noise.seed(seed)
         self._rounds = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
@@ -33,6 +34,14 @@ class PrefilledPrompt:
     aux_hidden_states: Tensor | None
     complete: bool
     seconds: float
+
+
+def require_room(context: int, name: str, tokens: int, advice: str = "shorten it") -> None:
+    """Raises InputError for a prompt of more tokens than the model's context holds."""
+    if tokens > context:
+        raise InputError(
+            f"{name} has {tokens} tokens, the model's context holds {context}: {advice}"
+        )
 
 
 def prefill(

@@ -17,6 +17,7 @@ from app.report.document import envelope, lane_report, settings_report, unavaila
 from app.text.errors import describe
 from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
+from decoding.prefill import require_room
 from decoding.tokenizing.stopping import Stop
 
 
@@ -162,11 +163,7 @@ def first_prompts(
         name = f"prompt {number if request.id is None else request.id}"
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
-        if len(ids) > family.context:
-            raise InputError(
-                f"{name} has {len(ids)} tokens, the model's context holds {family.context}: "
-                "shorten it"
-            )
+        require_room(family.context, name, len(ids))
         if max(ids) >= family.target.vocab_size:
             raise InputError(
                 f"{name}: id {max(ids)} is beyond the model's {family.target.vocab_size} tokens"

@@ -181,12 +181,11 @@ class Worker:
         mailbox.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
 
     def _encode(self, before: tuple[Turn, ...], prompt: str, family: LoadedModels) -> list[int]:
+        from decoding.prefill import require_room
+
         ids = family.encode(self._messages(before, prompt), self._config.raw)
-        if len(ids) > family.context:
-            raise InputError(
-                f"{len(ids)} tokens, but the model's context holds {family.context}: "
-                "shorten the prompt or begin a new conversation"
-            )
+        advice = "shorten the prompt or begin a new conversation"
+        require_room(family.context, "the conversation", len(ids), advice)
         return ids
 
     def _stop(self, family: LoadedModels) -> Stop:

@@ -35,6 +35,7 @@ def records_of(sources: list[str]) -> list[Record]:
 
 def prompts_of(family: LoadedModels, sources: list[str]) -> list[list[int]]:
     """The ids of each record's first open turn, ready for the answer."""
+    from decoding.prefill import require_room
     from decoding.training.distill import conversation
 
     asked = [found for record in records_of(sources) if (found := conversation(record))]
@@ -43,12 +44,8 @@ def prompts_of(family: LoadedModels, sources: list[str]) -> list[list[int]]:
     ]
     if not ids:
         raise InputError("--prompts holds nothing to answer: give prompt, turns or messages")
-    longest = max(range(len(ids)), key=lambda i: len(ids[i]))
-    if len(ids[longest]) > family.context:
-        raise InputError(
-            f"prompt {longest + 1} has {len(ids[longest])} tokens, the model's context holds "
-            f"{family.context}"
-        )
+    for number, prompt in enumerate(ids, 1):
+        require_room(family.context, f"prompt {number}", len(prompt))
     return ids
 
 
