@@ -34,15 +34,15 @@ class Mailbox:
         self.paused = False
         self.steps = 0
         self.closed = False
-        self._events: deque[Event] = deque()
+        self.events: deque[Event] = deque()  # to be read
 
     def emit(self, event: Event) -> None:
         if isinstance(event, Timed):
             event = replace(event, at=time.perf_counter())
-        self._events.append(event)
+        self.events.append(event)
 
     def drain(self) -> list[Event]:
-        return [self._events.popleft() for _ in range(len(self._events))]
+        return [self.events.popleft() for _ in range(len(self.events))]
 
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
         """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""

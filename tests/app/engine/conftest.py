@@ -69,7 +69,7 @@ def lockstep(monkeypatch: pytest.MonkeyPatch) -> None:
     def and_wait(self: Mailbox, event: Event) -> None:
         emit(self, event)
         until = time.monotonic() + DEADLINE
-        while isinstance(event, RoundFinished) and self._events and not self.closed:
+        while isinstance(event, RoundFinished) and self.events and not self.closed:
             assert time.monotonic() < until, "nobody listens"
             time.sleep(0.0002)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -12,6 +13,7 @@ from functools import partial
 from io import StringIO
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import psutil
@@ -65,6 +67,12 @@ def engine() -> Iterator[SessionProcess]:
     engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
     yield engine
     engine.close()
+
+
+def newest_process() -> BaseProcess:
+    """An engine's own, once it was made: others may not have died yet."""
+    children = multiprocessing.active_children()
+    return max(children, key=lambda child: psutil.Process(child.pid).create_time())
 
 
 def wait_for(engine: SessionProcess, enough: Callable[[list[Event]], bool]) -> list[Event]:
@@ -170,13 +178,13 @@ def test_nothing_of_those_that_ended_stays(engine: SessionProcess) -> None:
 
 
 def test_one_that_has_said_that_it_ended_is_no_more(engine: SessionProcess) -> None:
+    process = newest_process()
     engine.open()
     engine.send(Run("break"))
     events = wait_for(engine, lambda seen: EngineExited("it broke") in seen)
     assert events[-2:] == [RunRejected("break", "it broke"), EngineExited("it broke")]
-    assert engine._process
-    engine._process.join(PATIENCE_SECONDS)
-    assert not engine._process.is_alive() and engine.drain() == []
+    process.join(PATIENCE_SECONDS)
+    assert not process.is_alive() and engine.drain() == []
     engine.open()
     assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
@@ -252,12 +260,12 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
         stuck, config=SessionConfig(Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
     )
     engine = SessionProcess(make, options, SPECS)
+    process = newest_process()
     engine.open()
     engine.send(SetOverrides("lookup", {"gamma": 2}))
     engine.send(Run("the fox"))
     begun = wait_for(engine, lambda seen: sum(isinstance(e, RoundFinished) for e in seen) >= 3)
-    assert engine._process and engine._process.pid
-    os.kill(engine._process.pid, signal.SIGKILL)
+    process.kill()
     end = wait_for(engine, lambda seen: EngineExited(KILLED) in seen)
     done = steps([*begun, *end])
     last = done[-1]
@@ -280,6 +288,7 @@ def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> Non
 
 def test_closing_ends_it_and_waits_for_nothing() -> None:
     engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
+    process = newest_process()
     engine.send(Run("hello"))
     (event,) = wait_for(engine, bool)
     assert isinstance(event, Loading)
@@ -291,8 +300,7 @@ def test_closing_ends_it_and_waits_for_nothing() -> None:
     at_last.start()
     engine.close()
     assert at_last.is_alive()
-    assert engine._process
-    engine._process.join(PATIENCE_SECONDS)
+    process.join(PATIENCE_SECONDS)
     assert at_last.is_alive() and not other.is_running()
     at_last.cancel()
     assert engine.drain() == []

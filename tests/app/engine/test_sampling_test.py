@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import torch
 from scipy.stats import chi2_contingency
 
 from app.config.overrides import parse_strategies
+from app.engine import sampling_test
 from app.engine.commands import (
     AddLane,
     Command,
@@ -36,7 +38,6 @@ from app.engine.sampling_test import (
     compare_with_target,
     same_source,
 )
-from app.engine.worker import Worker
 from app.models.loaded import LoadedModels
 from app.strategies.registry import LaneSpec
 from decoding import decoder as loop
@@ -320,13 +321,14 @@ def test_one_that_has_not_begun_is_dropped(
     open_session: Open, lockstep: None, monkeypatch: pytest.MonkeyPatch, what: Command
 ) -> None:
     begun: list[int] = []
-    test = Worker._test_sampling
 
-    def noting(self: Worker, request: StartSamplingTest, *arguments: Any, **more: Any) -> None:
-        begun.append(request.repetitions)
-        test(self, request, *arguments, **more)
+    def noting(
+        lane: Lane, state: StartState, repetitions: int, cancelled: Callable[[], bool]
+    ) -> Iterator[SamplingTest]:
+        begun.append(repetitions)
+        return compare_with_target(lane, state, repetitions, cancelled)
 
-    monkeypatch.setattr(Worker, "_test_sampling", noting)
+    monkeypatch.setattr(sampling_test, "compare_with_target", noting)
     listener = open_session("draft")
     listener.loaded()
     listener.session.send(Run("the quick brown fox"))
