@@ -58,16 +58,16 @@ def bench(
     """One JSON-able report; see `_summary` for a contestant's figures."""
     with progress() as say:
         strategies = {spec.strategy for spec in settings.lanes}
-        family = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
-        prompts = first_prompts(settings, requests, family)
-        contestants = _lanes(settings, family, seed) | _peers(settings, family, peers)
+        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
+        prompts = first_prompts(settings, requests, models)
+        contestants = _lanes(settings, models, seed) | _peers(settings, models, peers)
         names = list(contestants)
         specs = [spec for spec in settings.lanes if spec.name in names]
         baseline = next(
             (spec.name for spec in specs if STRATEGIES[spec.strategy].is_baseline), None
         )
         unlike = {spec.name for spec in specs if not _comparable(spec, settings)}
-        missing = [spec for spec in settings.lanes if spec.strategy in family.missing]
+        missing = [spec for spec in settings.lanes if spec.strategy in models.missing]
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
         answers: list[dict[str, list[Answer]]] = []
@@ -80,13 +80,13 @@ def bench(
                     answers[-1][name].append(contestants[name](ids, index))
     return {
         "schema_version": 1,
-        "target": family.name,
-        "device": family.device,
-        "dtype": family.dtype,
-        "threads": family.threads,
+        "target": models.name,
+        "device": models.device,
+        "dtype": models.dtype,
+        "threads": models.threads,
         "settings": settings_report(settings) | {"seed": seed},
         "prompts": len(prompts),
-        "unavailable": {s.name: family.missing[s.strategy] for s in missing},
+        "unavailable": {s.name: models.missing[s.strategy] for s in missing},
         "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
@@ -96,7 +96,7 @@ def bench(
     }
 
 
-def readable(report: dict[str, Any]) -> str:
+def format_report(report: dict[str, Any]) -> str:
     """The report as a table."""
     width = max(14, *(len(row["name"]) for row in report["contestants"]))
     head = f"{'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"
@@ -166,12 +166,12 @@ def _speed(answers: Sequence[Answer]) -> float | None:
     return emitted / sum(a.seconds for a in answers) if emitted else None
 
 
-def _lanes(settings: Settings, family: LoadedModels, seed: int) -> dict[str, Contestant]:
-    lanes = [Lane(spec, family) for spec in settings.lanes]
+def _lanes(settings: Settings, models: LoadedModels, seed: int) -> dict[str, Contestant]:
+    lanes = [Lane(spec, models) for spec in settings.lanes]
     lanes = [lane for lane in lanes if lane.available]
     if not lanes:
-        raise InputError(f"no lane can run: {family.missing.get(settings.lanes[0].strategy)}")
-    stop = Stop(frozenset() if settings.ignore_eos else family.eos, settings.stop, family.decode)
+        raise InputError(f"no lane can run: {models.missing.get(settings.lanes[0].strategy)}")
+    stop = Stop(frozenset() if settings.ignore_eos else models.eos, settings.stop, models.decode)
 
     def contestant(lane: Lane) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:
@@ -185,32 +185,32 @@ def _lanes(settings: Settings, family: LoadedModels, seed: int) -> dict[str, Con
 
 
 def _peers(
-    settings: Settings, family: LoadedModels, peers: Sequence[Peer]
+    settings: Settings, models: LoadedModels, peers: Sequence[Peer]
 ) -> dict[str, Contestant]:
     """Hugging Face's own `generate` on the same weights, under its own attention and cache."""
     if not peers:
         return {}
     if settings.temperature > 0:
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
-    model = load_model(family.name, settings.models)
+    model = load_model(models.name, settings.models)
     assistant = None
     if "hf-assisted" in peers:
-        place = with_demo(settings.models).draft
-        if place is None:
+        source = with_demo(settings.models).draft
+        if source is None:
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
-        assistant = load_model(place, settings.models)
+        assistant = load_model(source, settings.models)
 
     def contestant(helper: PreTrainedModel | None) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:
             ticks = _Ticks()
             prompt = torch.tensor([list(ids)], device=model.device)
-            room = family.context + 1 - len(ids)
+            room = models.context + 1 - len(ids)
             out = model.generate(
                 prompt,
                 attention_mask=torch.ones_like(prompt),
                 do_sample=False,
                 max_new_tokens=min(settings.max_new_tokens, room),
-                eos_token_id=None if settings.ignore_eos else sorted(family.eos),
+                eos_token_id=None if settings.ignore_eos else sorted(models.eos),
                 pad_token_id=0,
                 stopping_criteria=StoppingCriteriaList([ticks]),
                 assistant_model=helper,

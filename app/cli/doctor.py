@@ -205,9 +205,9 @@ def _memory() -> Finding:
 def _cache() -> Finding:
     from huggingface_hub.constants import HF_HUB_CACHE, HF_HUB_OFFLINE
 
-    from app.models.catalog import cached
+    from app.models.catalog import cached_checkpoints
 
-    models = sum(found.kind == "model" for found in cached())
+    models = sum(found.kind == "model" for found in cached_checkpoints())
     offline = ", HF_HUB_OFFLINE is set: nothing is downloaded" if HF_HUB_OFFLINE else ""
     found = f"{pluralize(models, 'model')} in {HF_HUB_CACHE}{offline}"
     advice = "" if models else "specchat --target ID downloads one; any folder will do as well"
@@ -223,14 +223,14 @@ def _demo() -> Finding:
     from decoding.params import Params
     from decoding.tokenizing.stopping import Stop
 
-    family = load_models(ModelOptions(dtype="float32"))
-    ids = family.encode([{"role": "user", "content": DEMO_PROMPT}])
+    models = load_models(ModelOptions(dtype="float32"))
+    ids = models.encode([{"role": "user", "content": DEMO_PROMPT}])
     params = Params(max_new_tokens=DEMO_TOKENS)
     answers = {}
     for strategy in STRATEGIES.values():
         if not strategy.on_target:
             continue
-        lane = Lane(LaneSpec(strategy.name, strategy.name), family)
+        lane = Lane(LaneSpec(strategy.name, strategy.name), models)
         if not lane.available:
             raise InputError(f"{lane.spec.name}: {lane.reason}; install specchat again")
         lane.generate(ids, params, 0, Stop())
@@ -245,5 +245,5 @@ def _demo() -> Finding:
             f"{', '.join(others)} did not say what {AUTOREGRESSIVE.name} said",
             advice,
         )
-    found = f"{len(answers)} lanes said the same, on {family.device} in {family.dtype}"
+    found = f"{len(answers)} lanes said the same, on {models.device} in {models.dtype}"
     return Finding("demo", "ok", found)

@@ -161,14 +161,14 @@ def run(
     requests = _requests(prompt, prompts)
 
     from app.cli.run import run as run_headless
-    from app.cli.run_text import readable
+    from app.cli.run_text import format_report
 
     with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
         outcome = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
         print_output(json.dumps(outcome.document, allow_nan=False))
     else:
-        print_output(readable(outcome.document))
+        print_output(format_report(outcome.document))
     raise typer.Exit(outcome.exit_code)
 
 
@@ -193,10 +193,10 @@ def bench(
             raise InputError(f"--peers: unknown peer '{name}'; choose from hf, hf-assisted")
 
     from app.cli.bench import bench as measure
-    from app.cli.bench import readable
+    from app.cli.bench import format_report
 
     report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
-    print_output(json.dumps(report) if as_json else readable(report).removesuffix("\n"))
+    print_output(json.dumps(report) if as_json else format_report(report).removesuffix("\n"))
 
 
 def _open_screen(flags: Flags) -> NoReturn:

@@ -1,4 +1,4 @@
-"""`specchat models`: the families and models on this machine, and what drafts for each."""
+"""`specchat models`: lists families and local models, with the drafters found for each."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from app.cli.terminal import print_output
 
 def models(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Model folders to look at as well.")
+        list[Path] | None, typer.Argument(help="Further model folders to inspect.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Families by name, models in the Hugging Face cache, and what each lane has for them."""
+    """List families, models in the Hugging Face cache, and the drafters found for each."""
     from app.config.settings import load_settings
     from app.report.document import envelope
 
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
-    print_output(json.dumps(envelope(**found)) if as_json else _readable(found))
+    print_output(json.dumps(envelope(**found)) if as_json else _format_report(found))
 
 
 def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
-    from app.models.catalog import cached, complete, folder_of
+    from app.models.catalog import cached_checkpoints, fill_in_drafters, resolve_model_folder
     from app.models.library import library
 
-    given = [folder_of(folder) for folder in folders]
-    there = cached()
-    targets = [*given, *(each for each in there if each.kind == "model")]
+    given = [resolve_model_folder(folder) for folder in folders]
+    cached = cached_checkpoints()
+    targets = [*given, *(each for each in cached if each.kind == "model")]
     return {
         "families": [
             {"name": name, "target": options.target, "parts": _parts(options)}
@@ -40,8 +40,10 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
         ],
         "models": [
             {
-                **{key: value for key, value in asdict(each).items() if key != "kind"},
-                "parts": _parts(complete(replace(settings.bare, target=each.place), there)),
+                **_fields(each, "kind"),
+                "parts": _parts(
+                    fill_in_drafters(replace(settings.load_options, target=each.source), cached)
+                ),
             }
             for each in targets
         ],
@@ -49,12 +51,21 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
 
 
 def _parts(options: Any) -> list[dict[str, Any]]:
-    from app.models.catalog import parts
+    from app.models.catalog import drafter_status
 
-    return [asdict(part) for part in parts(options)]
+    return [_fields(status) for status in drafter_status(options)]
 
 
-def _readable(found: dict[str, Any]) -> str:
+def _fields(record: Any, *left_out: str) -> dict[str, Any]:
+    """The record's fields by their names in the document, which calls a `source` a "place"."""
+    return {
+        "place" if name == "source" else name: value
+        for name, value in asdict(record).items()
+        if name not in left_out
+    }
+
+
+def _format_report(found: dict[str, Any]) -> str:
     from app.text.units import format_bytes
 
     lines = []

@@ -31,16 +31,16 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
     """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
     the document. Ctrl+C ends with what is done so far and exit code 130."""
     with progress() as say:
-        family = load_models(
+        models = load_models(
             settings.models,
             lambda what, part: say(f"loading {what}"),
             {spec.strategy for spec in settings.lanes},
         )
-        lanes = [Lane(spec, family) for spec in settings.lanes]
+        lanes = [Lane(spec, models) for spec in settings.lanes]
         available = [lane for lane in lanes if lane.available]
         if not available:
             raise InputError(f"no lane can run: {lanes[0].reason}")
-        prompts = first_prompts(settings, requests, family)
+        prompts = first_prompts(settings, requests, models)
         say("warming up")
         for lane in available:
             with suppress(Exception):  # a lane that breaks will say so when it answers
@@ -51,7 +51,7 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
             for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
                 say(f"prompt {index + 1} of {len(requests)}")
                 for report in _answer(
-                    settings, request, ids, lanes, family, seed, len(runs), trace
+                    settings, request, ids, lanes, models, seed, len(runs), trace
                 ):
                     runs.append(report)
                     if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
@@ -59,12 +59,12 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
         except KeyboardInterrupt:
             code = 130
     document = envelope(
-        target=family.name,
-        device=family.device,
-        dtype=family.dtype,
-        threads=family.threads,
+        target=models.name,
+        device=models.device,
+        dtype=models.dtype,
+        threads=models.threads,
         settings=settings_report(settings) | {"seed": seed},
-        ignored=list(family.ignored),
+        ignored=list(models.ignored),
         runs=runs,
     )
     return Outcome(document, code)
@@ -75,7 +75,7 @@ def _answer(
     request: Request,
     first_ids: list[int],
     lanes: Sequence[Lane],
-    family: LoadedModels,
+    models: LoadedModels,
     seed: int,
     first_index: int,
     trace: bool,
@@ -88,11 +88,11 @@ def _answer(
             messages.append({"role": "user", "content": text})
         index = first_index + turn
         try:
-            ids = first_ids if turn == 0 else family.encode(messages, settings.raw)
-            reports = _run_lanes(settings, ids, lanes, family, seed, index, trace)
+            ids = first_ids if turn == 0 else models.encode(messages, settings.raw)
+            reports = _run_lanes(settings, ids, lanes, models, seed, index, trace)
         except InputError as error:  # a template that takes no second turn
             ids = []
-            fresh = [Lane(lane.spec, family) for lane in lanes]
+            fresh = [Lane(lane.spec, models) for lane in lanes]
             broken = {lane.spec.name: describe(error) for lane in fresh}
             reports = _reports(fresh, None, broken, trace)
         yield {
@@ -115,13 +115,13 @@ def _run_lanes(
     settings: Settings,
     ids: list[int],
     lanes: Sequence[Lane],
-    family: LoadedModels,
+    models: LoadedModels,
     seed: int,
     index: int,
     trace: bool,
 ) -> list[dict[str, Any]]:
-    eos = frozenset() if settings.ignore_eos else family.eos
-    stop = Stop(eos, settings.stop, family.decode)
+    eos = frozenset() if settings.ignore_eos else models.eos
+    stop = Stop(eos, settings.stop, models.decode)
     able = [lane for lane in lanes if lane.available]
     errors = answer_each(able, ids, settings.params, answer_seed(seed, index), stop)
     base = next((lane for lane in lanes if lane.strategy.is_baseline), None)
@@ -151,7 +151,7 @@ def _opening(settings: Settings, request: Request) -> list[Message]:
 
 
 def first_prompts(
-    settings: Settings, requests: Sequence[Request], family: LoadedModels
+    settings: Settings, requests: Sequence[Request], models: LoadedModels
 ) -> list[list[int]]:
     """The ids of each request's first prompt, all of them checked before the first is answered."""
     prompts = []
@@ -159,14 +159,14 @@ def first_prompts(
         ids = list(request.input_ids)
         if not ids:
             user = {"role": "user", "content": request.turns[0]}
-            ids = family.encode([*_opening(settings, request), user], settings.raw)
+            ids = models.encode([*_opening(settings, request), user], settings.raw)
         name = f"prompt {number if request.id is None else request.id}"
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
-        require_room(family.context, name, len(ids))
-        if max(ids) >= family.target.vocab_size:
+        require_room(models.context, name, len(ids))
+        if max(ids) >= models.target.vocab_size:
             raise InputError(
-                f"{name}: id {max(ids)} is beyond the model's {family.target.vocab_size} tokens"
+                f"{name}: id {max(ids)} is beyond the model's {models.target.vocab_size} tokens"
             )
         prompts.append(ids)
     return prompts

@@ -8,7 +8,7 @@ from app.text.plural import pluralize
 from app.text.terminal_text import visible
 
 
-def readable(document: dict[str, Any]) -> str:
+def format_report(document: dict[str, Any]) -> str:
     """Each lane's answer under its name, and a line of figures; safe to print on a terminal."""
     blocks = []
     runs = document["runs"]

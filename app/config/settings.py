@@ -64,7 +64,7 @@ class FamilyEntry(BaseModel):
     eagle1: str | None = Field(None, min_length=1)
 
     @property
-    def places(self) -> dict[str, str]:
+    def sources(self) -> dict[str, str]:
         return {name: getattr(self, name) for name in ROLES if getattr(self, name)}
 
 
@@ -169,12 +169,12 @@ class Settings(LaneSettings, BaseSettings):
         """What is named, and where no target is, the rest of the family."""
         named = {name: getattr(self, name) for name in ROLES if getattr(self, name)}
         family = self.families.get(self.family) if self.target is None else None
-        return self._options({**(family.places if family else {}), **named})
+        return self._options({**(family.sources if family else {}), **named})
 
-    def _options(self, places: Mapping[str, str]) -> ModelOptions:
+    def _options(self, sources: Mapping[str, str]) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
         return ModelOptions(
-            **{name: os.path.expanduser(place) for name, place in places.items()},
+            **{name: os.path.expanduser(source) for name, source in sources.items()},
             medusa_choices=self.medusa_choices,
             eagle_choices=self.eagle_choices,
             device=self.device,
@@ -185,14 +185,14 @@ class Settings(LaneSettings, BaseSettings):
         )
 
     @property
-    def bare(self) -> ModelOptions:
+    def load_options(self) -> ModelOptions:
         """How to load, and nothing named to load."""
         return self._options({})
 
     @property
     def own_families(self) -> dict[str, ModelOptions]:
         """Those of config.toml, by name."""
-        return {name: self._options(each.places) for name, each in self.families.items()}
+        return {name: self._options(each.sources) for name, each in self.families.items()}
 
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
@@ -227,10 +227,10 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
     name, *inside = map(str, first["loc"])
     source = "--" + name.replace("_", "-") if name in given else source_of(name)
     if name == "families" and inside:  # a table of tables: which line of it
-        place = f"{'.'.join((name, *inside))} in {config_file()}"
+        where = f"{'.'.join((name, *inside))} in {config_file()}"
         if first["type"] == "extra_forbidden":
-            return f"{place}: a family has only {', '.join(FamilyEntry.model_fields)}"
-        return f"{place}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
+            return f"{where}: a family has only {', '.join(FamilyEntry.model_fields)}"
+        return f"{where}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
     if first["type"] == "extra_forbidden" and name == "preset":
         return f"{source}: it is called family now, and names models"
     if first["type"] == "extra_forbidden":

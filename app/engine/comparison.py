@@ -41,7 +41,7 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
     if own.sampling.greedy:
         return SamplingParams()  # whatever else is set
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
-    return own.sampling if alone and lane.family.target.dtype == torch.float32 else None
+    return own.sampling if alone and lane.models.target.dtype == torch.float32 else None
 
 
 def compare(
@@ -59,7 +59,7 @@ def compare(
     if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
         before = [*prompt_ids, *base.ids[:at]]
         with suppress(InterruptedError):
-            gap = base.family.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
+            gap = base.models.logit_gap(before, lane.ids[at], base.ids[at], cancelled)
     return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
 
 

@@ -1,4 +1,4 @@
-"""One lane: a strategy on the family's models, answering one prompt at a time."""
+"""One lane: a strategy on the loaded models, answering one prompt at a time."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Lane:
     """A strategy with its own caches and metrics. `available` is False, with a `reason`, where the
     models lack what the strategy needs; such a lane can't be started."""
 
-    def __init__(self, spec: LaneSpec, family: LoadedModels) -> None:
+    def __init__(self, spec: LaneSpec, models: LoadedModels) -> None:
         self.spec = spec
         self.strategy = STRATEGIES[spec.strategy]
-        self.family = family
-        self.reason = family.missing.get(spec.strategy)
+        self.models = models
+        self.reason = models.missing.get(spec.strategy)
         self.default_gamma = 0
         self.ids: list[int] = []
         self.rounds: list[Round] = []
@@ -38,7 +38,7 @@ class Lane:
         self.ttft_seconds = 0.0
         self.belief: TokenProbs | None = None  # of the first token, if recorded
         self._stop = Stop()
-        self._tokens = TokenEvents(family)
+        self._tokens = TokenEvents(models)
         self._trees: Mapping[str, NamedTree] = {}
         self.tree = DEFAULT_TREE
         if self.available:
@@ -46,7 +46,7 @@ class Lane:
             if self._decoder.drafter is not None:
                 self.default_gamma = self._decoder.drafter.default_gamma
             if self.strategy.trees is not None:
-                self._trees = self.strategy.trees(family)
+                self._trees = self.strategy.trees(models)
 
     @property
     def available(self) -> bool:
@@ -60,7 +60,7 @@ class Lane:
     def text(self) -> str:
         """The answer so far, without special tokens, stop texts, a character not yet whole."""
         return (
-            self._stop.trim(self.family.decode(self.ids)) if self.finished else self._tokens.shown
+            self._stop.trim(self.models.decode(self.ids)) if self.finished else self._tokens.shown
         )
 
     @property
@@ -98,7 +98,7 @@ class Lane:
             reason=self.reason,
             enabled=enabled,
             default_gamma=self.default_gamma,
-            note=self.family.notes.get(self.strategy.role or ""),
+            note=self.models.notes.get(self.strategy.role or ""),
             trees=self.trees,
             overrides=self.spec.overrides,
         )
@@ -106,7 +106,7 @@ class Lane:
     def _title(self) -> str:
         if self.strategy.title_of is None or not self.available:
             return self.strategy.title
-        return self.strategy.title_of(self.family)
+        return self.strategy.title_of(self.models)
 
     def start(
         self,
@@ -121,7 +121,7 @@ class Lane:
         on the target; its time counts towards this lane's TTFT as if it had been its own."""
         self.ids, self.rounds, self.stats = [], [], Stats()
         self._stop = stop
-        self._tokens = TokenEvents(self.family)
+        self._tokens = TokenEvents(self.models)
         if not self.strategy.on_target:
             shared = None
         begun = time.perf_counter()
@@ -193,7 +193,7 @@ class Lane:
     def tree_texts(self) -> dict[int, str]:
         """The text of every token in the answer's trees, for inspecting rounds recorded without
         probabilities."""
-        texts = TokenEvents(self.family)
+        texts = TokenEvents(self.models)
         texts.first(self.ids[0])
         return texts.texts(
             token for record in self.rounds for token in (*record.tokens, *record.chosen)
@@ -212,9 +212,9 @@ class Lane:
         return params
 
     def _make_decoder(self) -> Decoder:
-        family, build = self.family, self.strategy.build
+        models, build = self.models, self.strategy.build
         if not self.strategy.on_target:
-            return Decoder(family.drafters["draft"])
+            return Decoder(models.drafters["draft"])
         return Decoder(
-            family.target, None if build is None else build(family), lambda: family.quick_cost
+            models.target, None if build is None else build(models), lambda: models.quick_cost
         )

@@ -24,31 +24,31 @@ class Lanes:
     """The constructor loads the models and emits its progress. `restored`: they are reloaded, as
     the requested ones failed. Raises InputError when they can't be loaded."""
 
-    def __init__(self, models: OpenModels, mailbox: Mailbox, restored: bool = False) -> None:
-        self._models, self._mailbox = models, mailbox
+    def __init__(self, request: OpenModels, mailbox: Mailbox, restored: bool = False) -> None:
+        self._request, self._mailbox = request, mailbox
         self._gone: set[str] = set()  # names that are not free yet
         mailbox.trees.clear()  # by lane: these may know others
-        self.family = load_models(
-            models.options, self._progress, {spec.strategy for spec in models.specs}
+        self.models = load_models(
+            request.options, self._progress, {spec.strategy for spec in request.specs}
         )
-        self._lanes = [Lane(spec, self.family) for spec in models.specs]
+        self._lanes = [Lane(spec, self.models) for spec in request.specs]
         self._progress("warming up", 0.95)
         for lane in self._lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
-        family, cost = self.family, self.family.quick_cost
+        models, cost = self.models, self.models.quick_cost
         mailbox.emit(
             Loaded(
-                target=family.title,
-                place=family.name,
-                device=family.device,
-                dtype=family.dtype,
-                threads=family.threads,
-                context=family.context,
+                target=models.title,
+                place=models.name,
+                device=models.device,
+                dtype=models.dtype,
+                threads=models.threads,
+                context=models.context,
                 lanes=self._infos(),
-                ignored=family.ignored,
-                weights=weights(family),
-                memory=memory(family, self._lanes),
+                ignored=models.ignored,
+                weights=weights(models),
+                memory=memory(models, self._lanes),
                 back=restored,
                 pass_costs=() if cost is None else cost.points,
             )
@@ -64,13 +64,13 @@ class Lanes:
         """Free all models and caches. Returns the request that loads them again."""
         trees = self._mailbox.trees
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
-        models = replace(self._models, specs=tuple(specs))
+        request = replace(self._request, specs=tuple(specs))
         self._lanes.clear()
-        del self.family
+        del self.models
         gc.collect()  # modules and the hooks on them hold each other
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        return models
+        return request
 
     def apply_changes(self, idle: bool = True) -> None:
         """Apply the pending lane changes. Loading waits until no turn is running (`idle`): a model
@@ -90,11 +90,11 @@ class Lanes:
                 changed = True
         changes.extendleft(reversed(later))
         if changed:
-            used = memory(self.family, self._lanes)
-            self._mailbox.emit(LanesChanged(self._infos(), weights(self.family), used))
+            used = memory(self.models, self._lanes)
+            self._mailbox.emit(LanesChanged(self._infos(), weights(self.models), used))
 
     def _must_load(self, change: LaneChange) -> bool:
-        return isinstance(change, AddLane) and needs_loading(self.family, change.spec.strategy)
+        return isinstance(change, AddLane) and needs_loading(self.models, change.spec.strategy)
 
     def _apply(self, change: LaneChange) -> None:
         names = [lane.spec.name for lane in self._lanes]
@@ -117,13 +117,13 @@ class Lanes:
     def _create(self, spec: LaneSpec) -> Lane:
         """A lane of any strategy; its drafter is loaded now unless it already is."""
         try:
-            load_drafter(self.family, spec.strategy, self._progress)
-            lane = Lane(spec, self.family)
+            load_drafter(self.models, spec.strategy, self._progress)
+            lane = Lane(spec, self.models)
         except Exception as error:  # a disk that is gone, too little memory: the others live on
             known = isinstance(error, InputError)
             why = str(error) if known else f"loading broke: {describe(error)}"
-            self.family.missing[spec.strategy] = why
-            lane = Lane(spec, self.family)
+            self.models.missing[spec.strategy] = why
+            lane = Lane(spec, self.models)
         self._warm_up(lane)
         return lane
 

@@ -12,16 +12,16 @@ from app.engine.lane import Lane
 from app.models.loaded import LoadedModels
 
 
-def weights(family: LoadedModels) -> dict[str, int]:
+def weights(models: LoadedModels) -> dict[str, int]:
     """Bytes by model; what a drafter takes from the target is the target's."""
     return {
-        role: model.nbytes for role, model in {"target": family.target, **family.drafters}.items()
+        role: model.nbytes for role, model in {"target": models.target, **models.drafters}.items()
     }
 
 
-def memory(family: LoadedModels, lanes: Sequence[Lane]) -> Memory:
+def memory(models: LoadedModels, lanes: Sequence[Lane]) -> Memory:
     """What is in use now. No device is waited for."""
-    device = family.target.device
+    device = models.target.device
     return Memory(
         process=psutil.Process().memory_info().rss,
         device=torch.cuda.memory_allocated(device) if device.type == "cuda" else None,

@@ -48,28 +48,28 @@ def compare_with_target(
 
     Raises InputError if there is nothing to compare.
     """
-    family, spec = lane.family, lane.spec
+    models, spec = lane.models, lane.spec
     if not lane.strategy.on_target:
         raise InputError("it is the draft model alone: another model, that proves nothing")
-    room = family.context + 1 - len(state.ids)
+    room = models.context + 1 - len(state.ids)
     if room < 1:
         raise InputError("the context is full here: nothing can follow")
     params = lane.effective_params(state.params)
     greedy = params.sampling.greedy
     tokens = min(GREEDY_TOKENS if greedy else TOKENS, room)
     params = replace(params, max_new_tokens=max(params.max_new_tokens, tokens))
-    mine = Lane(replace(spec, overrides={}), family)  # its settings are in `params` already
+    mine = Lane(replace(spec, overrides={}), models)  # its settings are in `params` already
     if state.tree is not None:
         mine.set_tree(state.tree)
     plain = _Side(
-        Lane(LaneSpec(AUTOREGRESSIVE.name, "plain"), family), state, params, tokens, cancelled
+        Lane(LaneSpec(AUTOREGRESSIVE.name, "plain"), models), state, params, tokens, cancelled
     )
     sides = (_Side(mine, state, params, tokens, cancelled), plain)
     result = SamplingTest(
         lane=spec.name,
         tokens=tokens,
         repetitions=1 if greedy else repetitions,
-        behind=family.decode(state.ids[-BEHIND_TOKENS:]),
+        behind=models.decode(state.ids[-BEHIND_TOKENS:]),
         greedy=greedy,
         lossy=params.acceptance == "typical" and not greedy,
     )
@@ -132,7 +132,7 @@ def _counted(result: SamplingTest, mine: _Side, plain: _Side) -> SamplingTest:
 
 def _text(side: _Side, ids: Ids) -> str:
     """What the ids add to the text. A token before them keeps a space at their beginning."""
-    decode, before = side.lane.family.decode, list(side.state.ids[-1:])
+    decode, before = side.lane.models.decode, list(side.state.ids[-1:])
     text = decode([*before, *ids])[len(decode(before)) :]
     return text + " (end)" * (ids[-1] in side.state.stop.eos)
 

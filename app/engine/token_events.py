@@ -54,7 +54,9 @@ class TokenEvents:
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
         """The text of each token if it came next. Not before the first one: at the very beginning
         many tokenizers drop a leading space."""
-        return {token: self._models.picture(token, self._detokenizer) for token in sorted({*ids})}
+        return {
+            token: self._models.token_text(token, self._detokenizer) for token in sorted({*ids})
+        }
 
 
 def tokens_in(record: Round) -> set[int]:

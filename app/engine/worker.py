@@ -60,9 +60,9 @@ class Worker:
                 if mailbox.next_conversation is not None:
                     self.turns, mailbox.next_conversation = mailbox.next_conversation, None
                     self._context = None
-                models, mailbox.models = mailbox.models, None
-            if models is not None:
-                self._load(models)
+                request, mailbox.models = mailbox.models, None
+            if request is not None:
+                self._load(request)
             if self._lanes is None:
                 self._refuse("no model is loaded")
                 continue
@@ -72,8 +72,8 @@ class Worker:
                     self._answer(turn, self._lanes)
                 except Exception as error:  # the thread lives on; the prompt goes back to the user
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
-            elif request := mailbox.sampling_test:
-                self._test_sampling(request, self._lanes, running=False)
+            elif test := mailbox.sampling_test:
+                self._test_sampling(test, self._lanes, running=False)
 
     def _next_turn(self) -> Turn | None:
         """What is to be answered now, unless something else is to be done first."""
@@ -98,27 +98,29 @@ class Worker:
 
     # Loading
 
-    def _load(self, models: OpenModels) -> None:
+    def _load(self, request: OpenModels) -> None:
         """Free the present models first: there may be no room for both. If the new ones can't be
         loaded, load the previous ones again."""
         before = self._lanes.release() if self._lanes else None
         self._lanes = None
-        complaint = self._try(models)
+        complaint = self._try(request)
         if complaint is None:
             return
         restored = (
-            before and before.options != models.options and self._try(before, restored=True) is None
+            before
+            and before.options != request.options
+            and self._try(before, restored=True) is None
         )
         self._mailbox.emit(LoadFailed(complaint, kept=bool(restored)))
 
-    def _try(self, models: OpenModels, restored: bool = False) -> str | None:
+    def _try(self, request: OpenModels, restored: bool = False) -> str | None:
         """What went wrong, if anything."""
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
         try:
             from app.engine.lanes import Lanes
 
-            self._lanes = Lanes(models, mailbox, restored)
+            self._lanes = Lanes(request, mailbox, restored)
         except InputError as error:
             return str(error)
         except Exception as error:  # whatever it is, the screen must be able to show it
@@ -131,11 +133,11 @@ class Worker:
         from app.engine.memory import memory
         from app.engine.turn import TurnRunner
 
-        mailbox, family = self._mailbox, lanes.family
+        mailbox, models = self._mailbox, lanes.models
         before = self.turns
         if before and before[-1].run == turn.run:  # once more: its old answers go
             before = before[:-1]
-        ids = self._encode(before, turn.prompt, family)
+        ids = self._encode(before, turn.prompt, models)
         running = [lane for lane in lanes if lane.available and mailbox.enabled(lane.spec.name)]
         if not running:
             raise InputError("no lane is switched on")
@@ -153,7 +155,7 @@ class Worker:
                 self._leader_of(before[-1]) if before else mailbox.leader,
             )
         )
-        stop = self._stop(family)
+        stop = self._stop(models)
         self._context = PromptContext(ids, stop, {})
         runner = TurnRunner(
             running, ids, mailbox.seed, turn.run, stop, mailbox.emit, lambda: mailbox.stopping
@@ -178,21 +180,21 @@ class Worker:
         stopped = runner.end()
         self._context = PromptContext(ids, stop, runner.unfinished())
         self.turns = (*before, replace(turn, answers=runner.answers()))
-        mailbox.emit(RunFinished(turn.run, stopped, memory(family, list(lanes))))
+        mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
 
-    def _encode(self, before: tuple[Turn, ...], prompt: str, family: LoadedModels) -> list[int]:
+    def _encode(self, before: tuple[Turn, ...], prompt: str, models: LoadedModels) -> list[int]:
         from decoding.prefill import require_room
 
-        ids = family.encode(self._messages(before, prompt), self._config.raw)
+        ids = models.encode(self._messages(before, prompt), self._config.raw)
         advice = "shorten the prompt or begin a new conversation"
-        require_room(family.context, "the conversation", len(ids), advice)
+        require_room(models.context, "the conversation", len(ids), advice)
         return ids
 
-    def _stop(self, family: LoadedModels) -> Stop:
+    def _stop(self, models: LoadedModels) -> Stop:
         from decoding.tokenizing.stopping import Stop
 
-        eos = frozenset() if self._config.ignore_eos else family.eos
-        return Stop(eos, self._config.stop_texts, family.decode)
+        eos = frozenset() if self._config.ignore_eos else models.eos
+        return Stop(eos, self._config.stop_texts, models.decode)
 
     def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
@@ -213,13 +215,13 @@ class Worker:
 
     # Sampling tests
 
-    def _context_of_last_turn(self, family: LoadedModels) -> PromptContext:
+    def _context_of_last_turn(self, models: LoadedModels) -> PromptContext:
         """Of a conversation that was resumed, as if its last prompt were run again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
         *_, last = self.turns
-        ids = self._encode(self.turns[:-1], last.prompt, family)
-        return PromptContext(ids, self._stop(family), {})
+        ids = self._encode(self.turns[:-1], last.prompt, models)
+        return PromptContext(ids, self._stop(models), {})
 
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until the test is done, or anything else is requested."""
@@ -230,7 +232,7 @@ class Worker:
             lane = next((lane for lane in lanes if lane.spec.name == request.lane), None)
             if lane is None or not lane.available:
                 raise InputError((lane and lane.reason) or f"there is no lane {request.lane}")
-            context = self._context or self._context_of_last_turn(lanes.family)
+            context = self._context or self._context_of_last_turn(lanes.models)
             ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
             tree = mailbox.trees.get(request.lane)
             state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree)

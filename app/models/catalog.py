@@ -1,5 +1,5 @@
-"""Which models are on this machine, and what drafts for which. No weights, no torch, no network:
-config.json and the names and shapes of the tensors tell what a folder holds."""
+"""Finds the models on this machine and the drafters that fit each. Needs no weights, torch or
+network: config.json and the names and shapes of the tensors tell what a folder holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.config.settings import ModelOptions
-from app.models.hub import hub_id, shown_as
+from app.models.hub import display_name, hub_id
 from app.strategies.registry import STRATEGIES
 from decoding.checkpoints.dialects import detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
@@ -22,10 +22,10 @@ Kind = Literal["model", "medusa", "eagle", "eagle1"]
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """A folder with a model or with heads. `size` in bytes; `hidden` is the width of the target's
-    features that it has or reads, 0 where that is not known."""
+    """A folder with a model or with heads. `source` is its path, `size` in bytes; `hidden` is the
+    width of the target's features that it has or reads, 0 if unknown."""
 
-    place: str
+    source: str
     name: str
     kind: Kind
     size: int
@@ -33,27 +33,28 @@ class CheckpointInfo:
     vocab: int = 0
     layers: int = 0
     merged: bool = False  # a model with Medusa heads inside
-    base: str = ""  # the target that it says it was made for
+    base: str = ""  # the target that its config.json names
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """What a target has for one strategy: a `place`, or what to do about it, in a line."""
+class DrafterStatus:
+    """What a strategy drafts with: its checkpoint's `source` (folder or hub id), or one line of
+    `advice` on how to make one."""
 
     strategy: str
-    place: str | None
+    source: str | None
     advice: str = ""
 
 
 def inspect_folder(folder: Path) -> CheckpointInfo | None:
-    """What is in a folder, None where it is nothing that decodes or drafts."""
+    """The checkpoint in a folder; None if it is neither a causal LM nor heads."""
     try:
-        return _look_at(folder)
+        return _inspect(folder)
     except Exception:  # files of others may hold anything
         return None
 
 
-def _look_at(folder: Path) -> CheckpointInfo | None:
+def _inspect(folder: Path) -> CheckpointInfo | None:
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     shapes = read_tensor_shapes(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
@@ -70,12 +71,12 @@ def _look_at(folder: Path) -> CheckpointInfo | None:
     base = str(config.get("base_model_name_or_path") or "")
     merged = kind == "model" and any(name.startswith("medusa_head.") for name in shapes)
     return CheckpointInfo(
-        str(folder), shown_as(str(folder)), kind, size, hidden, vocab, layers, merged, base
+        str(folder), display_name(str(folder)), kind, size, hidden, vocab, layers, merged, base
     )
 
 
-def cached() -> list[CheckpointInfo]:
-    """What is in the Hugging Face cache, the newest revision of each."""
+def cached_checkpoints() -> list[CheckpointInfo]:
+    """The checkpoints in the Hugging Face cache, the newest revision of each, by name."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -83,14 +84,14 @@ def cached() -> list[CheckpointInfo]:
         repos = [repo for repo in scan_cache_dir().repos if repo.repo_type == "model"]
     except (CacheNotFound, OSError):
         return []
-    whole = (repo.revisions for repo in repos if repo.revisions)  # else a download was cut off
+    whole = (repo.revisions for repo in repos if repo.revisions)  # none: an interrupted download
     newest = [max(revisions, key=lambda each: each.last_modified) for revisions in whole]
     found = (inspect_folder(revision.snapshot_path) for revision in newest)
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
 
 
-def near(target: Path) -> list[CheckpointInfo]:
-    """What lies beside a target, and in it."""
+def siblings(target: Path) -> list[CheckpointInfo]:
+    """Checkpoints in the folders beside a target's and inside it."""
     try:
         folders = [path for path in (*target.parent.iterdir(), *target.iterdir()) if path.is_dir()]
     except OSError:
@@ -100,24 +101,24 @@ def near(target: Path) -> list[CheckpointInfo]:
 
 
 def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> CheckpointInfo | None:
-    """The largest model of the same vocabulary that is at most half as large."""
+    """The largest model with the target's vocabulary that is at most half its size."""
     smaller = [
         each
         for each in others
-        if each.kind == "model" and each.size <= target.size / 2 and each.place != target.place
+        if each.kind == "model" and each.size <= target.size / 2 and each.source != target.source
     ]
     for each in sorted(smaller, key=lambda each: -each.size):
-        vocabulary = vocabulary_of(each.place)
-        if vocabulary is not None and vocabulary == vocabulary_of(target.place):
+        vocabulary = vocabulary_of(each.source)
+        if vocabulary is not None and vocabulary == vocabulary_of(target.source):
             return each
     return None
 
 
 @cache
-def vocabulary_of(place: str) -> int | None:
-    """A fingerprint of the tokens and their ids, None where there is no tokenizer.json."""
+def vocabulary_of(source: str) -> int | None:
+    """A hash of the tokens and their ids; None without a readable tokenizer.json."""
     try:
-        tokenizer = json.loads((Path(place) / "tokenizer.json").read_text(encoding="utf-8"))
+        tokenizer = json.loads((Path(source) / "tokenizer.json").read_text(encoding="utf-8"))
         vocabulary = tokenizer["model"]["vocab"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -125,51 +126,53 @@ def vocabulary_of(place: str) -> int | None:
     return hash(frozenset(pairs))
 
 
-def complete(options: ModelOptions, elsewhere: Sequence[CheckpointInfo] = ()) -> ModelOptions:
-    """`options` with what drafts for their target, from beside it and from `elsewhere`, in the
-    places where nothing is named."""
+def fill_in_drafters(
+    options: ModelOptions, elsewhere: Sequence[CheckpointInfo] = ()
+) -> ModelOptions:
+    """Fill in the drafters that `options` leave open with those that fit the target, from its
+    `siblings` and from `elsewhere`."""
     target = inspect_folder(Path(str(options.target)))
     if target is None:
         return options
     if target.merged:
-        options = replace(options, medusa=options.medusa or target.place)
-    others = [*near(Path(target.place)), *elsewhere]
-    given: dict[str, Any] = {
-        kind: next((each.place for each in others if _fits(each, kind, target)), None)
+        options = replace(options, medusa=options.medusa or target.source)
+    others = [*siblings(Path(target.source)), *elsewhere]
+    found: dict[str, Any] = {
+        kind: next((each.source for each in others if _fits(each, kind, target)), None)
         for kind in ("medusa", "eagle", "eagle1")
     }
     if not options.draft and (draft := draft_for(target, others)):
-        given["draft"] = draft.place
-    missing = {name: place for name, place in given.items() if not getattr(options, name)}
-    return replace(options, **missing)
+        found["draft"] = draft.source
+    filled = {name: source for name, source in found.items() if not getattr(options, name)}
+    return replace(options, **filled)
 
 
 def _fits(found: CheckpointInfo, kind: str, target: CheckpointInfo) -> bool:
-    if kind == "medusa" and not found.hidden and found.base:  # an old .pt, which tells no shapes
-        return found.kind == kind and found.base in (target.place, target.name)
-    same_words = found.vocab in (0, target.vocab)
-    return found.kind == kind and found.hidden == target.hidden and same_words
+    if kind == "medusa" and not found.hidden and found.base:  # an old .pt: no shapes to read
+        return found.kind == kind and found.base in (target.source, target.name)
+    same_vocab = found.vocab in (0, target.vocab)
+    return found.kind == kind and found.hidden == target.hidden and same_vocab
 
 
-def parts(options: ModelOptions) -> list[Part]:
-    """For each strategy that needs something: what it has, or the command that makes it."""
+def drafter_status(options: ModelOptions) -> list[DrafterStatus]:
+    """For each strategy that needs a checkpoint: its source, or the command that makes one."""
     target = hub_id(str(options.target)) or options.target
     advice = {each.role: each.advice for each in STRATEGIES.values() if each.role}
     return [
-        Part(role, place, "" if place else what.format(target=target))
+        DrafterStatus(role, source, "" if source else what.format(target=target))
         for role, what in advice.items()
-        for place in (getattr(options, role),)
+        for source in (getattr(options, role),)
     ]
 
 
-def folder_of(text: str) -> CheckpointInfo:
-    """The model in a folder as it was typed. Raises InputError."""
+def resolve_model_folder(text: str) -> CheckpointInfo:
+    """Inspect the folder that a user typed. Raises InputError if it holds no causal LM."""
     try:
         folder = Path(text).expanduser().absolute()
-        there = folder.is_dir()
-    except (OSError, RuntimeError):  # a name too long, no such user, a place that is not ours
-        there = False
-    if not there:
+        exists = folder.is_dir()
+    except (OSError, RuntimeError):  # name too long, unknown user, no permission
+        exists = False
+    if not exists:
         raise InputError(f"no folder {text}")
     found = inspect_folder(folder)
     if found is None or found.kind != "model":

@@ -1,4 +1,4 @@
-"""Named families of models."""
+"""Named families of models: the demo and those of config.toml."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 
 from app.config.settings import ModelOptions, Settings
 from app.models.assets import assets
-from app.models.hub import shown_as
+from app.models.hub import display_name
 from app.strategies.roles import ROLES
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLibrary:
-    """What may be chosen by name, and how anything else would be loaded."""
+    """Families by name, and `load_options` (device, dtype, ...) for any other target."""
 
     families: Mapping[str, ModelOptions]
-    bare: ModelOptions
+    load_options: ModelOptions
 
 
 def demo() -> ModelOptions:
-    """The family that comes with the package, as far as it is there."""
+    """The demo family, without those of its drafters that are not installed."""
     options = {
         name: str(folder)
         for name, role in ROLES.items()
@@ -30,18 +30,20 @@ def demo() -> ModelOptions:
 
 
 def title_of(target: str) -> str:
-    """A short name: the demo, a folder's last part, a hub id."""
-    return "demo" if target == demo().target else shown_as(target)
+    """A short name for a target: demo, a folder's last part, or a hub id."""
+    return "demo" if target == demo().target else display_name(target)
 
 
 def with_demo(options: ModelOptions) -> ModelOptions:
-    """`options` with the demo's models where no target is named."""
+    """Fill in the demo's models if `options` name no target."""
     if options.target is not None:
         return options
-    family, named = demo(), {name: getattr(options, name) for name in ROLES}
-    places = {name: place or getattr(family, name) for name, place in named.items()}
-    return replace(options, **places)
+    defaults, named = demo(), {name: getattr(options, name) for name in ROLES}
+    sources = {name: source or getattr(defaults, name) for name, source in named.items()}
+    return replace(options, **sources)
 
 
 def library(settings: Settings) -> ModelLibrary:
-    return ModelLibrary({"demo": with_demo(settings.bare), **settings.own_families}, settings.bare)
+    return ModelLibrary(
+        {"demo": with_demo(settings.load_options), **settings.own_families}, settings.load_options
+    )

@@ -1,4 +1,4 @@
-"""Loads what the lanes share: target, tokenizer, and the models that draft for it."""
+"""Loads the models that lanes share: the target with its tokenizer, and its drafters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from app.config.settings import ModelOptions
-from app.models.hub import shown_as
+from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.loading import (
     device_of,
@@ -37,20 +37,20 @@ from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices
 
-QUICK_PASS = 0.02  # seconds; a few dozen are measured
+QUICK_PASS = 0.02  # seconds of a target pass; measuring the cost curve takes a few dozen
 Progress = Callable[[str, float | None], None]
 
 
 @dataclass(eq=False)
 class LoadedModels:
-    """A target, its tokenizer, and what drafts for it. `missing` says for strategies that can't run
-    why not, in one line."""
+    """A target with its tokenizer and its drafters. `missing` has one line for each strategy that
+    can't run: why not."""
 
     name: str
     target: Target
     tokenizer: PreTrainedTokenizerBase
     threads: int
-    options: ModelOptions  # where the rest is
+    options: ModelOptions  # sources of the drafters, loaded when a lane needs them
     drafters: dict[str, Any] = field(
         default_factory=dict
     )  # by role: Target, MedusaHeads, EagleHead
@@ -58,7 +58,7 @@ class LoadedModels:
     eagle_choices: Choices = ()
     notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
     missing: dict[str, str] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()  # processors that the model's generation_config asks for
+    ignored: tuple[str, ...] = ()  # logits processors of the model's generation_config
     eos: frozenset[int] = field(default_factory=frozenset)
 
     @property
@@ -67,17 +67,17 @@ class LoadedModels:
 
     @cached_property
     def verify_cost(self) -> Curve:
-        """Seconds of a pass over n nodes on this machine, measured when first asked for."""
+        """Seconds of a target pass over n nodes on this machine, measured on first access."""
         return verify_cost(self.target)
 
     @property
     def quick_cost(self) -> Curve | None:
-        """`verify_cost`, if it was measured or that takes no second; else None."""
+        """`verify_cost` if already measured or measured in under a second; else None."""
         return self.verify_cost if "verify_cost" in self.__dict__ or self._quick else None
 
     @cached_property
     def _quick(self) -> bool:
-        """Many ask, and on a slow machine finding out takes seconds."""
+        """Whether measuring is quick. Cached, as on a slow machine one pass takes seconds."""
         long_enough = self.context >= PROMPT + SIZES[-1]
         return long_enough and pass_seconds(self.target, 1) <= QUICK_PASS
 
@@ -120,17 +120,17 @@ class LoadedModels:
             )
         )
 
-    def picture(self, token: int, behind: Detokenizer) -> str:
-        """A token by itself, as it would read there; by its name if it has no text (a special
-        token)."""
-        return behind.ghost(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
+    def token_text(self, token: int, after: Detokenizer) -> str:
+        """Text of one token as it reads after the text so far; its name if it has no text (a
+        special token)."""
+        return after.ghost(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
 
     @torch.inference_mode()
     def logit_gap(
         self, ids: Sequence[int], a: int, b: int, cancelled: Callable[[], bool] = lambda: False
     ) -> float:
-        """How far apart the target's logits of tokens `a` and `b` are behind `ids`. Raises
-        InterruptedError when `cancelled()`."""
+        """Absolute difference of the target's logits of tokens `a` and `b` after `ids`. Raises
+        InterruptedError if `cancelled()`."""
         logits = self.target.prefill(self.target.new_cache(), ids, cancelled).logits[0].float()
         return abs(float(logits[a] - logits[b]))
 
@@ -140,25 +140,25 @@ def load_models(
     progress: Progress = lambda what, part: None,
     strategies: Collection[str] = tuple(STRATEGIES),
 ) -> LoadedModels:
-    """Load the target, and of what `options` names to draft for it that which the strategies use.
-    Raises InputError with the line for the user."""
+    """Load the target, and those drafters in `options` that the `strategies` use. Raises
+    InputError."""
     options = with_demo(options)
-    place = str(options.target)
+    source = str(options.target)
     if options.medusa and is_merged(Path(options.medusa).expanduser()):
-        place = options.medusa
+        source = options.medusa
     choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     if options.quantize != "none" and device_of(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
-    progress(f"tokenizer of {shown_as(place)}", 0.0)
-    tokenizer = load_tokenizer(place, options)
-    progress(f"target {shown_as(place)}", 0.1)
-    target = Target(load_model(place, options))
+    progress(f"tokenizer of {display_name(source)}", 0.0)
+    tokenizer = load_tokenizer(source, options)
+    progress(f"target {display_name(source)}", 0.1)
+    target = Target(load_model(source, options))
     progress("choosing the number of threads", 0.7)
     threads = choose_threads(target, options.threads)
     ignored, eos = generation_settings(target, tokenizer)
-    family = LoadedModels(
-        place,
+    models = LoadedModels(
+        source,
         target,
         tokenizer,
         threads,
@@ -170,59 +170,60 @@ def load_models(
     )
     for strategy in STRATEGIES:
         if strategy in strategies:
-            load_drafter(family, strategy, progress)
-    return family
+            load_drafter(models, strategy, progress)
+    return models
 
 
-def load_drafter(family: LoadedModels, strategy: str, progress: Progress) -> None:
-    """Load what drafts in a strategy, if that is not there yet; where nothing was named for it,
-    `missing` says so. Raises InputError with the line for the user."""
-    if not needs_loading(family, strategy):
+def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> None:
+    """Load a strategy's drafter unless it is loaded; if the options name none, record that in
+    `models.missing`. Raises InputError."""
+    if not needs_loading(models, strategy):
         return
     role = STRATEGIES[strategy].role
     assert role is not None
-    source = getattr(family.options, role)
+    source = getattr(models.options, role)
     if source is None:
-        family.missing[strategy] = STRATEGIES[strategy].missing
+        models.missing[strategy] = STRATEGIES[strategy].missing
         return
-    progress(f"{ROLES[role].title} {shown_as(source)}", 0.8)
-    family.drafters[role] = _LOADERS[role](family, source, role)
+    progress(f"{ROLES[role].title} {display_name(source)}", 0.8)
+    models.drafters[role] = _LOADERS[role](models, source, role)
 
 
-def needs_loading(family: LoadedModels, strategy: str) -> bool:
-    """It drafts with something that is neither there nor known to be missing."""
+def needs_loading(models: LoadedModels, strategy: str) -> bool:
+    """Whether a strategy needs a drafter that is neither loaded nor known to be missing."""
     role = STRATEGIES[strategy].role
-    return role is not None and role not in family.drafters and strategy not in family.missing
+    return role is not None and role not in models.drafters and strategy not in models.missing
 
 
-def _load_draft(family: LoadedModels, source: str, role: str) -> Target:
-    draft_tokenizer = load_tokenizer(source, family.options)
-    difference = first_difference(family.tokenizer, draft_tokenizer)
+def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
+    draft_tokenizer = load_tokenizer(source, models.options)
+    difference = first_difference(models.tokenizer, draft_tokenizer)
     if difference:
         raise InputError(
-            f"the draft {source} speaks another vocabulary than the target: {difference}; "
+            f"the draft model {source} has another vocabulary than the target: {difference}; "
             "use a draft model with the target's tokenizer"
         )
-    draft = Target(load_model(source, family.options))
-    if draft.vocab_size < len(family.tokenizer):
+    draft = Target(load_model(source, models.options))
+    if draft.vocab_size < len(models.tokenizer):
         raise InputError(
-            f"the draft {source} has {draft.vocab_size} logits for {len(family.tokenizer)} tokens"
+            f"the draft model {source} has {draft.vocab_size} logits for "
+            f"{len(models.tokenizer)} tokens"
         )
     return draft
 
 
-def _load_medusa(family: LoadedModels, source: str, role: str) -> MedusaHeads:
-    target = family.target
+def _load_medusa(models: LoadedModels, source: str, role: str) -> MedusaHeads:
+    target = models.target
     folder = Path(source).expanduser()
     heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
-    family.medusa_choices = family.medusa_choices or default_choices(
-        heads, target, family.verify_cost
+    models.medusa_choices = models.medusa_choices or default_choices(
+        heads, target, models.verify_cost
     )
     return heads
 
 
-def _load_eagle(family: LoadedModels, source: str, role: str) -> EagleHead:
-    target = family.target
+def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
+    target = models.target
     folder = Path(source).expanduser()
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config
@@ -235,7 +236,7 @@ def _load_eagle(family: LoadedModels, source: str, role: str) -> EagleHead:
     facts = (f"dialect {weights.dialect}", *weights.notes)
     if config.aux_layers:
         facts = (*facts, f"reads the inputs of layers {', '.join(map(str, config.aux_layers))}")
-    family.notes[role] = "; ".join(facts)
+    models.notes[role] = "; ".join(facts)
     return head
 
 

@@ -1,4 +1,4 @@
-"""Loads one model from a folder or the hub, and says in one line why it can't."""
+"""Loads one model or tokenizer from a folder or the hub; failures become one-line InputErrors."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from transformers import (
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
-from app.models.hub import shown_as
+from app.models.hub import display_name
 from decoding.errors import InputError
 from decoding.model.target import Target
 
 
-def load_model(place: str, options: ModelOptions) -> Any:
-    """A causal LM from a folder or the hub, or InputError with the line for the user."""
-    disable_progress_bar()  # its bars would be drawn over the screen
+def load_model(source: str, options: ModelOptions) -> Any:
+    """Load a causal LM from a folder or hub id. Raises InputError."""
+    disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
-    _refuse_missing(place)
+    _refuse_missing(source)
     device = device_of(options.device)
     kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
     if options.quantize == "int8":
@@ -39,33 +39,33 @@ def load_model(place: str, options: ModelOptions) -> Any:
         kwargs["device_map"] = {"": device}
     try:
         return AutoModelForCausalLM.from_pretrained(
-            place, trust_remote_code=options.trust_remote_code, **kwargs
+            source, trust_remote_code=options.trust_remote_code, **kwargs
         )
     except torch.cuda.OutOfMemoryError as error:
         raise InputError(
-            f"{shown_as(place)} does not fit into the memory of {device}: try --quantize nf4"
+            f"{display_name(source)} does not fit into the memory of {device}: try --quantize nf4"
         ) from error
-    except Exception as error:  # a hub, a file system and a pickle raise a hundred kinds
-        raise InputError(f"can't load the model {place}: {_first_line(error)}") from error
+    except Exception as error:  # hub, file system and pickle raise many kinds
+        raise InputError(f"can't load the model {source}: {_first_line(error)}") from error
 
 
-def load_tokenizer(place: str, options: ModelOptions) -> PreTrainedTokenizerBase:
-    _refuse_missing(place)
+def load_tokenizer(source: str, options: ModelOptions) -> PreTrainedTokenizerBase:
+    _refuse_missing(source)
     try:
-        return AutoTokenizer.from_pretrained(place, trust_remote_code=options.trust_remote_code)
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=options.trust_remote_code)
     except Exception as error:
-        raise InputError(f"can't load the tokenizer of {place}: {_first_line(error)}") from error
+        raise InputError(f"can't load the tokenizer of {source}: {_first_line(error)}") from error
 
 
-def _refuse_missing(place: str) -> None:
-    """A path that is not there would otherwise be looked up on the hub."""
-    looks_local = place.startswith((".", "/", "~")) or place.count("/") > 1 or os.sep == "\\"
-    folder = Path(place).expanduser()
+def _refuse_missing(source: str) -> None:
+    """Raise InputError for a missing folder, which transformers would look up on the hub."""
+    looks_local = source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep == "\\"
+    folder = Path(source).expanduser()
     if folder.is_dir():
         if not (folder / "config.json").is_file():
-            raise InputError(f"{place} has no config.json: give a Hugging Face model folder")
+            raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
     elif looks_local:
-        raise InputError(f"no folder {place}: give a Hugging Face model folder or a hub id")
+        raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
 
 
 def device_of(wanted: str) -> str:
@@ -92,7 +92,8 @@ def _dtype(wanted: str, device: str) -> Any:
 def generation_settings(
     target: Target, tokenizer: PreTrainedTokenizerBase
 ) -> tuple[tuple[str, ...], frozenset[int]]:
-    """What the model's generation_config asks for: its EOS ids, and processors that we ignore."""
+    """The names of the logits processors in the model's generation_config, which we ignore, and
+    its EOS ids."""
     wanted: GenerationConfig | None = target.model.generation_config
     eos = getattr(wanted, "eos_token_id", None)
     if eos is None:

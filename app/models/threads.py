@@ -1,4 +1,4 @@
-"""How many threads torch uses: one rule for the headless run and the screen."""
+"""Chooses the number of torch threads, for headless runs and the screen alike."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ TYPICAL_ROUND = 5  # nodes: a root and four drafts
 def choose_threads(target: Target, wanted: int | None) -> int:
     """Set torch's threads and return their number. None measures on a CPU and takes the fastest.
 
-    One core is left to the screen: with a torch thread on every core the two fight for the last
-    one, and each of the decoder's parallel regions waits for the loser.
+    One core is left to the screen: with a torch thread on every core the two compete for the last
+    one, and every parallel region of the decoder waits for the slower.
     """
     if wanted is None:
         wanted = _fastest(target) if target.device.type == "cpu" else torch.get_num_threads()

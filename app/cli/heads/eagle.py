@@ -128,24 +128,24 @@ def measure(
     device: str,
     as_json: bool,
 ) -> None:
-    family = load_models(
+    models = load_models(
         ModelOptions(target=target, eagle=str(heads), device=device), strategies=("eagle",)
     )
-    ids = prompts_of(family, prompts)
-    lane = Lane(LaneSpec("eagle", "eagle"), family)
+    ids = prompts_of(models, prompts)
+    lane = Lane(LaneSpec("eagle", "eagle"), models)
     served, answers = Stats(), []
     for i, prompt in enumerate(ids):
-        lane.generate(prompt, params, seed + i, Stop(family.eos))
+        lane.generate(prompt, params, seed + i, Stop(models.eos))
         for record in lane.rounds:
             served.add(record)
         answers.append((prompt, lane.ids))
-    model = family.target.model
+    model = models.target.model
     accuracy = chain_accuracy(model, _read(heads, model), answers)
     simulated = simulated_length(accuracy)
     facts = {
         "target": target,
         "heads": str(heads),
-        "notes": family.notes["eagle"],
+        "notes": models.notes["eagle"],
         "prompts": len(ids),
         "temperature": params.sampling.temperature,
         "accuracy": accuracy,

@@ -72,15 +72,15 @@ def measure(
     as_json: bool,
 ) -> None:
     options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
-    family = load_models(options, strategies=("medusa",))
-    ids = prompts_of(family, prompts)
+    models = load_models(options, strategies=("medusa",))
+    ids = prompts_of(models, prompts)
     report = evaluate_medusa(
-        family.target,
-        family.drafters["medusa"],
-        family.medusa_choices,
+        models.target,
+        models.drafters["medusa"],
+        models.medusa_choices,
         ids,
         params,
-        Stop(family.eos),
+        Stop(models.eos),
         seed,
     )
     facts = {
@@ -89,13 +89,13 @@ def measure(
         "prompts": len(ids),
         "temperature": params.sampling.temperature,
         "accuracy": report.accuracy.tolist(),
-        "medusa_choices": family.medusa_choices,
+        "medusa_choices": models.medusa_choices,
     }
     lines = [
         f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
         for k, row in enumerate(report.accuracy.tolist(), 1)
     ]
-    tree = f"a tree of {len(family.medusa_choices) + 1} nodes"
+    tree = f"a tree of {len(models.medusa_choices) + 1} nodes"
     put_report(facts, lines, report.served, tree, as_json)
 
 

@@ -33,19 +33,19 @@ def records_of(sources: list[str]) -> list[Record]:
     return records
 
 
-def prompts_of(family: LoadedModels, sources: list[str]) -> list[list[int]]:
+def prompts_of(models: LoadedModels, sources: list[str]) -> list[list[int]]:
     """The ids of each record's first open turn, ready for the answer."""
     from decoding.prefill import require_room
     from decoding.training.distill import conversation
 
     asked = [found for record in records_of(sources) if (found := conversation(record))]
     ids = [
-        family.encode([*history, {"role": "user", "content": turns[0]}]) for history, turns in asked
+        models.encode([*history, {"role": "user", "content": turns[0]}]) for history, turns in asked
     ]
     if not ids:
         raise InputError("--prompts holds nothing to answer: give prompt, turns or messages")
     for number, prompt in enumerate(ids, 1):
-        require_room(family.context, f"prompt {number}", len(prompt))
+        require_room(models.context, f"prompt {number}", len(prompt))
     return ids
 
 

@@ -20,8 +20,14 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.config.settings import ModelOptions
-from app.models.catalog import CheckpointInfo, cached, complete, folder_of, parts
-from app.models.hub import shown_as
+from app.models.catalog import (
+    CheckpointInfo,
+    cached_checkpoints,
+    drafter_status,
+    fill_in_drafters,
+    resolve_model_folder,
+)
+from app.models.hub import display_name
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.text.units import format_bytes
@@ -103,7 +109,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._complain()
         self._fill(0)
         self._list.focus()
-        self._in_background("cache", cached, self._take_cached)
+        self._in_background("cache", cached_checkpoints, self._take_cached)
 
     def on_key(self, event: events.Key) -> None:
         """Typing in the list begins a folder's name."""
@@ -153,7 +159,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     def _is_loaded(self, entry: CheckpointInfo | str) -> bool:
         if isinstance(entry, str):
             return self._library.families[entry].target == self._loaded
-        return entry.place == self._loaded
+        return entry.source == self._loaded
 
     def _complain(self, text: str = "") -> None:
         line = self.query_one(".complaint", Static)
@@ -164,7 +170,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     def inspect_folder(self, event: Input.Submitted) -> None:
         text = event.value.strip()
         self._complain("Looking into it …")
-        self._in_background("folder", lambda: folder_of(text), self._add_folder)
+        self._in_background("folder", lambda: resolve_model_folder(text), self._add_folder)
 
     def _add_folder(self, found: CheckpointInfo) -> None:
         self._complain()
@@ -182,15 +188,15 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         details = self.query_one(".details", Static)
         if isinstance(entry, str):
             details.update(drafter_lines(self._library.families[entry]))
-        elif entry is not None and entry.place in self._known:
-            details.update(drafter_lines(self._known[entry.place]))
+        elif entry is not None and entry.source in self._known:
+            details.update(drafter_lines(self._known[entry.source]))
         elif entry is not None:
             details.update("Looking for what drafts for it …")
-            bare = replace(self._library.bare, target=entry.place)
+            options = replace(self._library.load_options, target=entry.source)
             there = self._elsewhere
             self._in_background(
                 "parts",
-                lambda: complete(bare, there),
+                lambda: fill_in_drafters(options, there),
                 lambda found: self._show_drafters(found, there),
             )
 
@@ -198,9 +204,9 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         if elsewhere is not self._elsewhere:
             return  # more is known by now, and was asked for
         self._known[str(options.target)] = options
-        if self._chosen and self._chosen.place == options.target:
+        if self._chosen and self._chosen.source == options.target:
             self.dismiss(options)
-        elif isinstance(self._here, CheckpointInfo) and self._here.place == options.target:
+        elif isinstance(self._here, CheckpointInfo) and self._here.source == options.target:
             self.query_one(".details", Static).update(drafter_lines(options))
 
     @on(OptionList.OptionSelected)
@@ -208,8 +214,8 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         entry = self._here
         if isinstance(entry, str):
             self.dismiss(self._library.families[entry])
-        elif entry is not None and entry.place in self._known:
-            self.dismiss(self._known[entry.place])
+        elif entry is not None and entry.source in self._known:
+            self.dismiss(self._known[entry.source])
         else:
             self._chosen = entry
 
@@ -229,10 +235,10 @@ def entry_line(entry: CheckpointInfo | str, loaded: bool) -> Content:
 def drafter_lines(options: ModelOptions) -> Content:
     """A line for each lane that needs more than the target."""
     lines: list[Content] = []
-    for part in parts(options):
+    for part in drafter_status(options):
         name = f"{part.strategy:<7}"
-        if part.place:
-            lines.append(Content(f"✓ {name} {shown_as(part.place)}"))
+        if part.source:
+            lines.append(Content(f"✓ {name} {display_name(part.source)}"))
         else:
             lines.append(Content.styled(f"· {name} {part.advice}", "$quiet"))
     return Content("\n").join(lines)

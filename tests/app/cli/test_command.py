@@ -232,7 +232,7 @@ BAD = {
     "other vocabulary": (
         ["run", "--prompt", "a", "--target", "TARGET", "--draft", "STRANGER"],
         "",
-        "speaks another vocabulary",
+        "has another vocabulary",
     ),
     "prompt too long": (
         ["run", "--prompts", "-", "--target", "TARGET"],

@@ -105,7 +105,7 @@ def test_a_disk_that_hangs_holds_nothing_up(
     monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(doctor, "_demo", lambda: doctor.Finding("demo", "ok", "fine"))
     never = threading.Event()
-    monkeypatch.setattr(catalog, "cached", lambda: never.wait(60))
+    monkeypatch.setattr(catalog, "cached_checkpoints", lambda: never.wait(60))
     done = specchat("doctor", "--json")
     never.set()
     found = checks(done)

@@ -29,8 +29,8 @@ def lane_of(family: LoadedModels, strategy: str) -> Lane:
 def play(
     lane: Lane, params: Params, seed: int = 0, stop: Stop | None = None
 ) -> tuple[TokenEvent, list[tuple[Round, tuple[TokenEvent, ...]]]]:
-    ids = lane.family.encode([{"role": "user", "content": PROMPT}])
-    first = lane.start(ids, params, seed, stop or Stop(decode=lane.family.decode))
+    ids = lane.models.encode([{"role": "user", "content": PROMPT}])
+    first = lane.start(ids, params, seed, stop or Stop(decode=lane.models.decode))
     rounds = []
     while not lane.finished:
         record = lane.step(params)

@@ -70,8 +70,8 @@ def test_a_watched_first_token_too(family: LoadedModels, temperature: float) -> 
 def test_a_special_token_goes_by_its_name(family: LoadedModels) -> None:
     behind = Detokenizer(family.decode)
     behind.push(family.encode([{"role": "user", "content": "fox"}])[-1])
-    assert family.picture(1, behind) == "</s>"
-    assert family.picture(family.target.vocab_size + 1, behind) == ""  # a padded one
+    assert family.token_text(1, behind) == "</s>"
+    assert family.token_text(family.target.vocab_size + 1, behind) == ""  # a padded one
 
 
 def test_looking_changes_nothing(family: LoadedModels) -> None:

@@ -177,7 +177,7 @@ def test_a_lane_whose_sampling_changed_on_the_way_is_not_compared(
 def test_the_lossy_rule_has_a_say_of_its_own(family: LoadedModels) -> None:
     (ar,) = lanes_for(family, "ar")
     spec = LaneSpec("medusa", "medusa")
-    medusa: Any = SimpleNamespace(spec=spec, family=family, strategy=MEDUSA)
+    medusa: Any = SimpleNamespace(spec=spec, models=family, strategy=MEDUSA)
     typical = replace(SAMPLED, acceptance="typical")
     assert rule(ar, ar.effective_params(typical)) == rule(ar, SAMPLED) == rule(medusa, SAMPLED)
     assert rule(medusa, typical) is None

@@ -15,12 +15,12 @@ from safetensors.torch import load_file
 from app.config.settings import ModelOptions
 from app.models.assets import assets
 from app.models.catalog import (
-    cached,
-    complete,
-    folder_of,
+    cached_checkpoints,
+    drafter_status,
+    fill_in_drafters,
     inspect_folder,
-    near,
-    parts,
+    resolve_model_folder,
+    siblings,
 )
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
@@ -84,7 +84,7 @@ def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None
         (str(DEMO / "medusa"), "holds heads"),
     ):
         with pytest.raises(InputError, match=what):
-            folder_of(text)
+            resolve_model_folder(text)
 
 
 def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: Path) -> None:
@@ -93,12 +93,12 @@ def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: P
     config = json.loads((tmp_path / "eagle3" / "config.json").read_text())
     (tmp_path / "eagle3" / "config.json").write_text(json.dumps({**config, "vocab_size": 9}))
     target = str(tmp_path / "target")
-    found = complete(ModelOptions(target, medusa="mine"))
+    found = fill_in_drafters(ModelOptions(target, medusa="mine"))
     assert found.draft == str(tmp_path / "draft") and found.medusa == "mine"
     assert found.eagle is None  # it was made for another vocabulary
-    assert len(near(tmp_path / "target")) == 3
-    lines = {part.strategy: part for part in parts(found)}
-    assert lines["draft"].place and not lines["draft"].advice
+    assert len(siblings(tmp_path / "target")) == 3
+    lines = {part.strategy: part for part in drafter_status(found)}
+    assert lines["draft"].source and not lines["draft"].advice
     assert lines["eagle"].advice.startswith(f"specchat heads convert eagle3 --target {target} ")
 
 
@@ -117,13 +117,13 @@ def test_a_pickled_eagle_draft_is_known_by_its_tensors(
     torch.save({"lr": torch.nn.Linear}, place / "training_args.bin")  # any class, never made
     found = inspect_folder(place)
     assert found and (found.kind, found.hidden) == (kind, H)
-    options = complete(ModelOptions(str(tmp_path / "target")))
+    options = fill_in_drafters(ModelOptions(str(tmp_path / "target")))
     assert getattr(options, kind) == str(place) and options.draft is None
     with pytest.raises(InputError, match="holds heads"):
-        folder_of(str(place))
+        resolve_model_folder(str(place))
     sizes["hidden_size"] = H + 1
     (tmp_path / "target" / "config.json").write_text(json.dumps({**config, **sizes}))
-    assert getattr(complete(ModelOptions(str(tmp_path / "target"))), kind) is None
+    assert getattr(fill_in_drafters(ModelOptions(str(tmp_path / "target"))), kind) is None
 
 
 def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Path) -> None:
@@ -137,7 +137,9 @@ def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Pa
         assert read_tensor_shapes(folder) == {
             key: list(each.shape) for key, each in tensors.items()
         }
-    assert complete(ModelOptions(str(tmp_path / "target"))).medusa == str(tmp_path / "medusa")
+    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).medusa == str(
+        tmp_path / "medusa"
+    )
 
 
 def test_looking_at_a_pickle_calls_nothing(tmp_path: Path) -> None:
@@ -158,43 +160,45 @@ def test_heads_in_a_bin_are_known_by_the_target_that_they_name(tmp_path: Path) -
     for base, expected in ((str(tmp_path / "target"), str(heads)), ("acme/other", None)):
         config = {"medusa_num_heads": 3, "base_model_name_or_path": base}
         (heads / "config.json").write_text(json.dumps(config))
-        assert complete(ModelOptions(str(tmp_path / "target"))).medusa == expected
+        assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).medusa == expected
 
 
 def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
-    assert complete(ModelOptions(str(tmp_path / "draft"))).draft is None  # the other is larger
+    assert (
+        fill_in_drafters(ModelOptions(str(tmp_path / "draft"))).draft is None
+    )  # the other is larger
     tokenizer = tmp_path / "draft" / "tokenizer.json"
     words = json.loads(tokenizer.read_text())
     words["model"]["vocab"].popitem()
     tokenizer.write_text(json.dumps(words))
-    assert complete(ModelOptions(str(tmp_path / "target"))).draft is None
+    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).draft is None
 
 
 def test_a_draft_is_at_most_half_as_large(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
     found = inspect_folder(tmp_path / "target")
-    assert found and complete(ModelOptions(found.place)).draft
+    assert found and fill_in_drafters(ModelOptions(found.source)).draft
     (tmp_path / "draft" / "padding").write_bytes(bytes(found.size // 2))
-    assert complete(ModelOptions(found.place)).draft is None
+    assert fill_in_drafters(ModelOptions(found.source)).draft is None
 
 
 def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
-    assert cached() == []
+    assert cached_checkpoints() == []
     keep(hub, "acme/heads", DEMO / "medusa")
     place = keep(hub, "acme/big", DEMO / "target")
     for folder in ("refs", "blobs", "snapshots"):  # a download that was cut off
         (hub / "models--acme--begun" / folder).mkdir(parents=True)
-    found = cached()
+    found = cached_checkpoints()
     assert [(each.name, each.kind) for each in found] == [
         ("acme/big", "model"),
         ("acme/heads", "medusa"),
     ]
-    options = complete(ModelOptions(str(place)), found)
+    options = fill_in_drafters(ModelOptions(str(place)), found)
     assert options.medusa and "acme--heads" in options.medusa
-    assert "--target acme/big --out" in parts(options)[2].advice
+    assert "--target acme/big --out" in drafter_status(options)[2].advice
 
 
 def test_the_command_and_families_of_ones_own(

@@ -13,7 +13,7 @@ import torch
 from app.config.overrides import LaneSettings, parse_strategies
 from app.config.settings import ModelOptions
 from app.engine.lane import Lane
-from app.models.catalog import parts
+from app.models.catalog import drafter_status
 from app.models.loaded import LoadedModels, load_models, needs_loading
 from app.strategies.registry import STRATEGIES, LaneSpec, find_strategy
 from app.strategies.roles import ROLES
@@ -140,7 +140,7 @@ def test_without_its_checkpoint_it_says_what_to_do(
     assert needs_loading(bare, strategy.name) == (strategy.role is not None)
     if strategy.role is not None:
         assert strategy.role in ROLES
-        advice = {part.strategy: part.advice for part in parts(bare.options)}
+        advice = {part.strategy: part.advice for part in drafter_status(bare.options)}
         assert advice[strategy.role] == strategy.advice.format(target="target")
 
 

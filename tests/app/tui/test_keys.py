@@ -137,7 +137,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
     play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every key is another one here, all of them Armenian letters; Textual's own stay."""
-    monkeypatch.setattr(models, "cached", lambda: [])
+    monkeypatch.setattr(models, "cached_checkpoints", lambda: [])
     ids = binding_ids()
     letters = filter(str.isalpha, map(chr, range(0x531, 0x600)))
     keys = dict(zip(map(str, ids), letters, strict=False))

@@ -31,7 +31,7 @@ SPECS = tuple(LaneSpec(each.strategy, each.name, each.overrides) for each in LAN
 
 @pytest.fixture(autouse=True)
 def nothing_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "cached", lambda: [])
+    monkeypatch.setattr(models, "cached_checkpoints", lambda: [])
 
 
 def test_the_demo_is_called_so() -> None:
@@ -107,7 +107,7 @@ async def test_drafters_beside_a_typed_folder_are_used(play: Play, tmp_path: Pat
         await stage.press("enter")
         [command] = stage.engine.asked(OpenModels)
         assert command.options == replace(
-            LIBRARY.bare, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
+            LIBRARY.load_options, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
         )
 
 
@@ -157,7 +157,7 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
             raise OSError("the disk says\nno")
         return CheckpointInfo(f"/{text}", text, "model", 26_000_000, 8)
 
-    monkeypatch.setattr(models, "folder_of", slow)
+    monkeypatch.setattr(models, "resolve_model_folder", slow)
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "shift+tab")
         folder = stage.app.screen.query_one(Input)
@@ -191,7 +191,7 @@ async def test_the_cache_is_read_beside_the_screen(
         disk.wait(PATIENCE)
         return [CheckpointInfo("/hub/x", "acme/[b]x[/b]", "model", 26_000_000, 8)]
 
-    monkeypatch.setattr(models, "cached", slow)
+    monkeypatch.setattr(models, "cached_checkpoints", slow)
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "down")
         assert "✓ draft   small" in stage.text and "acme" not in stage.text
@@ -217,10 +217,10 @@ async def test_enter_waits_for_the_list_of_cached_models(
     def completed(options: ModelOptions, elsewhere: list[CheckpointInfo]) -> ModelOptions:
         looking[bool(elsewhere)] = threading.current_thread()
         known[bool(elsewhere)].wait(PATIENCE)
-        return replace(options, eagle=elsewhere[0].place if elsewhere else None)
+        return replace(options, eagle=elsewhere[0].source if elsewhere else None)
 
-    monkeypatch.setattr(models, "cached", scanned)
-    monkeypatch.setattr(models, "complete", completed)
+    monkeypatch.setattr(models, "cached_checkpoints", scanned)
+    monkeypatch.setattr(models, "fill_in_drafters", completed)
     async with play(library=LIBRARY) as stage:
         await stage.press("f6", "shift+tab")
         stage.app.screen.query_one(Input).value = str(target)
