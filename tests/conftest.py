@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 HOME = TemporaryDirectory(prefix="specchat-tests-")
-FOREIGN = ("SPECCHAT_", "XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "TEXTUAL", "MKL_", "TTY_")
-FOREIGN += ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX")
+FOREIGN: tuple[str, ...] = ("SPECCHAT_", "XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "TEXTUAL")
+FOREIGN += ("MKL_", "TTY_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX")
 
 
 def leave_the_users_world() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from itertools import cycle
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -252,7 +253,8 @@ def test_token_id_0_is_a_token_like_others(strategy: str) -> None:
     """Padding uses id 0 elsewhere; here the model says it again and again."""
     plain = Target(fond_of_zero())
     prompt = [0, 0, 3, 0]
-    truth = [int(i) for i in fond_of_zero().generate(
+    zeros: Any = fond_of_zero()
+    truth = [int(i) for i in zeros.generate(
         torch.tensor([prompt]), attention_mask=torch.ones(1, 4, dtype=torch.long),
         do_sample=False, max_new_tokens=NEW, pad_token_id=1,
     )[0, 4:]]  # fmt: skip

@@ -117,11 +117,12 @@ def tiny(seed: int) -> LlamaForCausalLM:
         max_position_embeddings=64,
     )
     model = LlamaForCausalLM(config)
+    model.eval()
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.4)
-    return model.eval()
+    return model
 
 
 @pytest.mark.parametrize("name", ["draft", "trees"])
@@ -134,11 +135,11 @@ def test_a_real_model_with_rows_in_a_real_cache(name: str) -> None:
             for count in range(3)
             for ids in product(range(VOCAB), repeat=count)
         }
-    expected = {}
+    expected: dict[tuple[int, ...], float] = {}
     for ids in product(range(VOCAB), repeat=3):
         rows = [warped(tuple(plain[ids[:i]].tolist()), sampling) for i in range(3)]
         expected[ids] = math.prod(row[token] for row, token in zip(rows, ids, strict=True))
-    drafter = (
+    drafter: Drafter = (
         DraftModel(Target(copy.deepcopy(tiny(1))), VOCAB)
         if name == "draft"
         else RandomTrees(VOCAB, 5, nodes=6)

@@ -168,14 +168,17 @@ def test_who_does_not_look_pays_nothing_and_gets_the_same(
     decoder = Decoder(Target(build("llama")), drafter_of(name))
     params = Params(sampling, max_new_tokens=12, gamma=3)
     unseen = list(decoder.generate(PROMPT, params, seed=3))
-    nothing = {field.name: field.default for field in fields(Round) if field.name in WATCHED_ONLY}
+    nothing: dict[str, Any] = {
+        field.name: field.default for field in fields(Round) if field.name in WATCHED_ONLY
+    }
     assert all(getattr(record, name) == nothing[name] for record in unseen for name in nothing)
     assert [timeless(replace(record, **nothing)) for record in seen] == [*map(timeless, unseen)]
 
 
 def timeless(record: Round) -> Round:
     names = ("draft_seconds", "verify_seconds", "accept_seconds", "total_seconds")
-    return replace(record, **dict.fromkeys(names, 0.0))
+    zeros: dict[str, Any] = dict.fromkeys(names, 0.0)
+    return replace(record, **zeros)
 
 
 def test_where_a_token_cannot_be_there_is_no_probability_but_an_entropy() -> None:

@@ -14,8 +14,8 @@ from assets.demo.recipe.corpus.text import Conversation
 
 SOURCES = (copying, manners, random_text, unknown)
 DIGITS = ("", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen")
-TEENS += ("eighteen", "nineteen")
+TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+TEENS += ["eighteen", "nineteen"]
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 NUMBERS = ["zero", *DIGITS[1:], *TEENS]
 NUMBERS += [f"{tens}-{digit}".strip("-") for tens in TENS for digit in DIGITS]

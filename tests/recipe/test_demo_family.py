@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,8 +17,8 @@ MEGABYTE = 2**20
 @pytest.mark.parametrize(("part", "megabytes"), [("target", 40), ("draft", 6)])
 def test_a_part_loads_and_answers(part: str, megabytes: int) -> None:
     folder = ASSETS / "demo" / part
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     end, end_of_text = tokenizer.convert_tokens_to_ids(["<|end|>", "<|endoftext|>"])
     assert model.generation_config.eos_token_id == [end, end_of_text]
     assert model.config.vocab_size == len(tokenizer)

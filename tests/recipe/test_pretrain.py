@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.loop import LoopConfig, schedule
 from assets.demo.recipe.pretrain import block_size, heldout_loss, parse_stages, pretrain
@@ -26,7 +26,8 @@ def test_a_killed_run_resumes_to_the_same_weights(
     config = LoopConfig(**{**vars(CONFIG), "muon_lr": muon_lr})
     stream = load_stream([str(data_file)], tokenizer)
     weights = []
-    for name, stops in [("whole", [None]), ("killed", [1, 2, None])]:
+    runs: dict[str, list[int | None]] = {"whole": [None], "killed": [1, 2, None]}
+    for name, stops in runs.items():
         for stop_at in stops:
             model = make_model()  # a new process starts from the same initial weights
             pretrain(
@@ -45,7 +46,7 @@ def test_training_learns_and_saves_what_it_measured(
     before = heldout_loss(model, stream, columns=32)
     config = LoopConfig(**{**vars(CONFIG), "steps": 25, "log_every": 100})
     result = pretrain(model, tokenizer, stream, stream, config, tmp_path, 64, [(32, 1.0)])
-    loaded = AutoModelForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
+    loaded = LlamaForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
     assert heldout_loss(loaded, stream, columns=512) == pytest.approx(result["heldout_loss"])
     assert result["heldout_loss"] < 0.6 * before
     assert loaded.generation_config.eos_token_id == [5, 0]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -34,7 +36,9 @@ def test_a_prompt_is_a_prefix_of_the_training_ids(
     whole = encode({"messages": messages}, tokenizer)
     for turn, message in enumerate(messages):
         if message["role"] == "user":
-            prompt = tokenizer.apply_chat_template(messages[: turn + 1], add_generation_prompt=True)
+            prompt: Any = tokenizer.apply_chat_template(
+                messages[: turn + 1], add_generation_prompt=True
+            )
             ids = prompt["input_ids"]
             assert ids == whole[: len(ids)]
             assert ids.count(tokenizer.bos_token_id) == 1

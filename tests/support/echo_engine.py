@@ -68,14 +68,15 @@ def late(
 def stuck(options: ModelOptions, specs: tuple[LaneSpec, ...], **settings: Any) -> Any:
     """A session that never gets over the fifth round."""
     from app.engine.session import Session
-    from app.engine.turn import TurnRunner
+    from app.engine.turn import LaneTurn, TurnRunner
+    from decoding.params import Params
 
     advance, rounds = TurnRunner.advance, count(1)
 
-    def advance_or_wait(self: TurnRunner, *arguments: Any) -> None:
+    def advance_or_wait(self: TurnRunner, turn: LaneTurn, params: Params) -> None:
         if next(rounds) > 5:
             threading.Event().wait()
-        advance(self, *arguments)
+        advance(self, turn, params)
 
     TurnRunner.advance = advance_or_wait  # type: ignore[method-assign]
     return Session(options, specs, **settings)

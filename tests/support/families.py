@@ -15,7 +15,7 @@ from decoding.model.target import Target
 VOCAB = 61
 CONTEXT = 96
 SLIDING = 12
-_SHAPE = {
+_SHAPE: dict[str, Any] = {
     "vocab_size": VOCAB,
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -159,12 +159,13 @@ def build(family: str, seed: int = 0) -> PreTrainedModel:
     """Weights large enough that the argmax changes from token to token."""
     torch.manual_seed(seed)
     model_class, config = FAMILIES[family]()
-    model = model_class(config)
+    model: PreTrainedModel = model_class(config)
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.3 if "embed" in name or "wte" in name else 0.25)
-    return model.eval()
+    model.eval()
+    return model
 
 
 @cache
@@ -203,7 +204,8 @@ def hf_greedy(
 def _hf_greedy(
     family: str, prompt: tuple[int, ...], new_tokens: int, eos: tuple[int, ...]
 ) -> tuple[int, ...]:
-    out = reference(family).generate(
+    model: Any = reference(family)
+    out = model.generate(
         torch.tensor([prompt]),
         attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
         do_sample=False,

@@ -74,7 +74,7 @@ def of(events: Iterable[Event], kind: type[E], lane: str | None = None) -> list[
     return [
         e
         for e in events
-        if isinstance(e, kind) and (lane is None or e.lane == lane)  # type: ignore[attr-defined]
+        if isinstance(e, kind) and (lane is None or e.lane == lane)  # type: ignore[union-attr]
     ]
 
 

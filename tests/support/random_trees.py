@@ -31,6 +31,7 @@ class RandomTrees:
     needs: Needs = "none"
     default_gamma = 4
     note: str | None = None
+    cache_bytes = 0
 
     def __init__(
         self, vocab: int, seed: int, prompt: int = 0, truth: Sequence[int] = (), nodes: int = 8

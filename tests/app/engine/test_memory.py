@@ -8,6 +8,7 @@ import torch
 
 from app.engine.memory import weights
 from app.models.loaded import LoadedModels
+from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.drafters.medusa import MedusaHeads
 from tests.support.eagle_drafts import config_for, head_for, weights_for
@@ -25,6 +26,7 @@ def test_every_drafter_counts_with_what_is_its_own(family: LoadedModels) -> None
     assert list(found) == ["target", "draft", "medusa", "eagle", "eagle1"]
     assert found["target"] == found["draft"] > 1000
     assert found["medusa"] == HEADS * (size * size + size) * BYTES
-    for strategy, version in (("eagle", "eagle3"), ("eagle1", "eagle1")):
+    versions: dict[str, EagleVersion] = {"eagle": "eagle3", "eagle1": "eagle1"}
+    for strategy, version in versions.items():
         stored = weights_for(config_for(target, version)).tensors.values()
         assert found[strategy] == sum(tensor.numel() for tensor in stored) * BYTES

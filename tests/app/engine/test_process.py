@@ -95,7 +95,7 @@ def steps(events: list[Event]) -> list[RoundFinished]:
 
 def test_every_command_arrives_in_order(engine: SessionProcess) -> None:
     spec = LaneSpec("draft", "draft", {"gamma": 2})
-    commands = [
+    commands: list[Command] = [
         Pause(True),
         StepRound(),
         NewConversation(),

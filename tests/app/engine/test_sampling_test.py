@@ -34,6 +34,7 @@ from app.engine.lane import Lane
 from app.engine.sampling_test import (
     GREEDY_TOKENS,
     TOKENS,
+    Ids,
     StartState,
     compare_with_target,
     same_source,
@@ -52,6 +53,7 @@ from decoding.verification.acceptance import VerifyResult, accept
 from decoding.verification.noise import Noise
 from tests.support.listening import Open, ids_of, of
 
+Sides = tuple[dict[Ids, int], dict[Ids, int]]
 EVERYTHING = range(5, 115)  # whatever is said, a copy can go on from it
 COLD = Params(SamplingParams(0.4), gamma=3)
 PROMPT = [{"role": "user", "content": "the quick brown fox and the quick"}]
@@ -170,24 +172,23 @@ def test_answers_that_end_early_are_outcomes_as_well(family: LoadedModels) -> No
 
 def test_the_test_is_scipys() -> None:
     rng = random.Random(1)
-    a, b = (Counter((rng.choice("aab"),) * 2 for _ in range(300)) for _ in range(2))
+    a, b = (Counter[Ids]((rng.choice((1, 1, 2)),) * 2 for _ in range(300)) for _ in range(2))
     table = [[a[ids], b[ids]] for ids in a]
     expected = chi2_contingency(table, correction=False)
     assert same_source(a, b) == pytest.approx(expected.pvalue)
-    flat = [Counter({(i,): n for i, n in enumerate(row)}) for row in ([50, 30, 20], [35, 30, 35])]
-    expected = chi2_contingency([[50, 30, 20], [35, 30, 35]])
-    assert same_source(*flat) == pytest.approx(expected.pvalue)
+    table = [[50, 30, 20], [35, 30, 35]]
+    a, b = (Counter[Ids]({(i,): n for i, n in enumerate(row)}) for row in table)
+    expected = chi2_contingency(table)
+    assert same_source(a, b) == pytest.approx(expected.pvalue)
 
 
 def test_rare_outcomes_are_counted_together() -> None:
-    alone = ({(3, 3, 3): 40}, {(3, 3, 3): 43})
-    by_beginning = ({(1, 2, x): 1 for x in range(10)}, {(1, 2, x): 2 for x in range(10)})
-    by_second = ({(y, 7, y): 2 for y in range(9)}, {(y, 7): 1 for y in range(9)})
-    rest = ({(5, x): 1 for x in range(20, 32)}, {(x,): 1 for x in range(20, 28)})
+    alone: Sides = ({(3, 3, 3): 40}, {(3, 3, 3): 43})
+    by_beginning: Sides = ({(1, 2, x): 1 for x in range(10)}, {(1, 2, x): 2 for x in range(10)})
+    by_second: Sides = ({(y, 7, y): 2 for y in range(9)}, {(y, 7): 1 for y in range(9)})
+    rest: Sides = ({(5, x): 1 for x in range(20, 32)}, {(x,): 1 for x in range(20, 28)})
     a, b = (
-        Counter[tuple[int, ...]](
-            {**alone[side], **by_beginning[side], **by_second[side], **rest[side]}
-        )
+        Counter({**alone[side], **by_beginning[side], **by_second[side], **rest[side]})
         for side in (0, 1)
     )
     cells = [[40, 10, 18, 12], [43, 20, 9, 8]]
@@ -203,7 +204,7 @@ def test_the_p_value_is_uniform_among_equals() -> None:
     """Rarely small, as rarely as it says: else verdicts would be wrong more often than told."""
     rng = random.Random(0)
 
-    def drawn() -> Counter[tuple[int, ...]]:
+    def drawn() -> Counter[Ids]:
         return Counter(
             tuple(min(int(rng.expovariate(0.7)), 9) for _ in range(3)) for _ in range(200)
         )

@@ -134,7 +134,7 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     open_session: Open,
     options: ModelOptions,
     family_folders: Any,
-    change: dict[str, str],
+    change: dict[str, Any],
     line: str,
 ) -> None:
     change = {k: family_folders.stranger if v == "stranger" else v for k, v in change.items()}

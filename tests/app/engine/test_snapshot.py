@@ -149,7 +149,7 @@ def test_what_is_still_to_be_said_is_said_once() -> None:
     run = RunStarted(3, 0, "Hi", 2, 7, ("ar", "medusa", "lookup"), at=1.0)
     snapshot.apply_events([run, Finished("medusa", "stop", at=2.0)])
     snapshot.apply_command(StartSamplingTest("ar", 400))
-    last = list(snapshot.closing_events("x"))
+    last: list[Any] = list(snapshot.closing_events("x"))
     assert last == [
         Finished("ar", "error", "x"),
         Finished("lookup", "error", "x"),

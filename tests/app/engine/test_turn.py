@@ -188,6 +188,7 @@ def test_speedup_is_over_the_autoregressive_lane(family: LoadedModels) -> None:
     ar, draft = (of(events, Finished, name)[-1].figures for name in ("ar", "draft"))
     assert ar is not None and draft is not None
     assert ar.speedup == 1.0
+    assert draft.tokens_per_second and ar.tokens_per_second
     assert draft.speedup == pytest.approx(draft.tokens_per_second / ar.tokens_per_second)
     alone = Turn(family, lanes_for(family, "draft")).play()
     figures = of(alone, Finished, "draft")[-1].figures

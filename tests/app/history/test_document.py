@@ -79,7 +79,7 @@ def test_a_crashed_turn_can_be_exported() -> None:
 
 def test_figures_follow_from_the_rounds() -> None:
     events = list(recording().turns[0].events())
-    figures = [getattr(event, "figures", None) for event in events]
+    figures: list[Any] = [getattr(event, "figures", None) for event in events]
     assert [each and each.tokens for each in figures] == [
         *(None, None, 2, 3, 3, None, 3, 5, 5, None),
     ]

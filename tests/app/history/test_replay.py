@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,14 +70,10 @@ def test_rounds_carry_the_figures_of_their_moment(play: Play) -> None:
 def test_a_long_pause_is_cut_short() -> None:
     made = recording()
     lane = made.turns[0].lanes["draft:gamma=2"]
-    late = [type(step)(**{**_fields(step), "at": step.at + 600.0}) for step in lane.steps]
+    late = [replace(step, at=step.at + 600.0) for step in lane.steps]
     lane.steps[:] = late
     engine = ReplayEngine(made)
     assert engine.seconds < 5.0
-
-
-def _fields(event: RoundFinished) -> dict[str, object]:
-    return {name: getattr(event, name) for name in event.__dataclass_fields__}
 
 
 def test_pause_and_single_rounds(play: Play) -> None:

@@ -77,6 +77,7 @@ def test_greedy_it_says_what_generate_says(
     strategy: Strategy, models: LoadedModels, prompt: list[int]
 ) -> None:
     role = "target" if strategy.on_target else strategy.role
+    assert role
     model: Any = {"target": models.target, **models.drafters}[role].model
     expected = model.generate(
         torch.tensor([prompt]), max_new_tokens=LENGTH, min_new_tokens=LENGTH, do_sample=False

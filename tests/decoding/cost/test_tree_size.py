@@ -15,7 +15,7 @@ def test_growing_finds_the_best_tree_of_its_model() -> None:
     """Against every tree of two heads with two ranks."""
     accuracy = ((0.6, 0.2), (0.5, 0.1))
 
-    def verify(n: int) -> float:
+    def verify(n: float) -> float:
         return 1.0 + 0.12 * (n - 1)
 
     def speed(nodes: frozenset[tuple[int, ...]]) -> float:

@@ -238,21 +238,21 @@ def test_a_prefill_is_shared_with_lanes_that_do_not_draft(first: str) -> None:
             assert decoder.generated == hf_greedy("llama", prompt, 10)
 
 
-def test_after_a_draft_that_broke_the_same_prompt_can_be_answered() -> None:
+def test_after_a_draft_that_broke_the_same_prompt_can_be_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     target = Target(build("llama"))
     drafter = eagle(target)
     decoder = Decoder(target, drafter)
     list(decoder.generate(PROMPT, Params(max_new_tokens=5)))
-    forward = drafter.head.forward
 
     def out_of_memory(*args: Any) -> Tensor:
         raise RuntimeError("out of memory")
 
-    drafter.head.forward = out_of_memory  # type: ignore[method-assign]
     turn = [*PROMPT, *decoder.generated, 3, 4]
-    with pytest.raises(RuntimeError, match="out of memory"):
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="out of memory"):
+        patch.setattr(drafter.head, "forward", out_of_memory)
         decoder.start(turn, Params(), 0)
-    drafter.head.forward = forward  # type: ignore[method-assign]
     list(decoder.generate(turn, Params(max_new_tokens=9)))
     assert decoder.generated == hf_greedy("llama", turn, 9)
 
@@ -275,7 +275,7 @@ def test_after_a_prefill_that_was_cancelled_everything_is_seen_again(
 def test_sampled_output_has_the_targets_distribution(version: EagleVersion, tree: str) -> None:
     sampling = SamplingParams(temperature=1.2, top_p=0.95)
     target = Target(copy.deepcopy(tiny(0)))
-    expected = {}
+    expected: dict[tuple[int, ...], float] = {}
     with torch.inference_mode():
         for ids in product(range(VOCAB), repeat=3):
             rows = [

@@ -27,7 +27,7 @@ def heads_for(target: Target, count: int = 3, layers: int = 2, own: bool = True)
     """Heads that are right now and then: the target's own lm_head behind small residuals."""
     torch.manual_seed(5)
     hidden = int(target.config.hidden_size)
-    lm_head = target.model.get_output_embeddings().weight.detach()  # type: ignore[union-attr]
+    lm_head = target.model.get_output_embeddings().weight.detach()
     weights = MedusaWeights(
         "v0.1",
         0.2 * torch.randn(count, layers, hidden, hidden),
@@ -37,8 +37,8 @@ def heads_for(target: Target, count: int = 3, layers: int = 2, own: bool = True)
     return MedusaHeads(weights, target)
 
 
-def medusa(target: Target, choices: Choices, **kwargs: int) -> Decoder:
-    heads = heads_for(target, **kwargs)
+def medusa(target: Target, choices: Choices, count: int = 3) -> Decoder:
+    heads = heads_for(target, count)
     return Decoder(target, Medusa(heads, choices))
 
 
@@ -78,7 +78,7 @@ def test_head_logits_are_the_papers_formula(own: bool) -> None:
     w, b = torch.randn(3, 2, hidden, hidden), torch.randn(3, 2, hidden)
     lm = torch.randn(3, target.vocab_size, hidden)
     heads = MedusaHeads(MedusaWeights("v0.1", w, b, lm if own else None), target)
-    shared = target.model.get_output_embeddings().weight  # type: ignore[union-attr]
+    shared = target.model.get_output_embeddings().weight
     for k in range(3):
         x = state
         for layer in range(2):

@@ -26,7 +26,9 @@ DEEP = TreeShape(
 def plain(family: str, ids: tuple[int, ...]) -> Tensor:
     """Logits behind `ids` from the reference model, without a cache."""
     with torch.inference_mode():
-        return reference(family)(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1]
+        out = reference(family)(input_ids=torch.tensor([ids]), use_cache=False)
+    row: Tensor = out.logits[0, -1]
+    return row
 
 
 def tokens_for(shape: TreeShape) -> Tensor:

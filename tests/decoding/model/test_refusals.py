@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from transformers import PreTrainedModel
 from decoding.errors import InputError
 from decoding.model.target import Target
 
-TINY = {
+TINY: dict[str, Any] = {
     "vocab_size": 40,
     "hidden_size": 32,
     "intermediate_size": 48,

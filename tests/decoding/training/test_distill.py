@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -31,10 +32,11 @@ def test_batched_answers_are_those_of_transformers(
 ) -> None:
     asked = [[{"role": "user", "content": "Hi" + " there" * 3 * i}] for i in range(count)]
     prompts = [prompt_ids(messages, tokenizer) for messages in asked]
+    theirs: Any = model
     # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
     eos = {*eos_ids(model), *range(6, 60)}
     for prompt, got in zip(prompts, generate(model, prompts, eos, 30), strict=True):
-        expected = model.generate(
+        expected = theirs.generate(
             torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,
             do_sample=False, eos_token_id=sorted(eos),
         )  # fmt: skip
@@ -68,7 +70,7 @@ def test_distilling_resumes_after_the_last_whole_batch(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path, temperature: float
 ) -> None:
     whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
-    options = {"max_new_tokens": 4, "temperature": temperature, "batch_size": 2}
+    options: dict[str, Any] = {"max_new_tokens": 4, "temperature": temperature, "batch_size": 2}
     assert distill(model, tokenizer, PROMPTS, whole, **options) == 5
     killed.write_bytes(whole.read_bytes()[: whole.read_bytes().index(b"\n") + 20])
     distill(model, tokenizer, PROMPTS, killed, **options)

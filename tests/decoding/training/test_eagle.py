@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from decoding.checkpoints.dialects import EagleVersion
@@ -52,7 +55,7 @@ def target() -> LlamaForCausalLM:
         bos_token_id=0,
         eos_token_id=EOS,
     )
-    model = LlamaForCausalLM(config).eval()
+    model: LlamaForCausalLM = LlamaForCausalLM(config).eval()
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim > 1:
@@ -71,6 +74,11 @@ def data(target: LlamaForCausalLM) -> Data:
     ]
 
 
+def dataset(examples: Data) -> Dataset[Example]:
+    """A list does for one."""
+    return cast(Dataset[Example], examples)
+
+
 def disturbed(weights: EagleWeights) -> EagleWeights:
     """Far from its beginning, where parts of a draft may not matter yet."""
     torch.manual_seed(2)
@@ -87,19 +95,25 @@ def test_unrolled_steps_are_those_of_decoding(
 ) -> None:
     target = target.double()  # then nothing but a mistake tells the two apart
     weights = disturbed(attach_eagle(target, version))
-    embedding = target.get_input_embeddings().weight
+    embedding: Any = target.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.lm_head).double()
     ids = torch.randint(VOCAB, (2, 16))
     aux, final = features_of(target, ids, weights.config.aux_layers)
     features = final if aux is None else aux
     hidden = head.hidden(features)
-    begun = (torch.rand(2, 15) < 0.6).nonzero(as_tuple=True)
-    steps = list(unroll(head, ids, features, *begun, 4))
-    for draft, (row, start) in enumerate(zip(*(part.tolist() for part in begun), strict=True)):
-        keys, values = [], []
+    texts, starts = (torch.rand(2, 15) < 0.6).nonzero(as_tuple=True)
+    steps = list(unroll(head, ids, features, texts, starts, 4))
+    begun = zip(texts.tolist(), starts.tolist(), strict=True)
+    for draft, (row, start) in enumerate(begun):
+        keys: list[Tensor] = []
+        values: list[Tensor] = []
 
         def attend(
-            q: Tensor, k: Tensor, v: Tensor, keys: list = keys, values: list = values
+            q: Tensor,
+            k: Tensor,
+            v: Tensor,
+            keys: list[Tensor] = keys,
+            values: list[Tensor] = values,
         ) -> Tensor:
             keys.append(k)
             values.append(v)
@@ -133,7 +147,7 @@ def test_training_from_its_data_to_a_served_draft(
         decoder_target.capture_layers(fresh.config.aux_layers)
 
     def served(weights: EagleWeights) -> float:
-        embedding = target.get_input_embeddings().weight
+        embedding: Any = target.get_input_embeddings().weight
         head = EagleHead.build(weights, embedding, decoder_target.logits).eval()
         drafter = Eagle(head, decoder_target, EagleTree(top_k=1), default_gamma=3)
         prompts = [example.ids[:3] for example in data[::6]]
@@ -143,7 +157,7 @@ def test_training_from_its_data_to_a_served_draft(
 
     config = TrainConfig(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
     weights, reports = train_eagle(
-        target, fresh, data, data[::3], config, tmp_path, served=served, steps=3
+        target, fresh, dataset(data), dataset(data[::3]), config, tmp_path, served=served, steps=3
     )
     assert [report.step for report in reports] == [20, 40, 60]
     best = max(reports, key=lambda report: report.served or 0)
@@ -153,7 +167,7 @@ def test_training_from_its_data_to_a_served_draft(
     # killed after its second checkpoint, a resumed run ends with the same draft
     shutil.rmtree(tmp_path / "checkpoint-60")
     again, reports_again = train_eagle(
-        target, fresh, data, data[::3], config, tmp_path, True, served, steps=3
+        target, fresh, dataset(data), dataset(data[::3]), config, tmp_path, True, served, steps=3
     )
     assert reports_again == reports
     for name, tensor in weights.tensors.items():
@@ -167,7 +181,8 @@ def test_the_loss_is_torchs_own() -> None:
     which, weights = torch.randint(20, (150,)), torch.rand(150)
     rows = functional.cross_entropy(logits, probabilities[which], reduction="none")
     (wanted,) = torch.autograd.grad(rows @ weights, logits)
-    loss = SoftCrossEntropy.apply(logits, probabilities, which, weights)
+    apply: Any = SoftCrossEntropy.apply
+    loss = apply(logits, probabilities, which, weights)
     torch.testing.assert_close(loss, rows @ weights)
     (found,) = torch.autograd.grad(loss, logits)
     torch.testing.assert_close(found, wanted)
@@ -183,7 +198,8 @@ def tokens(text: str) -> Example:
 
 def measured(model: EagleTrainingModel, *examples: Example) -> dict[str, Tensor]:
     with torch.no_grad():
-        return model.eval()(**collate(examples))
+        found: dict[str, Tensor] = model.eval()(**collate(examples))
+    return found
 
 
 def test_drafts_begin_and_end_within_an_answer(target: LlamaForCausalLM) -> None:
@@ -224,9 +240,15 @@ def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> 
 def test_frequent_tokens() -> None:
     data = [tokens("aaaaBBBCCD"), tokens("aaaaBD")]
     b, c, d = 3, 4, 5
-    assert frequent_tokens(data, 10, 2).tolist() == [b, c]  # first come c and d: the lower id
-    assert frequent_tokens(data, 10, 3, {EOS}).tolist() == [EOS, b, c]
-    assert frequent_tokens(data, 10, 5).tolist() == [0, 1, b, c, d]
+
+    def frequent(count: int, always: Collection[int] = ()) -> list[int]:
+        found = frequent_tokens(data, 10, count, always)
+        assert found is not None
+        return [int(token) for token in found]
+
+    assert frequent(2) == [b, c]  # first come c and d: the lower id
+    assert frequent(3, {EOS}) == [EOS, b, c]
+    assert frequent(5) == [0, 1, b, c, d]
     assert frequent_tokens(data, 10, 10) is None
     with pytest.raises(InputError, match="end an answer"):
         frequent_tokens(data, 10, 1, {EOS})
@@ -277,7 +299,7 @@ def test_features_on_disk_teach_the_same(
 ) -> None:
     fresh = attach_eagle(target, version)
     layers = fresh.config.aux_layers
-    cache = cache_features(target, data, layers, tmp_path / "cache", shard=10)
+    cache = cache_features(target, dataset(data), layers, tmp_path / "cache", shard=10)
     assert [Example(e.ids, e.labels) for e in (cache[i] for i in range(len(cache)))] == data
     model = EagleTrainingModel(target, fresh, steps=3).eval()
     with torch.no_grad():
@@ -289,19 +311,21 @@ def test_features_on_disk_teach_the_same(
     first, *_, last = sorted((tmp_path / "cache").glob("*.safetensors"))
     whole, before = last.read_bytes(), first.stat().st_mtime_ns
     last.rename(last.with_name(last.name + ".part"))
-    cache_features(target, data, layers, tmp_path / "cache", shard=10)
+    cache_features(target, dataset(data), layers, tmp_path / "cache", shard=10)
     assert last.read_bytes() == whole and first.stat().st_mtime_ns == before
 
     for name, others in (
-        ("taps", (target, data, (1,))),
-        ("data", (target, data[1:], layers)),
-        ("target", (LlamaForCausalLM(target.config), data, layers)),
+        ("taps", (target, dataset(data), (1,))),
+        ("data", (target, dataset(data[1:]), layers)),
+        ("target", (LlamaForCausalLM(target.config), dataset(data), layers)),
     ):
         with pytest.raises(InputError, match=f"another {name}"):
             cache_features(*others, tmp_path / "cache", shard=10)
 
     config = TrainConfig(steps=2, batch_size=8, evaluate_every=2)
-    _, reports = train_eagle(target, fresh, cache, data[:4], config, tmp_path / "work", steps=2)
+    _, reports = train_eagle(
+        target, fresh, cache, dataset(data[:4]), config, tmp_path / "work", steps=2
+    )
     assert [report.served for report in reports] == [None]
 
 

@@ -13,7 +13,6 @@ from torch import Tensor
 from decoding.params import SamplingParams
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
-from decoding.verification import acceptance
 from decoding.verification.acceptance import VerifyResult, accept, walk
 from decoding.verification.noise import Noise, exponential
 from decoding.verification.sampling import draw
@@ -123,7 +122,7 @@ def test_nothing_is_accepted_behind_a_rejected_draft() -> None:
 
 def test_a_draft_that_the_target_rules_out_never_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """torch.rand may return exactly 0."""
-    monkeypatch.setattr(acceptance.torch, "rand", lambda n, **kw: torch.zeros(n))
+    monkeypatch.setattr(torch, "rand", lambda n, **kw: torch.zeros(n))
     draft = Draft(DraftTree(chain(1), torch.tensor([0, 1])), torch.tensor([[0.0, 1.0]]))
     verdict = judge(draft, log([[1.0, 0.0], [0.5, 0.5]]), seeded(0, 2))
     assert verdict.path == () and verdict.bonus == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -61,8 +62,10 @@ def generates_own(logits: Tensor, sampling: SamplingParams) -> Tensor:
         top_p=sampling.top_p,
         min_p=sampling.min_p or None,
     )
-    processors = reference("llama")._get_logits_processor(config, input_ids_seq_length=1)
-    return processors(torch.zeros(len(logits), 1, dtype=torch.long), logits).softmax(-1)
+    model: Any = reference("llama")
+    processors = model._get_logits_processor(config, input_ids_seq_length=1)
+    scores: Tensor = processors(torch.zeros(len(logits), 1, dtype=torch.long), logits)
+    return scores.softmax(-1)
 
 
 @pytest.mark.parametrize("sampling", SETTINGS, ids=name)
