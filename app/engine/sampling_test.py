@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 
@@ -89,36 +89,26 @@ def compare_with_target(
             yield result
 
 
+@dataclass(slots=True, eq=False)
 class _Side:
     """One of the two samplers, and what it drew."""
 
-    def __init__(
-        self,
-        lane: Lane,
-        state: StartState,
-        params: Params,
-        tokens: int,
-        cancelled: Callable[[], bool],
-    ) -> None:
-        self.lane = lane
-        self.drawn = Counter[Ids]()
-        self.state, self._params, self._tokens, self._cancelled = state, params, tokens, cancelled
-        self._prompt: PrefilledPrompt | None = None
+    lane: Lane
+    state: StartState
+    params: Params
+    tokens: int
+    cancelled: Callable[[], bool]
+    prompt: PrefilledPrompt | None = None
+    drawn: Counter[Ids] = field(default_factory=Counter)
 
     def draw(self, seed: int) -> None:
         """Draw the next tokens once more. Raises InterruptedError when cancelled."""
         lane, state = self.lane, self.state
         lane.generate(
-            state.ids,
-            self._params,
-            seed,
-            state.stop,
-            self._prompt,
-            self._cancelled,
-            self._tokens,
+            state.ids, self.params, seed, state.stop, self.prompt, self.cancelled, self.tokens
         )
-        self._prompt = lane.prompt  # its rows stay: from the second time on nothing is prefilled
-        self.drawn[tuple(lane.ids[: self._tokens])] += 1
+        self.prompt = lane.prompt  # its rows stay: from the second time on nothing is prefilled
+        self.drawn[tuple(lane.ids[: self.tokens])] += 1
 
 
 def _counted(result: SamplingTest, mine: _Side, plain: _Side) -> SamplingTest:
