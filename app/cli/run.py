@@ -18,7 +18,6 @@ from app.text.errors import describe
 from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
 from decoding.prefill import require_room
-from decoding.tokenizing.stopping import Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +119,7 @@ def _run_lanes(
     index: int,
     trace: bool,
 ) -> list[dict[str, Any]]:
-    eos = frozenset() if settings.ignore_eos else models.eos
-    stop = Stop(eos, settings.stop, models.decode)
+    stop = models.stop(settings.ignore_eos, settings.stop)
     able = [lane for lane in lanes if lane.available]
     errors = answer_each(able, ids, settings.params, answer_seed(seed, index), stop)
     base = next((lane for lane in lanes if lane.strategy.is_baseline), None)

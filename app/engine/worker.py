@@ -155,7 +155,7 @@ class Worker:
                 self._leader_of(before[-1]) if before else mailbox.leader,
             )
         )
-        stop = self._stop(models)
+        stop = models.stop(self._config.ignore_eos, self._config.stop_texts)
         self._context = PromptContext(ids, stop, {})
         runner = TurnRunner(
             running, ids, mailbox.seed, turn.run, stop, mailbox.emit, lambda: mailbox.stopping
@@ -190,12 +190,6 @@ class Worker:
         require_room(models.context, "the conversation", len(ids), advice)
         return ids
 
-    def _stop(self, models: LoadedModels) -> Stop:
-        from decoding.tokenizing.stopping import Stop
-
-        eos = frozenset() if self._config.ignore_eos else models.eos
-        return Stop(eos, self._config.stop_texts, models.decode)
-
     def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
         system = self._config.system
@@ -221,7 +215,8 @@ class Worker:
             raise InputError("nothing was asked yet that could go on")
         *_, last = self.turns
         ids = self._encode(self.turns[:-1], last.prompt, models)
-        return PromptContext(ids, self._stop(models), {})
+        stop = models.stop(self._config.ignore_eos, self._config.stop_texts)
+        return PromptContext(ids, stop, {})
 
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until the test is done, or anything else is requested."""

@@ -34,6 +34,7 @@ from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.stopping import Stop
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices
 
@@ -119,6 +120,10 @@ class LoadedModels:
                 list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
             )
         )
+
+    def stop(self, ignore_eos: bool, texts: tuple[str, ...]) -> Stop:
+        """Answers end at the model's end tokens, unless these are ignored, and at `texts`."""
+        return Stop(frozenset() if ignore_eos else self.eos, texts, self.decode)
 
     def token_text(self, token: int, after: Detokenizer) -> str:
         """Text of one token as it reads after the text so far; its name if it has no text (a
