@@ -22,7 +22,7 @@ from torch import Tensor
 from decoding.cost.auto_gamma import AutoGamma
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.errors import InputError
-from decoding.model.clock import Clock
+from decoding.model.clock import Clock, synchronize
 from decoding.model.target import ForwardOutput, Target
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt, prefill, require_room
@@ -121,8 +121,7 @@ class Decoder:
                 self._cache.truncate(0)
                 self._ids = []
                 raise
-            if self.target.device.type == "cuda":
-                torch.cuda.synchronize(self.target.device)
+            synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
         first = int(pick(prompted.logits, params.sampling, self._noise))
         self._commit([first], params)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from decoding.errors import InputError
 from decoding.model.cache import TreeCache
+from decoding.model.clock import synchronize
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
 
@@ -80,8 +80,7 @@ def prefill(
         if every_row:  # the drafter would never see the features of these rows
             cache.truncate(0)
         raise
-    if target.device.type == "cuda":
-        torch.cuda.synchronize(target.device)
+    synchronize(target.device)
     return PrefilledPrompt(
         tuple(prompt),
         cache,

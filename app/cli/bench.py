@@ -28,9 +28,9 @@ from app.strategies.registry import STRATEGIES, LaneSpec
 from app.text.plural import pluralize
 from app.text.prompt_file import Request
 from decoding.errors import InputError
+from decoding.model.clock import synchronize
 from decoding.params import with_settings
 from decoding.stats import Stats
-from decoding.tokenizing.stopping import Stop
 
 Peer = Literal["hf", "hf-assisted"]
 
@@ -171,7 +171,7 @@ def _lanes(settings: Settings, models: LoadedModels, seed: int) -> dict[str, Con
     lanes = [lane for lane in lanes if lane.available]
     if not lanes:
         raise InputError(f"no lane can run: {models.missing.get(settings.lanes[0].strategy)}")
-    stop = Stop(frozenset() if settings.ignore_eos else models.eos, settings.stop, models.decode)
+    stop = models.stop(settings.ignore_eos, settings.stop)
 
     def contestant(lane: Lane) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Answer:
@@ -215,8 +215,7 @@ def _peers(
                 stopping_criteria=StoppingCriteriaList([ticks]),
                 assistant_model=helper,
             )
-            if model.device.type == "cuda":
-                torch.cuda.synchronize(model.device)
+            synchronize(model.device)
             seconds = time.perf_counter() - ticks.first
             return Answer(
                 out[0, len(ids) :].tolist(), out.shape[1] - ticks.length_at_first, seconds

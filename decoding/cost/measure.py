@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 
 from decoding.cost.curve import Curve
+from decoding.model.clock import synchronize
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import chain
@@ -23,8 +24,7 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) 
     for repeat in range(repeats + 1):
         begun = time.perf_counter()
         work()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        synchronize(device)
         if repeat:
             times.append(time.perf_counter() - begun)
     return min(times)

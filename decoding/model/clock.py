@@ -1,4 +1,4 @@
-"""Times the parts of a round without making the device wait."""
+"""Times what a device does, and the parts of a round without making it wait."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import time
 from typing import Any
 
 import torch
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until a GPU has done all that it was given."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 class Clock:

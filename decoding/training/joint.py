@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
-from decoding.training.medusa import train_medusa
+from decoding.training.medusa import copies_of_lm_head, train_medusa
 from decoding.training.train_config import TrainConfig
 
 
@@ -41,18 +41,13 @@ def train_joint(
     if resume and (stage / "config.json").is_file():
         heads = read_medusa(stage, weights.hidden, target.get_output_embeddings().out_features)
     else:
-        own, alone = own_lm_heads(weights, target), replace(config, target_lr=0.0)
-        heads = train_medusa(target, own, data, held_out, alone, stage, resume)
+        # With a shared lm_head (tied: an embedding too) all heads would pull at what the target
+        # needs itself.
+        own = weights.lm_heads
+        own = copies_of_lm_head(target, weights.heads) if own is None else own
+        heads, alone = replace(weights, lm_heads=own), replace(config, target_lr=0.0)
+        heads = train_medusa(target, heads, data, held_out, alone, stage, resume)
         write_medusa(heads, stage, "v0.1", str(target.name_or_path))
     both = train_medusa(target, heads, data, held_out, config, work / "both", resume)
     nn.Module.to(target, precision)
     return both
-
-
-def own_lm_heads(weights: MedusaWeights, target: PreTrainedModel) -> MedusaWeights:
-    """The heads with lm_heads of their own, at first copies of the target's where they share it:
-    else all heads would pull at the lm_head (tied: at the embedding too) that the target needs."""
-    if weights.lm_heads is not None:
-        return weights
-    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
-    return replace(weights, lm_heads=lm_head.expand(weights.heads, -1, -1).clone())

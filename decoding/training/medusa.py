@@ -29,14 +29,19 @@ from decoding.training.train_config import TrainConfig
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
     """Untrained heads that guess what the target itself would: residuals of zero before (a copy
     of) the target's lm_head."""
-    lm_head = target.get_output_embeddings().weight.detach().float().cpu()
-    hidden = lm_head.shape[1]
+    hidden = target.get_output_embeddings().weight.shape[1]
     return MedusaWeights(
         "v0.1" if own_lm_heads else "v2",
         torch.zeros(heads, layers, hidden, hidden),
         torch.zeros(heads, layers, hidden),
-        lm_head.expand(heads, -1, -1).clone() if own_lm_heads else None,
+        copies_of_lm_head(target, heads) if own_lm_heads else None,
     )
+
+
+def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
+    """The target's lm_head, for each head one of its own: [heads, V, H]."""
+    lm_head: Tensor = target.get_output_embeddings().weight.detach().float().cpu()
+    return lm_head.expand(heads, -1, -1).clone()
 
 
 class MedusaTrainingModel(nn.Module):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from transformers import PreTrainedModel
 
@@ -32,7 +32,7 @@ from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import Conversations
-from decoding.training.distill import eos_ids
+from decoding.training.distill import eos_ids, prompt_ids
 from decoding.training.eagle import (
     EagleReport,
     chain_accuracy,
@@ -98,7 +98,7 @@ def train_on(
     backend = Target(model)
     backend.capture_layers(layers)
     first_turns = [
-        _ids(tokenizer.apply_chat_template([m], add_generation_prompt=True, return_dict=True))
+        prompt_ids([m], tokenizer)
         for record in records
         if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
     ]
@@ -189,7 +189,3 @@ def _layers(taps: str | None) -> list[int] | None:
     if not all(part.isdecimal() for part in parts):
         raise InputError(f"--taps '{taps}': give layers as numbers, such as 2,8,13")
     return [int(part) for part in parts]
-
-
-def _ids(encoded: Any) -> list[int]:
-    return [int(i) for i in encoded["input_ids"]]
