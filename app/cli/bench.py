@@ -1,4 +1,4 @@
-"""`specchat bench`: lanes and peers in one process, interleaved, for ratios to be trusted.
+"""`specchat bench`: compares lanes and peers in one process, interleaved.
 
 A machine's speed drifts. Every repeat therefore answers each prompt with every contestant, in an
 order that turns, and a speedup is the ratio within one repeat; over the repeats the median is given
@@ -36,8 +36,9 @@ Peer = Literal["hf", "hf-assisted"]
 
 
 @dataclass(slots=True)
-class Answer:
-    """What one contestant did with one prompt; the prefill and its token are left out."""
+class Generation:
+    """One contestant's answer to one prompt. `emitted` and `seconds` leave out the prefill and its
+    token."""
 
     ids: list[int]
     emitted: int
@@ -45,7 +46,7 @@ class Answer:
     stats: Stats | None = None
 
 
-Contestant = Callable[[Sequence[int], int], Answer]
+Contestant = Callable[[Sequence[int], int], Generation]
 
 
 def bench(
@@ -55,7 +56,7 @@ def bench(
     repeats: int,
     peers: Sequence[Peer],
 ) -> dict[str, Any]:
-    """One JSON-able report; see `_summary` for a contestant's figures."""
+    """Measure all contestants. Returns the JSON document; see `_summary` for its figures."""
     with progress() as say:
         strategies = {spec.strategy for spec in settings.lanes}
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
@@ -70,7 +71,7 @@ def bench(
         missing = [spec for spec in settings.lanes if spec.strategy in models.missing]
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
-        answers: list[dict[str, list[Answer]]] = []
+        answers: list[dict[str, list[Generation]]] = []
         for repeat in range(repeats):
             answers.append({name: [] for name in names})
             for index, ids in enumerate(prompts):
@@ -97,7 +98,7 @@ def bench(
 
 
 def format_report(report: dict[str, Any]) -> str:
-    """The report as a table."""
+    """Format the report as a table."""
     width = max(14, *(len(row["name"]) for row in report["contestants"]))
     head = f"{'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"
     lines = [f"{'':{width}} {head}"]
@@ -125,10 +126,10 @@ def format_report(report: dict[str, Any]) -> str:
 
 
 def _summary(
-    name: str, answers: Sequence[dict[str, list[Answer]]], baseline: str | None, compared: bool
+    name: str, answers: Sequence[dict[str, list[Generation]]], baseline: str | None, compared: bool
 ) -> dict[str, Any]:
-    """Figures over all prompts. `compared`: with the baseline's ids, `matches_ar` counts the
-    prompts where they are the same."""
+    """Figures of one contestant over all prompts. `compared`: its ids must equal the baseline's,
+    and `matches_ar` counts the prompts where they do."""
     pairs = [(_speed(r[name]), _speed(r[baseline]) if baseline else None) for r in answers]
     speeds = [speed for speed, _ in pairs if speed is not None]
     ratios = [speed / base for speed, base in pairs if speed is not None and base is not None]
@@ -153,15 +154,15 @@ def _summary(
 
 
 def _comparable(spec: LaneSpec, settings: Settings) -> bool:
-    """It says what the target says, at the run's length: a draft model alone does not, nor does
-    chance."""
+    """Whether the lane's ids must equal the baseline's: greedy, the run's length limit, and the
+    target's own text."""
     own = with_settings(settings.params, spec.overrides)
     same_length = own.max_new_tokens == settings.max_new_tokens
     return own.sampling.greedy and same_length and STRATEGIES[spec.strategy].on_target
 
 
-def _speed(answers: Sequence[Answer]) -> float | None:
-    """Tokens a second; None where nothing followed the first token."""
+def _speed(answers: Sequence[Generation]) -> float | None:
+    """Decoded tokens per second; None if nothing followed the first token."""
     emitted = sum(a.emitted for a in answers)
     return emitted / sum(a.seconds for a in answers) if emitted else None
 
@@ -174,10 +175,10 @@ def _lanes(settings: Settings, models: LoadedModels, seed: int) -> dict[str, Con
     stop = models.stop(settings.ignore_eos, settings.stop)
 
     def contestant(lane: Lane) -> Contestant:
-        def answer(ids: Sequence[int], index: int) -> Answer:
+        def answer(ids: Sequence[int], index: int) -> Generation:
             lane.generate(ids, settings.params, answer_seed(seed, index), stop)
             stats = lane.stats
-            return Answer(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
+            return Generation(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
 
         return answer
 
@@ -201,7 +202,7 @@ def _peers(
         assistant = load_model(source, settings.models)
 
     def contestant(helper: PreTrainedModel | None) -> Contestant:
-        def answer(ids: Sequence[int], index: int) -> Answer:
+        def answer(ids: Sequence[int], index: int) -> Generation:
             ticks = _Ticks()
             prompt = torch.tensor([list(ids)], device=model.device)
             room = models.context + 1 - len(ids)
@@ -217,7 +218,7 @@ def _peers(
             )
             synchronize(model.device)
             seconds = time.perf_counter() - ticks.first
-            return Answer(
+            return Generation(
                 out[0, len(ids) :].tolist(), out.shape[1] - ticks.length_at_first, seconds
             )
 
@@ -228,7 +229,7 @@ def _peers(
 
 
 class _Ticks(StoppingCriteria):
-    """Notes when the first tokens were there; never stops anything."""
+    """Records when the first tokens arrived; never stops generation."""
 
     def __init__(self) -> None:
         self.first = 0.0

@@ -1,4 +1,4 @@
-"""From settings to the screen: the session in its own process, the recorder, the app."""
+"""Opens the screen: builds the session process, the recorder and the app from the settings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from app.tui.app import SpecchatApp, run_tui
 
 
 def open_screen(settings: Settings, seed: int) -> int:
-    """Until the user leaves; the exit code. Painted before anything is loaded."""
-    theme, keys = theme_of(settings), keymap_of(settings)  # nothing is begun where these are wrong
+    """Run the screen until the user quits; returns the exit code. It appears before models load."""
+    theme, keys = theme_of(settings), keymap_of(settings)  # checked before anything starts
     config = SessionConfig(
         params=settings.params,
         seed=seed,
@@ -46,7 +46,7 @@ def open_screen(settings: Settings, seed: int) -> int:
 
 
 def _not_yet_known(spec: LaneSpec) -> LaneInfo:
-    """A lane before its models have been looked at."""
+    """A lane's description before its models are loaded."""
     return LaneInfo(
         name=spec.name,
         strategy=spec.strategy,

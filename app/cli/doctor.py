@@ -1,4 +1,4 @@
-"""`specchat doctor`: what this machine can do, what is missing, and what to do about it."""
+"""`specchat doctor`: checks what this machine can run, and advises on what is missing."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
 LEAST = (60, 24)  # of a terminal, in cells
 SHARE = 0.8  # of free memory for weights; caches and a drafter need some, too
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # a parameter, scales included
-DISKS = ("settings", "conversations", "model cache")  # looks that only read; disks may hang
+DISKS = ("settings", "conversations", "model cache")  # checks of disks, which may hang
 PATIENCE_SECONDS = 3.0
 DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one look found. "note": something that specchat does without."""
+    """The result of one check. State "note": missing, but not required."""
 
     name: str
     state: State
@@ -59,8 +59,8 @@ def doctor(
 
 
 def examine() -> Iterator[Finding]:
-    """One look after the other; one that fails is a finding as well."""
-    looks: dict[str, Callable[[], Finding]] = {
+    """Run the checks in order; a check that raises is a finding as well."""
+    checks: dict[str, Callable[[], Finding]] = {
         "specchat": _specchat,
         "terminal": _terminal,
         "settings": _settings,
@@ -72,20 +72,20 @@ def examine() -> Iterator[Finding]:
         "model cache": _cache,
         "demo": _demo,
     }
-    for name, look in looks.items():
+    for name, check in checks.items():
         try:
-            yield _soon(name, look) if name in DISKS else look()
-        except Exception as error:  # whatever it is, the other looks go on
+            yield _soon(name, check) if name in DISKS else check()
+        except Exception as error:  # whatever it is, the other checks go on
             yield Finding(name, "wrong", " ".join(str(error).split()) or type(error).__name__)
 
 
-def _soon(name: str, look: Callable[[], Finding]) -> Finding:
-    """What a look finds, on a thread that nobody waits for when it takes too long."""
+def _soon(name: str, check: Callable[[], Finding]) -> Finding:
+    """Run a check on a thread, and give up waiting after PATIENCE_SECONDS."""
     found: SimpleQueue[Finding | Exception] = SimpleQueue()
 
     def work() -> None:
         try:
-            found.put(look())
+            found.put(check())
         except Exception as error:
             found.put(error)
 
@@ -215,7 +215,7 @@ def _cache() -> Finding:
 
 
 def _demo() -> Finding:
-    """It answers in every lane, on the device that models would run on."""
+    """Check that the demo answers alike in every lane, on the default device."""
     from app.config.settings import ModelOptions
     from app.engine.lane import Lane
     from app.models.loaded import load_models

@@ -1,4 +1,4 @@
-"""The `specchat` command. Nothing heavy is imported before it is needed: --help is instant."""
+"""The `specchat` command. Heavy imports are deferred, so that --help is instant."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ cli.command()(doctor)
 
 Flags = dict[str, Any]
 
-# (panel, name, type, help): what the screen and the headless run have in common. Values are checked
-# in app.config, where those of the environment and of config.toml arrive too.
+# (panel, name, type, help) of the options that chat, run and bench share. Values are checked in
+# app.config, together with those of the environment and config.toml.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Models", "family", str, "Named family of models: demo (default), or of config.toml."),
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
@@ -61,7 +61,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
     ("Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."),
-    ("Sampling", "settings", str, ""),  # what --preset was called: answered with the new name
+    ("Sampling", "settings", str, ""),  # the old name of --preset: refused with the new one
     ("Sampling", "seed", int, "Drawn and reported when absent."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
@@ -73,7 +73,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
 
 
 def _flag(name: str, kind: type) -> str:
-    """A switch can be turned off too: config.toml may have turned it on."""
+    """The option's name. A switch has a --no- form, as config.toml may have turned it on."""
     name = name.replace("_", "-")
     return f"--{name}/--no-{name}" if kind is bool else f"--{name}"
 
@@ -92,7 +92,7 @@ PromptFile = Annotated[
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command(flags, **own)` all the shared options; `flags` holds those that were given."""
+    """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user."""
 
     def wrapped(**values: Any) -> None:
         flags = {name: values.pop(name) for _, name, _, _ in _SHARED}
@@ -133,13 +133,13 @@ def chat_by_default(
         _open_screen(flags)
     elif flags:
         name = next(iter(flags)).replace("_", "-")
-        raise InputError(f"put --{name} behind '{context.invoked_subcommand}', not before it")
+        raise InputError(f"put --{name} after '{context.invoked_subcommand}', not before it")
 
 
 @cli.command()
 @with_settings
 def chat(flags: Flags) -> None:
-    """The screen: what `specchat` alone opens."""
+    """Open the screen, as `specchat` alone does."""
     _open_screen(flags)
 
 
@@ -152,7 +152,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
 ) -> None:
-    """Headless: the same lanes, their text or one JSON document on stdout."""
+    """Answer prompts without a screen: text or one JSON document on stdout."""
     from app.cli.screen_settings import settings_from
 
     settings = settings_from(flags)
@@ -163,13 +163,13 @@ def run(
     from app.cli.run import run as run_headless
     from app.cli.run_text import format_report
 
-    with redirect_stdout(sys.stderr):  # a model's own code may print; stdout is the answer's alone
-        outcome = run_headless(settings, requests, _seed(settings.seed), trace)
+    with redirect_stdout(sys.stderr):  # remote code may print; stdout is for the answer
+        result = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
-        print_output(json.dumps(outcome.document, allow_nan=False))
+        print_output(json.dumps(result.document, allow_nan=False))
     else:
-        print_output(format_report(outcome.document))
-    raise typer.Exit(outcome.exit_code)
+        print_output(format_report(result.document))
+    raise typer.Exit(result.exit_code)
 
 
 @cli.command()
@@ -182,7 +182,7 @@ def bench(
     peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Lanes and peers in one process, interleaved: speeds that can be compared."""
+    """Compare the speeds of lanes and peers, interleaved in one process."""
     from app.cli.screen_settings import settings_from
 
     settings = settings_from(flags)
@@ -221,7 +221,7 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
         return read_requests(Path(prompts))
     text = str(prompt)
     if prompt == "-":
-        # what is not UTF-8 becomes what the shell makes of it in an argument
+        # bytes that are not UTF-8 become surrogates, as in a command-line argument
         text = _stdin("--prompt -").decode("utf-8-sig", "surrogateescape")
         text = text.removesuffix("\n").removesuffix("\r")
     require_unicode(text, "--prompt")
@@ -241,7 +241,7 @@ def _seed(wanted: int | None) -> int:
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 it broke while running, 2 wrong input (one line), 130 interrupted."""
+    """Run the command. Exit codes: 0 done, 1 failed, 2 wrong input (one line), 130 interrupted."""
     try:
         code = cli(standalone_mode=False)
     except InputError as error:

@@ -1,4 +1,4 @@
-"""`specchat replay`. What it needs is imported when it runs: --help is instant."""
+"""`specchat replay`. Heavy imports are deferred, so that --help is instant."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from decoding.errors import InputError
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
-    speed: Annotated[float, typer.Option(help="Times as fast as it was.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Factor on the recorded speed.")] = 1.0,
     cast: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an asciicast, show nothing.")
+        Path | None, typer.Option(metavar="FILE", help="Write an asciicast instead.")
     ] = None,
-    size: Annotated[str, typer.Option(help="Of the asciicast: columns x rows.")] = "100x30",
+    size: Annotated[str, typer.Option(help="Size of the asciicast: columns x rows.")] = "100x30",
 ) -> None:
-    """Play a recorded conversation as it was. Needs no model."""
+    """Play an exported conversation. Needs no model."""
     from app.history.parse_document import read_recording
 
     recording = read_recording(file)

@@ -21,14 +21,14 @@ from decoding.prefill import require_room
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     document: dict[str, Any]
     exit_code: int
 
 
-def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> Outcome:
-    """Raises InputError before anything is generated; afterwards a lane that breaks is reported in
-    the document. Ctrl+C ends with what is done so far and exit code 130."""
+def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> RunResult:
+    """Answer every request in every lane. Raises InputError before anything is generated; later
+    failures of a lane go into the document. Ctrl+C keeps what is done, with exit code 130."""
     with progress() as say:
         models = load_models(
             settings.models,
@@ -66,7 +66,7 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
         ignored=list(models.ignored),
         runs=runs,
     )
-    return Outcome(document, code)
+    return RunResult(document, code)
 
 
 def _answer(
@@ -79,7 +79,7 @@ def _answer(
     first_index: int,
     trace: bool,
 ) -> Iterator[dict[str, Any]]:
-    """One report a turn. The conversation goes on with the first lane's answer that there is."""
+    """Yield one report per turn. The next turn follows the first lane's answer that exists."""
     messages = _opening(settings, request)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
@@ -105,7 +105,7 @@ def _answer(
         }
         answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
         answer = next(answers, None)
-        if answer is None:  # every lane broke: there is nothing to go on with
+        if answer is None:  # every lane broke: nothing to continue from
             return
         messages.append({"role": "assistant", "content": answer})
 
@@ -141,7 +141,7 @@ def _reports(
 
 
 def _opening(settings: Settings, request: Request) -> list[Message]:
-    """What stands before the request's first turn; its own system message wins."""
+    """The messages before the request's first turn; its own system message wins."""
     history = list(request.history)
     if settings.system and not (history and history[0]["role"] == "system"):
         history.insert(0, {"role": "system", "content": settings.system})
@@ -172,7 +172,7 @@ def first_prompts(
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """One line on stderr that is written over, and only where somebody can see it."""
+    """Show progress in one line on stderr that is overwritten; nothing if it is no terminal."""
     if not sys.stderr.isatty():
         yield lambda text: None
         return

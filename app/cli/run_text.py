@@ -9,7 +9,7 @@ from app.text.terminal_text import visible
 
 
 def format_report(document: dict[str, Any]) -> str:
-    """Each lane's answer under its name, and a line of figures; safe to print on a terminal."""
+    """Format each lane's figures and answer; safe to print on a terminal."""
     blocks = []
     runs = document["runs"]
     for run in runs:

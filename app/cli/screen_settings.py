@@ -1,5 +1,5 @@
-"""The settings that only a screen has a use for, checked where one opens: a headless run has none,
-and does without Textual."""
+"""Checks the settings of the screen, theme and keys, only when one opens: a headless run does not
+import Textual."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from decoding.errors import InputError
 
 
 def settings_from(flags: dict[str, object]) -> Settings:
-    """Settings from all sources, a theme that was given as a flag checked at once. Raises
-    InputError."""
+    """Load the settings from all sources; a --theme flag is checked at once. Raises InputError."""
     settings = load_settings(flags)
     if "theme" in flags:
         theme_of(settings, "--theme")
@@ -17,7 +16,7 @@ def settings_from(flags: dict[str, object]) -> Settings:
 
 
 def theme_of(settings: Settings, source: str = "") -> str:
-    """The theme. Raises InputError."""
+    """The checked name of the theme. Raises InputError."""
     from app.tui.themes import checked
 
     try:

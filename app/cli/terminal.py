@@ -1,4 +1,4 @@
-"""The terminal that a screen needs, and the output that a command has."""
+"""Requires a terminal for the screen, and prints a command's output."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from decoding.errors import InputError
 
 
 class OutputLost(Exception):
-    """What a command found out did not get to where stdout leads."""
+    """Stdout is closed or can't be written to."""
 
 
 def require_terminal(instead: str) -> None:
-    """Raises InputError where there is none. What the screen draws goes to stderr."""
+    """Raise InputError without a terminal. Stderr counts too, as the screen is drawn there."""
     if os.environ.get("TERM") == "dumb":
         raise InputError(f"this terminal can't draw a screen (TERM is dumb); use: {instead}")
     streams = (sys.stdin, sys.stdout, sys.stderr)
@@ -22,14 +22,14 @@ def require_terminal(instead: str) -> None:
 
 
 def print_output(text: str) -> None:
-    """`text` and a line's end to stdout, with ? for what its encoding can't say. Raises OutputLost
-    where stdout is closed, its reader has gone, or the disk is full."""
+    """Print `text` and a newline, with ? for characters that stdout can't encode. Raises OutputLost
+    if stdout is closed, its reader is gone, or the disk is full."""
     stdout = sys.stdout
     if stdout is None:
         raise OutputLost("stdout is closed")
     try:
         print(text.encode(stdout.encoding, "replace").decode(stdout.encoding), flush=True)
     except OSError as error:
-        # what is still in the buffer goes nowhere, or Python would complain once more at its end
+        # discard the buffer, or Python reports the same error again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
         raise OutputLost(f"can't write to stdout: {error.strerror or error}") from error

@@ -1,4 +1,4 @@
-"""Settings that a lane may have of its own, checked, and lanes as they are written."""
+"""Checks the settings that a lane can override, and parses --strategies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _field(name: str) -> Any:
 
 
 class LaneSettings(BaseModel):
-    """The run's, or one lane's: a strategy's `settings` are those that act on it."""
+    """Decoding settings of a run or of one lane; `Strategy.settings` names those that act on it."""
 
     gamma: int | Literal["auto"] | None = None
     eagle_total_tokens: int | None = _field("eagle_total_tokens")
@@ -63,7 +63,7 @@ assert LaneSettings.model_fields.keys() == SETTINGS.keys()
 
 
 def complaint(error: ErrorDetails) -> str:
-    """What a value should be, and what it is."""
+    """Say what a value should be, and what it is."""
     what = error["msg"].removeprefix("Value error, ")
     if error["type"] == "value_error":
         return what

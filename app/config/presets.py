@@ -1,4 +1,4 @@
-"""Named sets of settings: some that come along, and the user's own in presets.json.
+"""Named sets of settings: the built-in ones, and the user's own in presets.json.
 
 The file is one JSON object: {"name": {"temperature": 0.7, "top_p": 0.95}, ...}. The settings are
 those of decoding.params by name; those that a preset does not have stay as they are.
@@ -34,18 +34,18 @@ BUILT_IN: dict[str, Preset] = {
 
 
 class Presets:
-    """All presets, those of the user after the others. Raises InputError where the file cannot
-    be understood, and then never writes it; OSError where it can't be read or written."""
+    """All presets, built-in ones first. Raises InputError if the file is not valid, and then never
+    overwrites it; OSError if it can't be read or written."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or platformdirs.user_config_path("specchat") / "presets.json"
 
     def all(self) -> dict[str, Any]:
-        """As they were written, not yet checked."""
+        """All presets by name, unchecked."""
         return {**BUILT_IN, **self._own()}
 
     def get(self, name: str) -> dict[str, Any]:
-        """Its settings. Raises InputError where there is none of that name, or one is wrong."""
+        """The checked settings of a preset. Raises InputError if it is unknown or wrong."""
         found = self.all()
         if name not in found:
             names = ", ".join(f"“{each}”" for each in found)
@@ -58,7 +58,7 @@ class Presets:
             raise InputError(f"the preset “{name}” in {self.path}: {error}") from error
 
     def save(self, name: str, values: Preset) -> None:
-        """Under a new name, or replacing the preset of that name."""
+        """Save a preset, replacing any of that name."""
         self._write({**self._own(), _free(name): dict(values)}.items())
 
     def rename(self, name: str, other: str) -> None:
@@ -82,7 +82,7 @@ class Presets:
         return found
 
     def _write(self, presets: Iterable[tuple[str, Any]]) -> None:
-        """All or nothing: the new file takes the old one's place when it is complete."""
+        """Replace the file atomically."""
         text = json.dumps(dict(presets), indent=2, ensure_ascii=False) + "\n"
         path = self.path.resolve()  # a link stays one
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,7 +99,7 @@ class Presets:
 
 
 def settings(preset: object) -> dict[str, Any]:
-    """Raises ValueError for what is no preset."""
+    """Check a preset's settings. Raises ValueError."""
     if not isinstance(preset, dict):
         raise ValueError("must be an object of settings")
     if unknown := preset.keys() - LaneSettings.model_fields.keys():

@@ -1,4 +1,4 @@
-"""What a user may choose, before anything is loaded: models, lanes, sampling. No torch in here.
+"""Every setting a user can make: models, lanes, sampling, screen. Imports no torch.
 
 Flags win over the environment (SPECCHAT_TOP_P=0.9), that over config.toml in the user's config
 folder (top_p = 0.9), that over the defaults below.
@@ -32,14 +32,14 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What to load and where. `target` None is the demo family that comes with the package."""
+    """What to load and how: folders or hub ids by role. `target` None is the demo family."""
 
     target: str | None = None
     draft: str | None = None
     medusa: str | None = None
     eagle: str | None = None
     eagle1: str | None = None  # an EAGLE-1 or 2 head beside it, to compare
-    medusa_choices: str | None = None  # None: grown for these heads on this machine
+    medusa_choices: str | None = None  # None: the tree that pays on this machine
     eagle_choices: str | None = None  # None: the dynamic tree
     device: str = "auto"
     dtype: str = "auto"
@@ -166,7 +166,7 @@ class Settings(LaneSettings, BaseSettings):
 
     @property
     def models(self) -> ModelOptions:
-        """What is named, and where no target is, the rest of the family."""
+        """The models that are named; without a target, completed from the family."""
         named = {name: getattr(self, name) for name in ROLES if getattr(self, name)}
         family = self.families.get(self.family) if self.target is None else None
         return self._options({**(family.sources if family else {}), **named})
@@ -186,12 +186,12 @@ class Settings(LaneSettings, BaseSettings):
 
     @property
     def load_options(self) -> ModelOptions:
-        """How to load, and nothing named to load."""
+        """How to load (device, dtype, ...), with no source named."""
         return self._options({})
 
     @property
     def own_families(self) -> dict[str, ModelOptions]:
-        """Those of config.toml, by name."""
+        """The families of config.toml, by name."""
         return {name: self._options(each.sources) for name, each in self.families.items()}
 
     @property
@@ -200,9 +200,9 @@ class Settings(LaneSettings, BaseSettings):
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Settings from all sources; flags that are None were not given, `preset` is the name of a
-    set of settings, which wins over environment and file as flags do. Raises InputError naming the
-    first setting that is wrong and what it may be."""
+    """Load the settings from all sources. Flags that are None were not given; `preset` names a set
+    of settings that wins over environment and file, as flags do. Raises InputError with the first
+    wrong setting and its valid values."""
     given = {name: value for name, value in flags.items() if value is not None}
     if "settings" in given:
         raise InputError(f"--settings is called --preset now: --preset '{given['settings']}'")
@@ -222,7 +222,7 @@ def load_settings(flags: dict[str, Any]) -> Settings:
 
 
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
-    """Where the wrong value came from, and what it should be."""
+    """Say where the first wrong value came from, and what it should be."""
     first = error.errors()[0]
     name, *inside = map(str, first["loc"])
     source = "--" + name.replace("_", "-") if name in given else source_of(name)
@@ -239,6 +239,6 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
 
 
 def source_of(name: str) -> str:
-    """Where a setting came from that no flag gave."""
+    """Where a setting without a flag came from: environment or config.toml."""
     variable = "SPECCHAT_" + name.upper()
     return variable if os.environ.get(variable) else f"{name} in {config_file()}"

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from app.engine.lane import Lane
-from app.report.document import Answer
+from app.report.document import LaneResult
 from app.strategies.registry import STRATEGIES
 from decoding.params import Params, SamplingParams, with_settings
 
@@ -21,7 +21,7 @@ class Baseline:
         self.speed = lane.stats.tokens_per_second
         self._lane, self._prompt, self._params = lane, list(prompt_ids), params
 
-    def compare(self, lane: Answer) -> dict[str, Any]:
+    def compare(self, lane: LaneResult) -> dict[str, Any]:
         """As `compare`, where it is defined: both greedy, and no draft model alone, which is
         another model."""
         on_target = STRATEGIES[lane.spec.strategy].on_target
@@ -29,7 +29,7 @@ class Baseline:
             return {}
         return compare(lane, self._lane, self._prompt)
 
-    def _greedy(self, lane: Answer) -> bool:
+    def _greedy(self, lane: LaneResult) -> bool:
         return with_settings(self._params, lane.spec.overrides).sampling.greedy
 
 
@@ -45,7 +45,7 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
 
 
 def compare(
-    lane: Answer,
+    lane: LaneResult,
     base: Lane,
     prompt_ids: Sequence[int],
     cancelled: Callable[[], bool] = lambda: False,
@@ -63,7 +63,7 @@ def compare(
     return {"matches_ar": at is None, "first_divergence": at, "divergence_gap": gap}
 
 
-def first_divergence(lane: Answer, reference: Answer) -> int | None:
+def first_divergence(lane: LaneResult, reference: LaneResult) -> int | None:
     """Index of the first token that differs (or stands on one side only), None when there is none.
     An answer that its longest length cut says nothing about what would have followed."""
     for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from app.engine.events import Finished, Prefilled, RoundFinished
 from app.history.log import lane_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
-from app.report.document import Answer, envelope, lane_report, round_report, unavailable_report
+from app.report.document import LaneResult, envelope, lane_report, round_report, unavailable_report
 from app.strategies.registry import STRATEGIES
 from decoding.params import flat
 from decoding.round import Round, TokenProbs
@@ -97,7 +97,7 @@ class _Recorded:
         self.speed = ar.stats.tokens_per_second if ar else None
         self._ends = {name: lane.end for name, lane in turn.lanes.items()}
 
-    def compare(self, lane: Answer) -> dict[str, Any]:
+    def compare(self, lane: LaneResult) -> dict[str, Any]:
         end = self._ends[lane.spec.name]
         if end is None:
             return {}

@@ -31,7 +31,7 @@ NO_FIGURES = figures(Stats(), 0, 0, None)
 
 @dataclass(slots=True)
 class LaneRecord:
-    """What one lane did in one turn; implements `app.report.document.Answer`, as a lane does."""
+    """What one lane did in one turn; implements `app.report.document.LaneResult`, as lanes do."""
 
     info: LaneInfo
     prefilled: Prefilled | None = None

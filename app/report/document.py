@@ -22,8 +22,8 @@ LANE_FIELDS = (
 )  # fmt: skip
 
 
-class Answer(Protocol):
-    """What is to be known of a lane that has answered: a `Lane`, or what was recorded of one."""
+class LaneResult(Protocol):
+    """A lane after its answer: a live `Lane` or a recorded one."""
 
     @property
     def spec(self) -> LaneSpec: ...
@@ -51,29 +51,29 @@ class Answer(Protocol):
 
 def settings_report(settings: Settings) -> dict[str, Any]:
     exclude = {"schedule", "keep", "theme", "keys", "family", "families"}
-    # the family's key is of a time when it was called a preset
+    # the key dates from when a family was called a preset
     return {"preset": settings.family, **settings.model_dump(mode="json", exclude=exclude)}
 
 
 def envelope(**facts: Any) -> dict[str, Any]:
-    """The document's `facts`, and by which version of what it was written."""
+    """Add the schema's and the program's version to a document's `facts`."""
     return {"schema_version": SCHEMA_VERSION, "version": VERSION, **facts}
 
 
 class Reference(Protocol):
-    """The autoregressive lane's answer, that the others are compared with."""
+    """The autoregressive lane's answer, with which the others are compared."""
 
     @property
     def speed(self) -> float | None: ...
 
-    def compare(self, lane: Answer) -> dict[str, Any]:
+    def compare(self, lane: LaneResult) -> dict[str, Any]:
         """Those of `matches_ar`, `first_divergence` and `divergence_gap` that are defined."""
 
 
 def lane_report(
-    lane: Answer, reference: Reference | None, error: str | None, trace: bool
+    lane: LaneResult, reference: Reference | None, error: str | None, trace: bool
 ) -> dict[str, Any]:
-    """What a lane that could be started did; of one that broke, what it did until then."""
+    """Report a lane that ran; if it broke (`error`), what it did until then."""
     stats = lane.stats
     report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
     report |= {

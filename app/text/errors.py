@@ -6,7 +6,7 @@ from decoding.errors import InputError
 
 
 def describe(error: BaseException) -> str:
-    """An InputError is such a line already."""
+    """Describe an error in one line; an InputError already is one."""
     if isinstance(error, InputError):
         return str(error)
     lines = str(error).strip().splitlines()

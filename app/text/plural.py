@@ -1,8 +1,8 @@
-"""Numbers of things, as sentences have them."""
+"""Counts with their nouns."""
 
 from __future__ import annotations
 
 
 def pluralize(number: int, thing: str) -> str:
-    """As in "1 turn", "2 turns"."""
+    """Format a count and its noun: "1 turn", "2 turns"."""
     return f"{number} {thing}{'s' * (number != 1)}"

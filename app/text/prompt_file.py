@@ -1,4 +1,4 @@
-"""Prompts from a JSONL file, checked whole before anything is loaded."""
+"""Reads prompts from a JSONL file, all checked before any model is loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Message = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be answered: `turns` one after the other behind `history`, or bare `input_ids`."""
+    """A prompt: user `turns` to answer one by one, following `history`; or `input_ids`."""
 
     turns: tuple[str, ...] = ()
     history: tuple[Message, ...] = ()
@@ -41,7 +41,7 @@ def read_requests(path: Path) -> list[Request]:
 
 
 def parse_requests(data: bytes, where: str) -> list[Request]:
-    """Raises InputError that names the file and line."""
+    """Parse JSONL. Raises InputError with the file and line."""
     if len(data) > MAX_BYTES:
         raise InputError(f"{where} is larger than {MAX_BYTES >> 20} MiB: split it")
     # Bytes are split, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 REPLACEMENT = "\ufffd"
 
-# Pictures for control characters, so that they are seen and do nothing. Characters that reorder
+# Visible symbols for control characters, which then do nothing. Characters that reorder
 # the line (bidirectional controls) could make the screen lie; lone surrogates cannot be written.
 SAFE: dict[int, str | None] = {
     **{code: chr(0x2400 + code) for code in range(0x20)},

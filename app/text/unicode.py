@@ -1,4 +1,4 @@
-"""Text that a tokenizer can take."""
+"""Checks text before a tokenizer gets it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from decoding.errors import InputError
 
 
 def require_unicode(text: str, where: str) -> None:
-    """Bytes that are not UTF-8 arrive as lone surrogates (from the shell, from JSON's escapes);
-    no tokenizer takes them. Raises InputError."""
+    """Raise InputError for lone surrogates (shell bytes that are not UTF-8, JSON escapes), as
+    tokenizers fail on them."""
     try:
         text.encode()
     except UnicodeEncodeError:

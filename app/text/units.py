@@ -1,4 +1,4 @@
-"""Sizes in units that people read."""
+"""Numbers of bytes in readable units."""
 
 from __future__ import annotations
 

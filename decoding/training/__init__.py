@@ -1,1 +1,1 @@
-"""Training: tokenizer, pretraining, self-distillation, draft models and heads."""
+"""Training of Medusa and EAGLE heads, on the target's own answers (self-distillation)."""

@@ -19,14 +19,15 @@ IGNORED = -100  # what torch's cross entropy leaves out
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`labels` equal `ids` where an answer stands (its end of turn included), else IGNORED."""
+    """A tokenized conversation. `labels` equal `ids` in answers (end of turn included), else
+    IGNORED."""
 
     ids: tuple[int, ...]
     labels: tuple[int, ...]
 
 
 def encode_conversation(record: Record, tokenizer: PreTrainedTokenizerBase) -> Example:
-    """A record {"messages"} or {"text"}; plain text counts as an answer from its second token."""
+    """Encode a record {"messages"} or {"text"}; plain text is an answer from its second token."""
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
         return Example(ids, (IGNORED, *ids[1:]))
@@ -60,7 +61,7 @@ def _rendered(
 
 
 class Conversations(Dataset[Example]):
-    """Encoded conversations, cut at `length` ids; those without anything to learn are left out."""
+    """Encoded conversations, cut at `length` ids; those without answer tokens are left out."""
 
     def __init__(
         self, records: Iterable[Record], tokenizer: PreTrainedTokenizerBase, length: int

@@ -18,16 +18,16 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A file, how often it is repeated (below 1: a seeded part of it), and a metadata filter."""
+class DataSource:
+    """A file, its number of repeats (below 1: a seeded sample), and a metadata filter."""
 
     path: Path
     repeat: float = 1.0
     where: tuple[str, str] | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Source:
-        """`FILE[:REPEAT[:KEY=VALUE]]`."""
+    def parse(cls, text: str) -> DataSource:
+        """Parse `FILE[:REPEAT[:KEY=VALUE]]`."""
         path, _, rest = text.partition(":")
         repeat, _, where = rest.partition(":")
         key, _, value = where.partition("=")
@@ -54,4 +54,4 @@ def read_jsonl(path: Path) -> Iterator[Record]:
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
     for source in sources:
-        yield from Source.parse(source).read(seed)
+        yield from DataSource.parse(source).read(seed)

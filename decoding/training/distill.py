@@ -25,7 +25,7 @@ Conversation = tuple[list[Message], list[str]]  # the history, the user turns st
 
 
 def conversation(record: Record) -> Conversation | None:
-    """What is to be answered in a record; None where there is no user turn."""
+    """The history and open user turns of a record; None without a user turn."""
     if "turns" in record:
         return [], list(record["turns"])
     if "prompt" in record:
@@ -55,7 +55,7 @@ def generate(
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
 
-    Rows that are done leave the batch whenever half of it is done.
+    Finished rows leave the batch whenever half of it is finished.
     """
     device, width = model.device, max(len(prompt) for prompt in prompts)
     ids = torch.tensor([[0] * (width - len(p)) + p for p in prompts], device=device)
@@ -147,7 +147,7 @@ def distill(
     batch_size: int = 64,
     seed: int = 0,
 ) -> int:
-    """Write the answers to `out` batch by batch; returns how many records it holds now.
+    """Write the answers to `out` batch by batch; returns the number of records in it.
 
     Prompts of like length share a batch, so the output is ordered by length.
     """
@@ -172,7 +172,7 @@ def _characters(conversation: Conversation) -> int:
 
 
 def _whole_batches(out: Path, batch_size: int, total: int) -> int:
-    """How many records are done; what a kill left of a half-written batch is cut off."""
+    """Number of records written in whole batches; a partly written batch is truncated."""
     if not out.exists():
         return 0
     lines = out.read_bytes().splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""EAGLE heads: train them on a frozen target, and measure what they are worth when served."""
+"""Trains EAGLE heads on a frozen target, and measures them when served."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from decoding.training.train_config import TrainConfig
 
 @dataclass(frozen=True, slots=True)
 class EagleReport:
-    """A draft after `step` steps. `accuracy[k]`: how often it says at step k what the target says,
-    once all steps before were right; `simulated` the tokens of a target pass that follow from this
-    for a chain; `served` those of a real decoder (None: not measured)."""
+    """A head after `step` training steps. `accuracy[k]`: its top-1 agreement with the target at
+    drafting step k, given that all earlier steps agreed; `simulated`: τ of a chain with these
+    accuracies; `served`: τ of a real decoder (None: not measured)."""
 
     step: int
     accuracy: tuple[float, ...]
@@ -61,11 +61,11 @@ def train_eagle(
     served: Callable[[EagleWeights], float] | None = None,
     steps: int = STEPS,
 ) -> tuple[EagleWeights, list[EagleReport]]:
-    """Train the draft; returns the best of the weights that were evaluated, and a report of each
-    evaluation on `held_out`.
+    """Train the head; returns the best evaluated weights and a report of each evaluation on
+    `held_out`.
 
-    The best are those with the highest `served` (tokens a target pass of a draft with these
-    weights; see `evaluate_eagle`), without it the highest simulated. `steps` are those of
+    The best are those with the highest `served` (tokens per target pass with these
+    weights; see `evaluate_eagle`), without it the highest simulated τ. `steps` are those of
     training-time test, for EAGLE-1 of the evaluation alone. Checkpoints and optimizer state go to
     `work`; `resume` goes on from the newest one there.
     """
@@ -110,8 +110,8 @@ def evaluate_eagle(
     stop: Stop,
     seed: int = 0,
 ) -> Stats:
-    """Answer each prompt with the drafter; the rounds of all. Prompt i draws from the seed
-    `seed + i`."""
+    """Answer each prompt with the drafter; returns the stats of all rounds. Prompt i is sampled
+    with `seed + i`."""
     decoder = Decoder(target, drafter)
     stats = Stats()
     for i, prompt in enumerate(prompts):
@@ -127,8 +127,8 @@ def chain_accuracy(
     answers: Sequence[tuple[Sequence[int], Sequence[int]]],
     steps: int = STEPS,
 ) -> tuple[float, ...]:
-    """How often the draft says at each step what the target says, once all steps before were
-    right, along the target's `answers` (prompt ids, answer ids): the measure of training."""
+    """Top-1 agreement with the target at each drafting step, given that all earlier steps agreed,
+    along the target's `answers` (prompt ids, answer ids)."""
     model = EagleTrainingModel(target, weights, steps).eval()
     hits, counts = torch.zeros(steps), torch.zeros(steps)
     for prompt, answer in answers:
@@ -142,13 +142,13 @@ def chain_accuracy(
 
 
 def simulated_length(accuracy: Sequence[float]) -> float:
-    """τ of a chain whose step k is right that often once all before it were: the bonus and the
-    expected number of accepted drafts."""
+    """τ of a chain with these conditional accuracies: 1 (the bonus token) and the expected number
+    of accepted tokens, Σ_k Π_{j≤k} accuracy_j."""
     return 1 + math.fsum(accumulate(accuracy, mul))
 
 
 class _LengthGrouped(Trainer):
-    """Conversations of like length share a batch: padding costs as much as text."""
+    """Batches conversations of like length, as padding costs as much as text."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
         data: Any = self.train_dataset
@@ -158,7 +158,7 @@ class _LengthGrouped(Trainer):
 
 
 class _EvaluateLast(TrainerCallback):
-    """The Trainer saves after its last step; the last weights are often the best."""
+    """Also evaluates after the last step: the last weights are often the best."""
 
     def on_step_end(
         self,

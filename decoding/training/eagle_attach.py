@@ -1,4 +1,4 @@
-"""Untrained EAGLE heads for a target of any family."""
+"""Untrained EAGLE heads for a target of any architecture."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def attach_eagle(
     aux_layers: Sequence[int] | None = None,
     seed: int = 0,
 ) -> EagleWeights:
-    """An untrained draft: one Llama layer with the target's sizes.
+    """An untrained EAGLE head: one Llama layer with the target's sizes.
 
     `draft_vocab` int64 [n], the target's ids that an EAGLE-3 head knows (None: all); `aux_layers`
     the layers whose inputs it reads (None: `default_aux_layers`). It begins with the target's

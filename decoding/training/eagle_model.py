@@ -1,4 +1,4 @@
-"""An EAGLE head that learns on a frozen target.
+"""The training model of an EAGLE head on a frozen target.
 
 EAGLE-1 (2401.15077) learns the next feature and the target's distribution over it; EAGLE-3
 (2503.01840) only the distribution, over several steps of drafting on its own outputs
@@ -34,7 +34,7 @@ _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
 class Supervision:
     """The target's predictions at N positions of a batch: at every token of an answer but its last.
     `batch` and `at` [N] are row and column, in order; `probabilities` [N, draft vocab] of the next
-    token; `best` [N] the likeliest of all tokens; `known` [N] whether the draft's vocabulary has
+    token; `best` [N] the likeliest of all tokens; `known` [N] whether the draft vocabulary has
     it; `followed` [N] whether the text goes on with it.
 
     Draft r begins at the row before position r, whose token is its root.
@@ -48,8 +48,7 @@ class Supervision:
     followed: Tensor
 
     def drafts(self, step: int) -> Tensor:
-        """The drafts that have something to learn at `step`: position r + step lies in the same
-        answer."""
+        """Indices of the drafts trained at `step`: position r + step is in the same answer."""
         last = max(len(self.at) - step, 0)
         same = self.batch[step:] == self.batch[:last]
         near = self.at[step:] == self.at[:last] + step
@@ -57,7 +56,7 @@ class Supervision:
 
 
 class EagleTrainingModel(nn.Module):
-    """A draft that learns on a frozen target; only the draft belongs to its state."""
+    """An EAGLE head and its frozen target; the state dict holds the head alone."""
 
     def __init__(self, target: PreTrainedModel, weights: EagleWeights, steps: int = STEPS) -> None:
         super().__init__()
@@ -79,7 +78,7 @@ class EagleTrainingModel(nn.Module):
         aux_hidden_states: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """`loss`, and outside training `hits` and `counts` [batch, steps]: how often the draft
-        agreed with the target, of the times that it had done so at all steps before. The target
+        agreed with the target, given that it did at all earlier steps. The target
         runs where its states `final` (and `aux_hidden_states`) are not given."""
         if final is None:
             aux_hidden_states, final = features_of(

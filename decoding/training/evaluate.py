@@ -1,4 +1,4 @@
-"""What heads are worth where it counts: on the target's own answers, through the real decoder."""
+"""Measures Medusa heads on the target's own answers, through the real decoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANKS = 10  # guesses a head is measured at
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """`accuracy` [heads, RANKS]: how often a head's guess of a rank is what the target says that
+    """`accuracy` [heads, RANKS]: how often a head's guess of that rank is the target's token that
     far ahead. `served`: the rounds of a decoder that drafts with the heads."""
 
     accuracy: Tensor
@@ -37,8 +37,8 @@ def evaluate_medusa(
     stop: Stop,
     seed: int = 0,
 ) -> Report:
-    """Answer each prompt with the heads; measure them along the answers. Prompt i draws from the
-    seed `seed + i`."""
+    """Answer each prompt with the heads, and measure them along the answers. Prompt i is sampled
+    with `seed + i`."""
     decoder = Decoder(target, Medusa(heads, choices))
     served = Stats()
     hits, counts = torch.zeros(heads.count, RANKS), torch.zeros(heads.count, 1)

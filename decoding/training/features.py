@@ -1,4 +1,4 @@
-"""What EAGLE learns from: a target's hidden states, made as training goes or kept on disk.
+"""The target's hidden states that EAGLE heads learn from, computed on the fly or cached on disk.
 
 A cache is a folder of safetensors shards, each with the rows of so many conversations (`ids`,
 `labels`, and in bfloat16 `final` and `taps`), and an `index.json` that says what it was made of.
@@ -58,7 +58,8 @@ def _plain_attention(target: PreTrainedModel) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureExample(Example):
-    """With the target's states: `final` [n, H], and `aux_hidden_states` [n, T * H] for EAGLE-3."""
+    """An example with the target's states: `final` [n, H], and for EAGLE-3 `aux_hidden_states`
+    [n, T * H]."""
 
     aux_hidden_states: Tensor | None
     final: Tensor
@@ -105,10 +106,10 @@ def cache_features(
     folder: Path,
     shard: int = 256,
 ) -> FeatureCache:
-    """Write the features of all of `data` to `folder`, `shard` conversations a file; what a killed
-    run has written there is kept.
+    """Write the features of `data` to `folder`, `shard` conversations per file; continues after an
+    interrupted run.
 
-    Raises InputError where the folder's cache was made of something else."""
+    Raises InputError if the folder caches other data or another target."""
     examples = [data[i] for i in range(len(data))]  # type: ignore[arg-type]
     made_of = {
         "target": _target_digest(target),
@@ -155,7 +156,7 @@ def _shard_tensors(
 
 
 def _target_digest(target: PreTrainedModel) -> str:
-    """Of a few numbers of each parameter: another training changes them all."""
+    """Digest of a few numbers of each parameter, which any training changes."""
     digest = hashlib.sha256()
     for name, parameter in target.named_parameters():
         digest.update(f"{name} {list(parameter.shape)}".encode())
@@ -172,7 +173,7 @@ def _shard_path(folder: Path, number: int) -> Path:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """All of a file or nothing, whenever a kill comes."""
+    """Write a file atomically."""
     part = path.with_name(path.name + ".part")
     part.write_bytes(content)
     part.replace(path)

@@ -1,4 +1,4 @@
-"""Batches of conversations that are about as long as each other."""
+"""Batches of conversations of similar length."""
 
 from __future__ import annotations
 

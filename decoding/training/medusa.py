@@ -1,8 +1,8 @@
 """Medusa heads: attach them to a target, train them, measure them.
 
 Cai et al. 2024 (2401.10774): the target stays frozen (Medusa-1), the loss is the heads' cross
-entropies on the tokens two, three, ... places ahead, head k weighted by 0.8^k * 0.2. Or the target
-learns with them (Medusa-2, see joint.py): its own cross entropy is added.
+entropies on the tokens two, three, ... positions ahead, head k weighted by 0.8^k * 0.2. Or the
+target learns with them (Medusa-2, see joint.py): its own cross entropy is added.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
 
 
 class MedusaTrainingModel(nn.Module):
-    """Heads that learn on a target, which stays frozen or, if `joint`, learns too. Only what learns
-    belongs to its state."""
+    """Medusa heads on a target that is frozen or, if `joint`, trained too. The state dict holds
+    what is trained."""
 
     def __init__(
         self, target: PreTrainedModel, weights: MedusaWeights, joint: bool = False
@@ -71,7 +71,7 @@ class MedusaTrainingModel(nn.Module):
         hidden, own_loss = self._states(input_ids, attention_mask, labels)
         losses, hits, counts = [own_loss], [], []
         for k in range(len(self.weights)):
-            # the state at t saw token t; the target says t+1, head k says t+2+k
+            # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
             wanted = labels[:, k + 2 :]
             # logits only where there is something to learn: they cost far more than the rest
             asked = wanted != IGNORED
@@ -152,7 +152,7 @@ def train_medusa(
 
 
 def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:
-    """The target knows its task and moves slowly, the heads have much to learn."""
+    """AdamW with a smaller learning rate for the target than for the heads."""
     own = [] if model.lm_heads is None else [model.lm_heads]
     groups: list[dict[str, Any]] = [
         {"params": [model.weights, model.biases, *own]},

@@ -1,5 +1,5 @@
 """Muon for matrices and AdamW for the rest, as one optimizer that the Trainer can drive: small
-drafts learn several times as much a step as with AdamW alone."""
+heads learn several times as much per step as with AdamW alone."""
 
 from __future__ import annotations
 

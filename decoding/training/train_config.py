@@ -1,4 +1,4 @@
-"""How long and how fast heads are trained, for the Hugging Face Trainer."""
+"""Settings of head training, for the Hugging Face Trainer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from decoding.training.precision import has_fast_bfloat16
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """How long and how fast; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
+    """Length and learning rates; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 AdamW alone."""
 
     steps: int = 0

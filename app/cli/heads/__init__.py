@@ -1,4 +1,4 @@
-"""`specchat heads`: attach, distil for, train and measure the heads that draft for a target."""
+"""`specchat heads`: make, train and measure the heads that draft for a target."""
 
 from app.cli.heads.commands import heads
 

@@ -1,4 +1,4 @@
-"""The commands and their options; what they do stands in `medusa` and `eagle`."""
+"""The `specchat heads` commands and their options; see `medusa` and `eagle` for their bodies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = {"medusa": "Medusa", "eagle": "EAGLE", "eagle1": "EAGLE-1", "eagle3": "E
 
 
 def _refuse_others(context: typer.Context, kind: str, **of: str) -> None:
-    """Options that were given although they are `of` another kind of heads, by name."""
+    """Raise InputError if an option was given that belongs to another kind of heads (`of`)."""
     for option in context.command.params:
         given = context.get_parameter_source(str(option.name))
         other = of.get(str(option.name), kind)
@@ -62,7 +62,7 @@ def convert(
     seed: Seed = 0,
     device: Device = "cpu",
 ) -> None:
-    """Attach untrained heads to a target. `train` makes something of them."""
+    """Make untrained heads for a target, to be trained with `train`."""
     _refuse_others(
         context,
         kind,
@@ -91,7 +91,7 @@ def distill(
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Let the target answer the prompts itself. The same command again goes on where it stopped."""
+    """Let the target answer the prompts. Run again, it continues where it stopped."""
     from decoding.training.distill import distill as write_answers
 
     records = records_of(prompts)
@@ -196,7 +196,7 @@ def evaluate(
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """How good each head is on the target's own answers, and acceptance as it is served."""
+    """Measure each head on the target's own answers, and acceptance when served."""
     from decoding.checkpoints.medusa import holds_medusa
     from decoding.params import Params, SamplingParams
 

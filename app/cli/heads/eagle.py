@@ -44,7 +44,7 @@ from decoding.training.eagle_attach import attach_eagle, frequent_tokens
 from decoding.training.features import cache_features
 from decoding.training.train_config import TrainConfig
 
-# While training drafts are served with a tree of one size, so that evaluations can be compared.
+# During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
 _SERVED_GAMMA = 6
 _SERVED_PROMPTS = 24
@@ -74,7 +74,7 @@ def attach_to(
     write_eagle(weights, out, kind, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
-    say(f"{kind} draft for {target} in {out}: {config.draft_vocab} tokens{reads}")
+    say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
 def train_on(
@@ -115,7 +115,7 @@ def train_on(
         served if prompts else None, unroll,
     )  # fmt: skip
     write_eagle(trained, out, trained.config.version, target)
-    say(f"trained draft in {out}")
+    say(f"trained head in {out}")
     say(_table(reports))
 
 
@@ -153,7 +153,7 @@ def measure(
     }
     lines = [
         *(
-            f"step {k}: says what the target says {rate:.3f} of the times that all before it did"
+            f"step {k}: agrees with the target {rate:.3f} of the times that all steps before did"
             for k, rate in enumerate(accuracy, 1)
         ),
         f"τ from these for a chain: {simulated:.2f}",
@@ -163,8 +163,7 @@ def measure(
 
 
 def _table(reports: Sequence[EagleReport]) -> str:
-    """What each evaluation found: high accuracy at step 1 says little, since every later step
-    stands on it."""
+    """Format a table of the evaluations: top-1 accuracy by step, simulated and served τ."""
     if not reports:
         return "no evaluation"
     steps = range(1, len(reports[0].accuracy) + 1)

@@ -1,4 +1,4 @@
-"""What `specchat heads eval` says of heads, for people and as JSON."""
+"""Prints the report of `specchat heads eval` as text or JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from decoding.stats import Stats
 def put_report(
     facts: dict[str, Any], lines: Sequence[str], served: Stats, tree: str, as_json: bool
 ) -> None:
-    """`facts` of the evaluation, or `lines` about them, and how the heads were served, with
-    which `tree`."""
+    """Print `facts` as JSON, or `lines` as text; each with the figures of the rounds `served` with
+    a `tree`."""
     if as_json:
         facts |= {
             "target_passes": served.passes,

@@ -1,4 +1,4 @@
-"""What the `heads` commands read, and where they refuse to write."""
+"""Reads the inputs of the `heads` commands."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def records_of(sources: list[str]) -> list[Record]:
-    from decoding.training.data import Source, read_sources
+    from decoding.training.data import DataSource, read_sources
 
     for source in sources:
-        path = Source.parse(source).path
+        path = DataSource.parse(source).path
         if not path.is_file():
             raise InputError(f"no file {path}: give a JSONL file of prompts or conversations")
     try:
@@ -34,7 +34,7 @@ def records_of(sources: list[str]) -> list[Record]:
 
 
 def prompts_of(models: LoadedModels, sources: list[str]) -> list[list[int]]:
-    """The ids of each record's first open turn, ready for the answer."""
+    """Encode each record's first open turn, with the generation prompt."""
     from decoding.prefill import require_room
     from decoding.training.distill import conversation
 
@@ -56,8 +56,8 @@ def conversations_of(
     tokenizer: PreTrainedTokenizerBase,
     length: int,
 ) -> tuple[Conversations, Conversations, Sequence[Record]]:
-    """What is learned from, what is measured on (else every 20th record), and the latter's
-    records. Conversations are cut at `length` tokens and at the model's context."""
+    """Training and evaluation conversations, and the evaluation records. Without `held_out` every
+    20th record is for evaluation. Cut at `length` tokens and the model's context."""
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
@@ -81,7 +81,7 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:
-    """Width of the features and of the logits."""
+    """Width of the hidden states and of the logits."""
     rows, hidden = model.get_output_embeddings().weight.shape
     return hidden, rows
 

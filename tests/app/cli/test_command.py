@@ -220,7 +220,7 @@ BAD = {
     "trace alone": (["run", "--prompt", "a", "--trace"], "", "add --json"),
     "unknown option": (["run", "--prompt", "a", "--bogus"], "", "--bogus"),
     "unknown command": (["dance"], "", "dance"),
-    "option before the command": (["--gamma", "2", "run", "--prompt", "a"], "", "behind 'run'"),
+    "option before the command": (["--gamma", "2", "run", "--prompt", "a"], "", "after 'run'"),
     "no such folder": (["run", "--prompt", "a", "--target", "./nowhere"], "", "no folder"),
     "no model in it": (["run", "--prompt", "a", "--target", "tests"], "", "no config.json"),
     "quantize on a CPU": (

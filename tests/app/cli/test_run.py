@@ -11,7 +11,7 @@ import pytest
 
 from app.cli import run as headless
 from app.cli.main import main
-from app.cli.run import Outcome
+from app.cli.run import RunResult
 from app.config import settings as settings_module
 from app.config.settings import load_settings
 from app.engine.lane import Lane
@@ -22,7 +22,7 @@ from decoding.params import Params
 from decoding.round import Round
 from tests.conftest import FamilyFolders
 
-Run = Callable[..., Outcome]
+Run = Callable[..., RunResult]
 Step = Callable[[Lane, Params], Round]
 
 
@@ -33,7 +33,7 @@ def no_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run(family_folders: FamilyFolders) -> Run:
-    def run(*requests: Request, strategies: str = "lookup,ar", **flags: object) -> Outcome:
+    def run(*requests: Request, strategies: str = "lookup,ar", **flags: object) -> RunResult:
         models = {"target": family_folders.target, "draft": family_folders.draft, "threads": "1"}
         short = {"max_new_tokens": 6, "ignore_eos": True, "strategies": strategies}
         return headless.run(load_settings({**models, **short, **flags}), requests, 1, trace=False)
