@@ -92,6 +92,7 @@ def draws(decoder: Decoder, params: Params, count: int) -> list[tuple[int, ...]]
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_joint_of_the_first_tokens_is_the_targets(case: str) -> None:
     name, gamma, sampling = CASES[case]
@@ -125,6 +126,7 @@ def tiny(seed: int) -> LlamaForCausalLM:
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["draft", "trees"])
 def test_a_real_model_with_rows_in_a_real_cache(name: str) -> None:
     """Few draws only: what is special here is that rejected rows must leave no trace."""

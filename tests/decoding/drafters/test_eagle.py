@@ -271,6 +271,7 @@ def test_after_a_prefill_that_was_cancelled_everything_is_seen_again(
     assert decoder.generated == hf_greedy("llama", prompt, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version,tree", [("eagle1", "static"), ("eagle3", "small")])
 def test_sampled_output_has_the_targets_distribution(version: EagleVersion, tree: str) -> None:
     sampling = SamplingParams(temperature=1.2, top_p=0.95)

@@ -136,6 +136,7 @@ def test_unrolled_steps_are_those_of_decoding(
             torch.testing.assert_close(step[draft], out[0, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_training_from_its_data_to_a_served_draft(
     version: EagleVersion, target: LlamaForCausalLM, data: Data, tmp_path: Path

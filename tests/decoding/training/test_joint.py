@@ -39,6 +39,7 @@ def losses(state: Path) -> Iterator[float]:
             yield entry["eval_loss"]
 
 
+@pytest.mark.slow
 def test_joint_training_ends_in_a_merged_folder(
     specchat: Specchat, target: str, tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ def judge(
     return verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_sampled_draft_comes_out_as_the_target_would_have_drawn(pair: str) -> None:
     p, q = PAIRS[pair]
@@ -82,6 +83,7 @@ def test_a_sampled_draft_comes_out_as_the_target_would_have_drawn(pair: str) -> 
     assert accepted / DRAWS == pytest.approx(rate, abs=0.015)
 
 
+@pytest.mark.slow
 def test_the_draft_is_judged_by_the_warped_target() -> None:
     """p after temperature and top-p; q as given."""
     logits = torch.tensor([[2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
@@ -128,6 +130,7 @@ def test_a_draft_that_the_target_rules_out_never_passes(monkeypatch: pytest.Monk
     assert verdict.path == () and verdict.bonus == 0
 
 
+@pytest.mark.slow
 def test_an_empty_residual_falls_back_to_the_target() -> None:
     """Rounding can reject although p == q; here q is a little too large everywhere."""
     p = [0.5, 0.3, 0.2]
@@ -150,6 +153,7 @@ def test_a_greedy_draft_is_judged_by_the_argmax_not_by_a_ratio() -> None:
     assert verdict.path == () and verdict.bonus == 0
 
 
+@pytest.mark.slow
 def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_drawn() -> None:
     """Two levels, siblings in an order that is not the target's, one drafted twice."""
     shape = TreeShape((-1, 0, 0, 0, 1, 1, 2))
