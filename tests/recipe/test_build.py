@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from assets.demo.recipe.corpus.build import SOURCES, conversations
+
+
+def test_the_same_seed_gives_the_same_corpus() -> None:
+    once, again, other = (list(conversations(60, seed)) for seed in (1, 1, 2))
+    assert once == again != other
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_gives_whole_conversations(name: str) -> None:
+    for held_out in (False, True):
+        records = [r for r in conversations(600, 3, held_out) if r["category"] == name]
+        assert records or name == "random"
+        for record in records:
+            messages = record["messages"]
+            assert isinstance(messages, list)
+            roles = [message["role"] for message in messages]
+            assert roles == ["user", "assistant"] * (len(messages) // 2)
+            assert all(message["content"].strip() for message in messages[1::2])
+
+
+def test_what_is_held_out_is_never_trained() -> None:
+    def first_prompts(held_out: bool, count: int) -> set[str]:
+        prompts = {
+            str(record["messages"][0]["content"]).lower()  # type: ignore[index]
+            for record in conversations(count, 4, held_out)
+            # What is asked for at random is asked for in few ways, with answers drawn anew.
+            if record["category"] != "random"
+        }
+        # Greetings of a word or two are too few to keep some of them back.
+        return {prompt for prompt in prompts if len(prompt.split()) > 2}
+
+    assert not first_prompts(False, 6000) & first_prompts(True, 600)
