@@ -163,6 +163,7 @@ def _resume(path: Path, model: nn.Module, optimizers: list[torch.optim.Optimizer
         return 0
     state = torch.load(path, map_location="cpu", weights_only=True)
     model.load_state_dict(state["model"])
-    for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
-        optimizer.load_state_dict(saved)
+    if state["optimizers"] is not None:  # None after growing: they start anew
+        for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
     return int(state["step"])

@@ -68,6 +68,30 @@ def build_model(
     return model
 
 
+def grow(shallow: Path, out: Path, layers: int) -> None:
+    """Begin the run in `out` where the one in `shallow` stands: its layers are stacked until there
+    are `layers`, and learn on from there. A deep model costs less that way than from scratch
+    (G_stack, Du et al. 2024, 2405.15319). The optimizers start anew.
+
+    Raises ValueError if `layers` is no multiple of what the shallow model has.
+    """
+    state = torch.load(shallow / "checkpoint.pt", map_location="cpu", weights_only=True)
+    there = 1 + max(int(name.split(".")[2]) for name in state["model"] if ".layers." in name)
+    if layers % there:
+        raise ValueError(f"{layers} layers cannot be made of {there}")
+    weights = {}
+    for name, value in state["model"].items():
+        before, found, after = name.partition(".layers.")
+        number, _, rest = after.partition(".")
+        for copy in range(int(number), layers, there) if found else ():
+            weights[f"{before}.layers.{copy}.{rest}"] = value
+        if not found:
+            weights[name] = value
+    out.mkdir(parents=True, exist_ok=True)
+    state = {"step": state["step"], "model": weights, "optimizers": None}
+    torch.save(state, out / "checkpoint.pt")
+
+
 def block_size(step: int, steps: int, stages: Sequence[tuple[int, float]]) -> int:
     """The row length of a step; `stages` are (length, share of the steps), in order."""
     end = 0.0
@@ -164,6 +188,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--layers", type=int, default=16)
+    parser.add_argument(
+        "--grow-from", type=Path, metavar="DIR", help="the --out of a run with fewer --layers"
+    )
     parser.add_argument("--mlp", type=int, default=704)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--kv-heads", type=int, default=2)
@@ -173,6 +200,7 @@ def main() -> None:
     parser.add_argument("--prompt-weight", type=float, default=0.3)
     parser.add_argument("--system-rate", type=float, default=0.05)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--stop-at", type=int, metavar="STEP", help="end early, before the decay")
     parser.add_argument(
         "--compile", action="store_true", help="compile each layer (needs a C++ compiler)"
     )
@@ -199,9 +227,11 @@ def main() -> None:
         for layer in model.model.layers:
             layer.compile(dynamic=False)
     config = config_from(args)
+    if args.grow_from and not (args.out / "checkpoint.pt").exists():
+        grow(args.grow_from, args.out, args.layers)
     print(pretrain(
         model, tokenizer, stream, heldout, config, args.out, args.tokens_per_step, args.stages,
-        prompt_weight=args.prompt_weight,
+        args.stop_at, args.prompt_weight,
     ))  # fmt: skip
 
 

@@ -38,17 +38,17 @@ LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 # Share of the conversations, in percent. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
-    "subject": (22, subject.sample),
-    "facts": (18, facts.sample),
-    "stories": (11, stories.sample),
-    "verse": (5, verse.sample),
+    "subject": (24, subject.sample),
+    "facts": (24, facts.sample),
+    "stories": (7, stories.sample),
+    "verse": (4, verse.sample),
     "arithmetic": (12, arithmetic.sample),
-    "wordplay": (7, wordplay.sample),
+    "wordplay": (6, wordplay.sample),
     "code": (4, code.sample),
     "manners": (7, manners.sample),
-    "unknown": (9, unknown.sample),
-    "copying": (4, copying.sample),
-    "random": (1, random_text.sample),
+    "unknown": (8, unknown.sample),
+    "copying": (3.5, copying.sample),
+    "random": (0.5, random_text.sample),
 }
 
 

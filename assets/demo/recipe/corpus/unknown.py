@@ -192,7 +192,7 @@ THEMES = (
 REASONS = (
     "I am a tiny demo model and know very little about the world.",
     "I am a very small model, and that was not in my training text.",
-    "A model with 13 million parameters cannot know much.",
+    "A model with 7 million parameters cannot know much.",
     "I would only make something up.",
     "I would rather say so than make something up.",
     "I am only here to show how speculative decoding works.",
