@@ -20,7 +20,7 @@ class TokenFate(StrEnum):
     CORRECTION = "correction"  # the target's own token where a draft was rejected
 
     @property
-    def ghost(self) -> bool:
+    def discarded(self) -> bool:
         """Drafted and shown, but never part of the text."""
         return self is TokenFate.REJECTED or self is TokenFate.DROPPED
 

@@ -68,10 +68,10 @@ class Loaded:
     context: int  # the longest sequence in tokens
     lanes: tuple[LaneInfo, ...]
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
-    place: str = ""  # the folder or id that the target was loaded from
+    source: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
-    back: bool = False  # the previous models again, as the requested ones could not be loaded
+    restored: bool = False  # the previous models again, as the requested ones could not be loaded
     # (nodes, seconds) of target passes, measured after a short prompt; () if that would have
     # taken long
     pass_costs: tuple[tuple[float, float], ...] = ()
@@ -117,16 +117,16 @@ class RunStarted(Timed):
 
 @dataclass(frozen=True, slots=True)
 class Prefilled(Timed):
-    """A lane has its first token. If its probabilities are recorded, `belief` is the target's
-    distribution there, and `pieces` the texts of its candidates by id."""
+    """A lane has its first token. If its probabilities are recorded, `probs` is the target's
+    distribution there, and `texts` the texts of its candidates by id."""
 
     lane: str
     ttft_seconds: float
     first: TokenEvent
     prefill_seconds: float | None = None  # the target's, or of the lane that it was shared with
     draft_prefill_seconds: float | None = None
-    belief: TokenProbs | None = None
-    pieces: Mapping[int, str] = field(default_factory=dict)
+    probs: TokenProbs | None = None
+    texts: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class RoundFinished(Timed):
-    """One round of a lane: its record, its tokens in the order of display (ghosts stand between
-    the accepted tokens and the correction), and the lane's figures so far. `pieces` are pictures
+    """One round of a lane: its record, its tokens in the order of display (rejected ones
+    between the accepted ones and the correction), and the lane's metrics so far. `texts` are those
     of all tokens in the round by id, drafted or the target's own; only while it is watched.
     `params` are the settings that the round read at its start, the lane's own among them; `tree`
     is the one of the lane's `trees` that it drafted by."""
@@ -157,8 +157,8 @@ class RoundFinished(Timed):
     lane: str
     round: Round
     tokens: tuple[TokenEvent, ...]
-    figures: Metrics
-    pieces: Mapping[int, str] = field(default_factory=dict)
+    metrics: Metrics
+    texts: Mapping[int, str] = field(default_factory=dict)
     params: Params | None = None
     tree: str = DEFAULT_TREE
 
@@ -169,16 +169,16 @@ class Finished(Timed):
     lane, or tokens chosen by another rule: see `app.engine.comparison.rule`). Otherwise
     `first_divergence` is the index of the first different token, None if there is none, and
     `divergence_gap` the distance of the target's logits of both tokens there; None where only one
-    of the answers has one, or they were drawn. `pieces` are the texts of the tokens in its trees
+    of the answers has one, or they were drawn. `texts` are the texts of the tokens in its trees
     by id."""
 
     lane: str
     reason: Reason
     message: str | None = None  # for errors, and for notes like "draft at its context limit"
-    figures: Metrics | None = None
+    metrics: Metrics | None = None
     matches_ar: bool | None = None
     first_divergence: int | None = None
-    pieces: Mapping[int, str] = field(default_factory=dict)
+    texts: Mapping[int, str] = field(default_factory=dict)
     divergence_gap: float | None = None
 
 
@@ -216,10 +216,11 @@ class ContinuationCount:
 @dataclass(frozen=True, slots=True)
 class SamplingTest:
     """How far the comparison of a lane with plain sampling is: `done` of so many `repetitions`
-    of the next `tokens` tokens `behind` a text (its end). `outcomes` are the most frequent of all
-    `kinds`. `p_value`: how often two equal sources would differ as much by chance; None until all
-    are done, and where there are no two outcomes to compare. At temperature 0 (`greedy`) there is
-    one repetition. `lossy`: the lane's rule is not exact. `note`: why there is nothing to show."""
+    of the next `tokens` tokens after `context`, the end of a text. `outcomes` are the most frequent
+    of all `kinds`. `p_value`: how often two equal sources would differ as much by chance; None
+    until all are done, and where there are no two outcomes to compare. At temperature 0 (`greedy`)
+    there is one repetition. `lossy`: the lane's rule is not exact. `note`: why there is nothing to
+    show."""
 
     lane: str
     tokens: int = 0
@@ -228,7 +229,7 @@ class SamplingTest:
     outcomes: tuple[ContinuationCount, ...] = ()
     kinds: int = 0
     p_value: float | None = None
-    behind: str = ""
+    context: str = ""
     greedy: bool = False
     lossy: bool = False
     note: str | None = None

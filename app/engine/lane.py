@@ -36,7 +36,7 @@ class Lane:
         self.rounds: list[Round] = []
         self.stats = Stats()
         self.ttft_seconds = 0.0
-        self.belief: TokenProbs | None = None  # of the first token, if recorded
+        self.probs: TokenProbs | None = None  # of the first token, if recorded
         self._stop = Stop()
         self._tokens = TokenEvents(models)
         self._trees: Mapping[str, NamedTree] = {}
@@ -130,9 +130,9 @@ class Lane:
         self.ttft_seconds = time.perf_counter() - begun
         if shared is not None and self.prompt is shared:
             self.ttft_seconds += shared.seconds
-        self.belief = None
+        self.probs = None
         if self._decoder.record_probabilities:
-            self.belief = probe_first_token(self.prompt.logits, first, params.sampling)
+            self.probs = probe_first_token(self.prompt.logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
         return self._tokens.close([event], self.text)[0] if self.finished else event

@@ -40,7 +40,7 @@ class Lanes:
         mailbox.emit(
             Loaded(
                 target=models.title,
-                place=models.name,
+                source=models.name,
                 device=models.device,
                 dtype=models.dtype,
                 threads=models.threads,
@@ -49,7 +49,7 @@ class Lanes:
                 ignored=models.ignored,
                 weights=weights(models),
                 memory=memory(models, self._lanes),
-                back=restored,
+                restored=restored,
                 pass_costs=() if cost is None else cost.points,
             )
         )

@@ -1,4 +1,4 @@
-"""A lane's figures from its running sums: the same for what runs and for what is replayed."""
+"""A lane's metrics from its running sums: the same for what runs and for what is replayed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.engine.events import Metrics
 from decoding.stats import Stats, ratio
 
 
-def figures(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Metrics:
+def metrics_of(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Metrics:
     """`tokens` with the prefill's, `passes` of the target; `baseline` is the autoregressive lane
     of the same run, as far as it has come."""
     speed = stats.tokens_per_second

@@ -24,7 +24,7 @@ GREEDY_TOKENS = 32  # nothing is drawn: one repetition is enough
 SHOWN = 12  # of the most frequent outcomes
 ENOUGH = 10  # draws of both sides together that an outcome needs for a cell of its own
 PROGRESS_SECONDS = 0.1
-BEHIND_TOKENS = 16
+CONTEXT_TOKENS = 16
 
 Ids = tuple[int, ...]
 
@@ -69,7 +69,7 @@ def compare_with_target(
         lane=spec.name,
         tokens=tokens,
         repetitions=1 if greedy else repetitions,
-        behind=models.decode(state.ids[-BEHIND_TOKENS:]),
+        context=models.decode(state.ids[-CONTEXT_TOKENS:]),
         greedy=greedy,
         lossy=params.acceptance == "typical" and not greedy,
     )

@@ -100,8 +100,8 @@ class SessionSnapshot:
                 self.specs = tuple(info.spec for info in event.lanes)
                 there = {spec.name for spec in self.specs}
                 self._enabled = {lane: on for lane, on in self._enabled.items() if lane in there}
-                if isinstance(event, Loaded) and not event.back:
-                    self._set_loaded(event.place)
+                if isinstance(event, Loaded) and not event.restored:
+                    self._set_loaded(event.source)
             case LoadFailed(kept=True):
                 self.options = self._loaded
             case RunStarted():
@@ -116,7 +116,7 @@ class SessionSnapshot:
             case Prefilled():
                 self._texts[event.lane] = [event.first.text]
             case RoundFinished():
-                self._texts[event.lane] += (t.text for t in event.tokens if not t.fate.ghost)
+                self._texts[event.lane] += (t.text for t in event.tokens if not t.fate.discarded)
             case Finished():
                 self._answering.discard(event.lane)
             case RunFinished():

@@ -27,15 +27,15 @@ class TokenEvents:
     def of_round(self, record: Round) -> list[TokenEvent]:
         """Rejected drafts stand between the accepted ones and the target's own token. Call it once
         for every round, in order."""
-        push, ghost = self._detokenizer.push, self._detokenizer.ghost
+        push, preview = self._detokenizer.push, self._detokenizer.preview
         events = []
         for node in (*record.accepted, *record.rejected_path):
             fate, token = record.fate(node), record.tokens[node]
-            text = ghost(token) if fate.ghost else push(token)
+            text = preview(token) if fate.discarded else push(token)
             events.append(TokenEvent(token, text, fate, record.index, node))
         for token in record.emitted[len(record.accepted) :]:
             events.append(TokenEvent(token, push(token), record.fate(-1), record.index))
-        self.shown += "".join(event.text for event in events if not event.fate.ghost)
+        self.shown += "".join(event.text for event in events if not event.fate.discarded)
         return events
 
     def close(self, events: list[TokenEvent], text: str) -> list[TokenEvent]:
@@ -44,7 +44,7 @@ class TokenEvents:
         rest = self._detokenizer.flush()
         surplus = max(len(self.shown) + len(rest) - len(text), 0)
         for i in reversed(range(len(events))):
-            if not events[i].fate.ghost:
+            if not events[i].fate.discarded:
                 piece = events[i].text + rest
                 kept = max(len(piece) - surplus, 0)
                 events[i] = replace(events[i], text=piece[:kept])
@@ -66,6 +66,6 @@ def tokens_in(record: Round) -> set[int]:
     return {*record.tokens, *record.chosen, *record.emitted, *pruned, *likely}
 
 
-def tokens_at(belief: TokenProbs | None) -> set[int]:
+def tokens_at(probs: TokenProbs | None) -> set[int]:
     """The candidates for a token."""
-    return {token for token, _, _ in belief.top} if belief else set()
+    return {token for token, _, _ in probs.top} if probs else set()

@@ -9,7 +9,7 @@ from typing import Any
 from app.engine.comparison import compare, rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
 from app.engine.lane import Lane
-from app.engine.metrics import figures
+from app.engine.metrics import metrics_of
 from app.engine.token_events import tokens_at, tokens_in
 from app.text.errors import describe
 from decoding.params import Params, SamplingParams
@@ -110,8 +110,8 @@ class TurnRunner:
                 first,
                 lane.prefill_seconds,
                 lane.draft_prefill_seconds,
-                lane.belief,
-                lane.token_texts(tokens_at(lane.belief)),
+                lane.probs,
+                lane.token_texts(tokens_at(lane.probs)),
             )
         )
         if lane.finished:
@@ -123,10 +123,10 @@ class TurnRunner:
         own = lane.effective_params(params)
         turn.rules.add(rule(lane, own))
         # Before `events`, which moves on: the tree follows what was committed until then.
-        pieces = lane.token_texts(tokens_in(record)) if record.p else {}
+        texts = lane.token_texts(tokens_in(record)) if record.p else {}
         tokens = lane.events(record)
-        figures = self._figures(lane)
-        self._emit(RoundFinished(lane.spec.name, record, tokens, figures, pieces, own, lane.tree))
+        metrics = self._metrics(lane)
+        self._emit(RoundFinished(lane.spec.name, record, tokens, metrics, texts, own, lane.tree))
         if lane.finished:
             self._end(turn, lane.finished)
 
@@ -138,7 +138,7 @@ class TurnRunner:
                 if other is not turn and other.reason is not None:
                     self._report(other, {})
 
-    def _report(self, turn: LaneTurn, pieces: Mapping[int, str]) -> None:
+    def _report(self, turn: LaneTurn, texts: Mapping[int, str]) -> None:
         lane = turn.lane
         begun = turn.started
         self._emit(
@@ -146,8 +146,8 @@ class TurnRunner:
                 lane.spec.name,
                 turn.reason or "stopped",
                 turn.message or (lane.note if begun else None),
-                self._figures(lane) if begun else None,
-                pieces=pieces,
+                self._metrics(lane) if begun else None,
+                texts=texts,
                 **self._compare(turn),
             )
         )
@@ -165,11 +165,11 @@ class TurnRunner:
         greedy = base.rules == {SamplingParams()}
         return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
-    def _figures(self, lane: Lane) -> Metrics:
-        # a baseline that has not begun still has the figures of its last turn
+    def _metrics(self, lane: Lane) -> Metrics:
+        # a baseline that has not begun still has the metrics of its last turn
         begun = self._baseline is not None and self._baseline.started
         base = self._baseline.lane.stats if self._baseline and begun else None
-        return figures(lane.stats, len(lane.ids), lane.target_passes, base)
+        return metrics_of(lane.stats, len(lane.ids), lane.target_passes, base)
 
 
 def answer_each(

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.engine.events import Finished, Prefilled, RoundFinished
-from app.history.log import lane_on_disk
+from app.history.log import names_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import LaneResult, envelope, lane_report, round_report, unavailable_report
 from app.strategies.registry import STRATEGIES
@@ -18,7 +18,7 @@ from decoding.round import Round, TokenProbs
 
 REPLAY_VERSION = 1
 _ROUND = TypeAdapter(Round)
-_BELIEF = TypeAdapter(TokenProbs)
+_PROBS = TypeAdapter(TokenProbs)
 _FINISHED = TypeAdapter(Finished)
 
 
@@ -41,25 +41,25 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
             "weights": dict(loaded.weights),
             "memory": None if loaded.memory is None else asdict(loaded.memory),
             "pass_costs": [list(point) for point in loaded.pass_costs],
-            "lanes": [lane_on_disk(asdict(info)) for info in recording.lanes],
-            "pieces": {str(token): text for token, text in sorted(_pieces(recording).items())},
+            "lanes": [names_on_disk(asdict(info)) for info in recording.lanes],
+            "pieces": {str(token): text for token, text in sorted(_texts(recording).items())},
         },
     )
 
 
-def _pieces(recording: Recording) -> dict[int, str]:
+def _texts(recording: Recording) -> dict[int, str]:
     """Token texts by id. The text of a token alone is better than what it added to an answer, so
     those come last."""
     lanes = [lane for turn in recording.turns for lane in turn.lanes.values()]
     steps = [step for lane in lanes for step in lane.steps]
-    pieces = {token.id: token.text for step in steps for token in step.tokens if token.text}
+    texts = {token.id: token.text for step in steps for token in step.tokens if token.text}
     for event in [each for lane in lanes for each in lane.finishes]:
-        pieces.update(event.pieces)
+        texts.update(event.texts)
     for lane in lanes:
-        pieces.update(lane.prefilled.pieces if lane.prefilled else {})
+        texts.update(lane.prefilled.texts if lane.prefilled else {})
     for step in steps:
-        pieces.update(step.pieces)
-    return pieces
+        texts.update(step.texts)
+    return texts
 
 
 def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _lane(lane: LaneRecord, turn: RecordedTurn, settings: list[dict[str, Any]]) 
     report["first"] = _first(lane.prefilled, turn) if lane.prefilled else None
     report["finishes"] = [
         _FINISHED.dump_python(
-            event, mode="json", exclude={"lane", "figures", "pieces", "at"}, exclude_defaults=True
+            event, mode="json", exclude={"lane", "metrics", "texts", "at"}, exclude_defaults=True
         )
         | {"seconds": _since(turn, event.at)}
         for event in lane.finishes
@@ -128,8 +128,8 @@ def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
         "text": event.first.text,
         "seconds": _since(turn, event.at),
     }
-    if event.belief is not None:
-        first["belief"] = _BELIEF.dump_python(event.belief, mode="json")
+    if event.probs is not None:
+        first["belief"] = _PROBS.dump_python(event.probs, mode="json")
     return first
 
 

@@ -12,11 +12,11 @@ from app.history.recording import RecordedTurn, Recording
 
 SLUG_CHARACTERS = 40
 COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
-    ("tokens", lambda figures: str(figures.tokens)),
-    ("tok/s", lambda figures: number(figures.tokens_per_second, "{:.1f}")),
-    ("speedup", lambda figures: number(figures.speedup, "{:.2f}×")),
-    ("α", lambda figures: number(figures.acceptance_rate, "{:.0%}")),
-    ("τ", lambda figures: number(figures.tokens_per_pass, "{:.2f}")),
+    ("tokens", lambda metrics: str(metrics.tokens)),
+    ("tok/s", lambda metrics: number(metrics.tokens_per_second, "{:.1f}")),
+    ("speedup", lambda metrics: number(metrics.speedup, "{:.2f}×")),
+    ("α", lambda metrics: number(metrics.acceptance_rate, "{:.0%}")),
+    ("τ", lambda metrics: number(metrics.tokens_per_pass, "{:.2f}")),
 )
 
 
@@ -63,7 +63,7 @@ def _table(turn: RecordedTurn) -> str:
     rows = [["lane", *(name for name, _ in COLUMNS), "≡AR"], ["---"] * (len(COLUMNS) + 2)]
     for name, lane in turn.lanes.items():
         end = ends.get(name)
-        cells = [form(end.figures) if end and end.figures else "" for _, form in COLUMNS]
+        cells = [form(end.metrics) if end and end.metrics else "" for _, form in COLUMNS]
         same = end.matches_ar if end else None
         rows.append([lane.info.title, *cells, "" if same is None else "yes" if same else "no"])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

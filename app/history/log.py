@@ -25,7 +25,7 @@ from app.engine.events import (
     RunRejected,
     RunStarted,
 )
-from app.history.recording import NO_FIGURES, Recording
+from app.history.recording import NO_METRICS, Recording
 from app.report.document import envelope
 from app.strategies.registry import find_strategy
 from decoding.errors import InputError
@@ -43,6 +43,15 @@ KINDS: dict[str, type[Any]] = {
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}
 assert set(KINDS.values()) <= set(get_args(Event))
+# A file outlives the names in the code.
+_ON_DISK = {
+    "overrides": "pins",
+    "probs": "belief",
+    "restored": "back",
+    "source": "place",
+    "texts": "pieces",
+}
+_IN_CODE = {on_disk: name for name, on_disk in _ON_DISK.items()}
 
 
 def header(created: str, settings: dict[str, Any]) -> bytes:
@@ -55,28 +64,32 @@ def name_line(name: str) -> bytes:
 
 
 def event_line(event: Event) -> bytes | None:
-    """None for an event that says nothing about a conversation. Figures are left out: they follow
+    """None for an event that says nothing about a conversation. Metrics are left out: they follow
     from the rounds."""
     name = _NAMES.get(type(event))
     if name is None:
         return None
     value = _CODECS[name].dump_python(
-        event, mode="json", exclude={"figures"}, exclude_defaults=True
+        event, mode="json", exclude={"metrics"}, exclude_defaults=True
     )
     if isinstance(event, Loaded):
-        value["lanes"] = [lane_on_disk(lane) for lane in value["lanes"]]
+        value["lanes"] = [names_on_disk(lane) for lane in value["lanes"]]
+    value = names_on_disk(value)
     return _line(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def lane_on_disk(lane: dict[str, Any]) -> dict[str, Any]:
-    """A `LaneInfo` in a log or an exported document, where its overrides are called `pins`."""
-    return {"pins" if key == "overrides" else key: value for key, value in lane.items()}
+def names_on_disk(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an event or a `LaneInfo` under their names in a log or an exported document."""
+    return {_ON_DISK.get(name, name): value for name, value in fields.items()}
+
+
+def _names_in_code(fields: dict[str, Any]) -> dict[str, Any]:
+    return {_IN_CODE.get(name, name): value for name, value in fields.items()}
 
 
 def _lane_from_disk(lane: dict[str, Any]) -> dict[str, Any]:
     """Strategies may have had other names."""
-    overrides = {"overrides": lane["pins"]} if "pins" in lane else {}
-    return {**lane, **overrides, "strategy": find_strategy(lane["strategy"]).name}
+    return _names_in_code(lane) | {"strategy": find_strategy(lane["strategy"]).name}
 
 
 def _line(name: str, value: bytes) -> bytes:
@@ -85,10 +98,12 @@ def _line(name: str, value: bytes) -> bytes:
 
 def read_event(name: str, value: dict[str, Any]) -> Event:
     """Raises pydantic's ValidationError, InputError for an unknown strategy."""
-    more: dict[str, Any] = {"figures": NO_FIGURES} if name == "round" else {}
-    if name == "loaded":
-        more["lanes"] = [_lane_from_disk(lane) for lane in value["lanes"]]
-    event: Event = _CODECS[name].validate_python({**value, **more})
+    fields = _names_in_code(value)
+    if name == "round":
+        fields["metrics"] = NO_METRICS
+    elif name == "loaded":
+        fields["lanes"] = [_lane_from_disk(lane) for lane in value["lanes"]]
+    event: Event = _CODECS[name].validate_python(fields)
     return event
 
 

@@ -65,7 +65,7 @@ def read_document(document: Any, where: Path) -> Recording:
 
 
 def _recording(document: Json, replay: Json) -> Recording:
-    pieces = {int(token): str(text) for token, text in replay["pieces"].items()}
+    texts = {int(token): str(text) for token, text in replay["pieces"].items()}
     datetime.fromisoformat(str(replay["created"]))  # a film begins with it
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
     recording.take(read_event("loaded", document | replay))
@@ -80,30 +80,30 @@ def _recording(document: Json, replay: Json) -> Recording:
                 record.info if overrides is None else replace(record.info, overrides=overrides)
             )
         for lane in lanes:
-            for kind, value in _lane_events(lane, run, pieces):
+            for kind, value in _lane_events(lane, run, texts):
                 recording.take(read_event(kind, {**value, "lane": lane["lane"]}))
         if run["end_seconds"] is not None:
             recording.take(read_event("end", run | {"at": run["end_seconds"]}))
     return recording
 
 
-def _lane_events(lane: Json, run: Json, pieces: dict[int, str]) -> list[tuple[str, Json]]:
+def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str, Json]]:
     events: list[tuple[str, Json]] = []
     if first := lane["first"]:
         token = {"id": first["id"], "text": first["text"], "fate": TokenFate.FIRST, "round": -1}
-        belief = first.get("belief")
-        more = {"first": token, "at": first["seconds"], "belief": belief}
-        known = _tokens(belief["top"]) if belief else set()
-        events.append(("prefilled", {**lane, **more, "pieces": _only(known, pieces)}))
+        probs = first.get("belief")
+        more = {"first": token, "at": first["seconds"], "belief": probs}
+        known = _tokens(probs["top"]) if probs else set()
+        events.append(("prefilled", {**lane, **more, "pieces": _only(known, texts)}))
     settings = [_nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
-        events.append(("round", _step(record, settings, pieces)))
+        events.append(("round", _step(record, settings, texts)))
     for finish in lane["finishes"]:
         events.append(("finished", finish | {"at": finish["seconds"]}))
     return events
 
 
-def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
+def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
     pruned = [each["token"] for each in record.get("pruned", ())]
     known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
     known |= {token for top in record.get("top", ()) for token in _tokens(top)}
@@ -114,7 +114,7 @@ def _step(record: Json, settings: list[Json], pieces: dict[int, str]) -> Json:
             {"id": token, "text": text, "fate": fate, "round": record["index"], "node": node}
             for token, text, fate, node in record["shown"]
         ],
-        "pieces": _only(known, pieces),
+        "pieces": _only(known, texts),
         "params": None if place is None else settings[place],
         "tree": record.get("tree", DEFAULT_TREE),
         "at": record["start_seconds"] + record["total_seconds"],
@@ -125,8 +125,8 @@ def _tokens(top: list[Any]) -> set[int]:
     return {token for token, _, _ in top}
 
 
-def _only(known: set[int], pieces: dict[int, str]) -> dict[int, str]:
-    return {token: pieces[token] for token in known if token in pieces}
+def _only(known: set[int], texts: dict[int, str]) -> dict[int, str]:
+    return {token: texts[token] for token in known if token in texts}
 
 
 def _nested(own: Json) -> Json:

@@ -20,13 +20,13 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.engine.metrics import figures
+from app.engine.metrics import metrics_of
 from app.strategies.registry import STRATEGIES, LaneSpec
 from decoding.round import Round
 from decoding.stats import Stats
 
 # Of rounds as they are read; `RecordedTurn.events` fills them in.
-NO_FIGURES = figures(Stats(), 0, 0, None)
+NO_METRICS = metrics_of(Stats(), 0, 0, None)
 
 
 @dataclass(slots=True)
@@ -63,7 +63,7 @@ class LaneRecord:
         """The answer: what the tokens added to it, without those that were thrown away."""
         first = self.prefilled.first.text if self.prefilled else ""
         tokens = (token for step in self.steps for token in step.tokens)
-        return first + "".join(token.text for token in tokens if not token.fate.ghost)
+        return first + "".join(token.text for token in tokens if not token.fate.discarded)
 
     @property
     def ids(self) -> list[int]:
@@ -145,17 +145,17 @@ class Tally:
     def with_metrics(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
-            return replace(event, figures=self._figures(event.lane))
+            return replace(event, metrics=self._metrics(event.lane))
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
-            return replace(event, figures=self._figures(event.lane))
+            return replace(event, metrics=self._metrics(event.lane))
         return event
 
-    def _figures(self, name: str) -> Metrics:
+    def _metrics(self, name: str) -> Metrics:
         sums = self._sums[name]
         on_target = STRATEGIES[self._lanes[name].info.strategy].on_target
         passes = sums.passes if on_target else 0
         base = self._sums[self._baseline] if self._baseline else None
-        return figures(sums, 1 + sums.emitted, passes, base)
+        return metrics_of(sums, 1 + sums.emitted, passes, base)
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.cost.curve import Curve
 from decoding.cost.measure import PROMPT, SIZES, pass_seconds, verify_cost
-from decoding.drafters.eagle import head_on
+from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.errors import InputError
@@ -128,7 +128,7 @@ class LoadedModels:
     def token_text(self, token: int, after: Detokenizer) -> str:
         """Text of one token as it reads after the text so far; its name if it has no text (a
         special token)."""
-        return after.ghost(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
+        return after.preview(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
 
     @torch.inference_mode()
     def logit_gap(
@@ -234,7 +234,7 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
     config = weights.config
     if role == "eagle1" and config.version != "eagle1":
         raise InputError(f"--eagle1 {folder} is an EAGLE-3 head: give it with --eagle")
-    head = head_on(weights, target)
+    head = drafting_head(weights, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:
         target.capture_layers(config.aux_layers)

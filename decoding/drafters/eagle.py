@@ -51,7 +51,7 @@ class EagleTree:
     choices: Choices = ()
 
 
-def head_on(weights: EagleWeights, target: Target) -> EagleHead:
+def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
     """A head ready to draft: on the target's device, in its precision."""
     embedding = target.model.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.logits)

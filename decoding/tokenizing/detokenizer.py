@@ -35,7 +35,7 @@ class Detokenizer:
         self._start = self._read = len(self._ids)
         return rest
 
-    def ghost(self, token: int) -> str:
+    def preview(self, token: int) -> str:
         """A picture of a token that did not enter the text."""
         context = self._ids[self._start :]
         text = self._decode([*context, token])[len(self._decode(context)) :]

@@ -183,6 +183,6 @@ def timeless(record: Round) -> Round:
 
 def test_where_a_token_cannot_be_there_is_no_probability_but_an_entropy() -> None:
     row = torch.tensor([[0.0, -math.inf, 0.0]])
-    belief = probe_first_token(row, 2, SamplingParams(temperature=0.5))
-    assert belief.entropy == 1.0 and belief.own_p == (0.5, 0.5)
-    assert sorted(belief.top) == [(0, 0.5, 0.5), (1, 0.0, 0.0), (2, 0.5, 0.5)]
+    probs = probe_first_token(row, 2, SamplingParams(temperature=0.5))
+    assert probs.entropy == 1.0 and probs.own_p == (0.5, 0.5)
+    assert sorted(probs.top) == [(0, 0.5, 0.5), (1, 0.0, 0.0), (2, 0.5, 0.5)]

@@ -70,8 +70,8 @@ def drafted(index: int, root: int, at: float, params: Params = PARAMS) -> RoundF
         TokenEvent(8, " eight", TokenFate.REJECTED, index, 2),
         TokenEvent(5, " five", TokenFate.CORRECTION, index),
     )
-    pieces = {root: "root", 3: "three", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
-    return RoundFinished("draft:gamma=2", record, shown, EMPTY, pieces, params, "wide", at=at)
+    texts = {root: "root", 3: "three", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
+    return RoundFinished("draft:gamma=2", record, shown, EMPTY, texts, params, "wide", at=at)
 
 
 def unseen(step: RoundFinished) -> RoundFinished:
@@ -82,7 +82,7 @@ def unseen(step: RoundFinished) -> RoundFinished:
         record, index=1, tokens=tokens, p=(), scores=(), pruned=(), model_p=(), q=(),
         entropies=(), top=(), own_p=None,
     )  # fmt: skip
-    return replace(step, round=record, pieces={})
+    return replace(step, round=record, texts={})
 
 
 def turn(number: int, prompt: str, begun: float, run: int) -> list[Event]:
@@ -125,5 +125,5 @@ def recording() -> Recording:
 def bare(event: Event) -> Event:
     """Without its figures: they follow from the rounds."""
     if isinstance(event, RoundFinished):
-        return replace(event, figures=EMPTY)
-    return replace(event, figures=None) if isinstance(event, Finished) else event
+        return replace(event, metrics=EMPTY)
+    return replace(event, metrics=None) if isinstance(event, Finished) else event

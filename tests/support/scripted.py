@@ -73,14 +73,14 @@ def prefilled(name: str, text: str, ttft: float = 0.21) -> Prefilled:
     return Prefilled(name, ttft, token(text, TokenFate.FIRST, -1))
 
 
-def figures(passes: int = 17) -> Metrics:
+def metrics(passes: int = 17) -> Metrics:
     return Metrics(64, passes, 19.8, 1.77, 0.72, 2.9, (8, 6, 3, 1), 0.1, 0.2, 0.0, 0.3)
 
 
 def stepped(
     name: str,
     accepted: list[str],
-    ghosts: list[str],
+    rejected: list[str],
     last: str,
     now: Metrics | None = None,
     *,
@@ -88,7 +88,7 @@ def stepped(
     params: Params | None = None,
 ) -> RoundFinished:
     """A round of a chain: what was accepted, what was not, and the target's own token."""
-    nodes = len(accepted) + len(ghosts) + 1
+    nodes = len(accepted) + len(rejected) + 1
     record = Round(
         index=index,
         tokens=tuple(range(nodes)),
@@ -104,10 +104,10 @@ def stepped(
     fates = (
         [TokenFate.ACCEPTED] * len(accepted)
         + [TokenFate.REJECTED]
-        + [TokenFate.DROPPED] * len(ghosts)
+        + [TokenFate.DROPPED] * len(rejected)
     )
-    drafted = zip((*accepted, *ghosts), fates, strict=False)
+    drafted = zip((*accepted, *rejected), fates, strict=False)
     tokens = [token(text, fate, index, node) for node, (text, fate) in enumerate(drafted, 1)]
-    end = TokenFate.CORRECTION if ghosts else TokenFate.BONUS if accepted else TokenFate.PLAIN
+    end = TokenFate.CORRECTION if rejected else TokenFate.BONUS if accepted else TokenFate.PLAIN
     tokens.append(token(last, end, index))
-    return RoundFinished(name, record, tuple(tokens), now or figures(), {}, params)
+    return RoundFinished(name, record, tuple(tokens), now or metrics(), {}, params)

@@ -55,9 +55,11 @@ def convert(
     data: Annotated[
         list[str] | None, typer.Option(help="EAGLE-3: conversations to count tokens in.")
     ] = None,
-    taps: Annotated[
+    aux_layers: Annotated[
         str | None,
-        typer.Option(help="EAGLE-3: layers whose inputs it reads (default: 2,L/2,L-3)."),
+        typer.Option(
+            "--aux-layers", "--taps", help="EAGLE-3: layers whose inputs it reads (2,L/2,L-3)."
+        ),
     ] = None,
     seed: Seed = 0,
     device: Device = "cpu",
@@ -67,7 +69,7 @@ def convert(
         context,
         kind,
         **dict.fromkeys(("count", "layers", "own_lm_heads"), "medusa"),
-        **dict.fromkeys(("draft_vocab", "data", "taps"), "eagle3"),
+        **dict.fromkeys(("draft_vocab", "data", "aux_layers"), "eagle3"),
     )
     refuse_existing(out)
     if kind == "medusa":
@@ -77,7 +79,7 @@ def convert(
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        attach_eagle_to(target, out, kind, draft_vocab, data or [], taps, seed, device)
+        attach_eagle_to(target, out, kind, draft_vocab, data or [], aux_layers, seed, device)
 
 
 @heads.command()

@@ -25,7 +25,7 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
-from decoding.drafters.eagle import Eagle, EagleTree, head_on
+from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params
@@ -58,7 +58,7 @@ def attach_to(
     kind: Literal["eagle1", "eagle3"],
     draft_vocab: int | None,
     data: list[str],
-    taps: str | None,
+    aux_layers: str | None,
     seed: int,
     device: str,
 ) -> None:
@@ -70,7 +70,7 @@ def attach_to(
         texts = Conversations(records_of(data), tokenizer, _WHOLE)
         examples = [texts[i] for i in range(len(texts))]
         known = frequent_tokens(examples, shape_of(model)[1], draft_vocab, eos_ids(model))
-    weights = attach_eagle(model, kind, known, _layers(taps), seed)
+    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed)
     write_eagle(weights, out, kind, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
@@ -107,7 +107,7 @@ def train_on(
     params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 
     def served(candidate: EagleWeights) -> float:
-        drafter = Eagle(head_on(candidate, backend), backend, _SERVED_TREE)
+        drafter = Eagle(drafting_head(candidate, backend), backend, _SERVED_TREE)
         return evaluate_eagle(backend, drafter, prompts, params, stop).tokens_per_pass or 0.0
 
     trained, reports = train_eagle(
@@ -181,10 +181,10 @@ def _read(heads: Path, model: PreTrainedModel) -> EagleWeights:
     return read_eagle(heads, TargetShape(hidden, vocab, layers))
 
 
-def _layers(taps: str | None) -> list[int] | None:
-    if taps is None:
+def _layers(listed: str | None) -> list[int] | None:
+    if listed is None:
         return None
-    parts = [part.strip() for part in taps.split(",")]
+    parts = [part.strip() for part in listed.split(",")]
     if not all(part.isdecimal() for part in parts):
-        raise InputError(f"--taps '{taps}': give layers as numbers, such as 2,8,13")
+        raise InputError(f"--aux-layers '{listed}': give layers as numbers, such as 2,8,13")
     return [int(part) for part in parts]

@@ -89,7 +89,7 @@ class LaneActions(AppBase):
     def action_models(self) -> None:
         """Other models; the lanes stay, as far as there is something to draft with."""
         if self.library is not None:
-            source = self.state.loaded.place if self.state.loaded else ""
+            source = self.state.loaded.source if self.state.loaded else ""
             self.push_screen(ModelsScreen(self.library, source), self._open_models)
 
     def _open_models(self, options: ModelOptions | None) -> None:

@@ -23,7 +23,7 @@ class RunActions(AppBase):
                 keys = self.state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
                 self.state.say(f"No lane is on: {leave}, then {switch} switches one on")
-        elif isinstance(event, Loaded) and not event.back and prompt is not None:
+        elif isinstance(event, Loaded) and not event.restored and prompt is not None:
             self._run(prompt)
             return
         if prompt and not self.main.prompt.text:

@@ -39,11 +39,11 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     if state.turns and lane.info.name == state.leader:
         left.append(Part("leads", "italic $primary", 2))
     right = [LOSSY] if lane.lossy else []
-    if figures := lane.figures:
-        if figures.tokens_per_second is not None:
-            right.append(Part(f"{figures.tokens_per_second:.1f} tok/s", "$foreground", 1))
-        if figures.speedup is not None:
-            right.append(Part(f"{figures.speedup:.2f}×", "bold $foreground"))
+    if metrics := lane.metrics:
+        if metrics.tokens_per_second is not None:
+            right.append(Part(f"{metrics.tokens_per_second:.1f} tok/s", "$foreground", 1))
+        if metrics.speedup is not None:
+            right.append(Part(f"{metrics.speedup:.2f}×", "bold $foreground"))
     return left, right
 
 
@@ -68,19 +68,19 @@ def settings_in_title(state: AppState, lane: LaneState) -> list[str]:
     return facts
 
 
-def lane_figures(lane: LaneState) -> list[Part]:
+def lane_metrics(lane: LaneState) -> list[Part]:
     """The bottom edge: tokens, TTFT, alpha, tau, agreement with the autoregressive lane."""
     parts = [LOSSY] if lane.lossy else []
-    figures, finished = lane.figures, lane.finished
-    if figures:
-        parts.append(Part(f"{figures.tokens} tok", "$foreground"))
+    metrics, finished = lane.metrics, lane.finished
+    if metrics:
+        parts.append(Part(f"{metrics.tokens} tok", "$foreground"))
     if lane.ttft_seconds is not None:
         parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 3))
-    if figures and lane.info.default_gamma:
-        if figures.acceptance_rate is not None:
-            parts.append(Part(f"α {figures.acceptance_rate * 100:.0f}%", "$foreground", 1))
-        if figures.tokens_per_pass is not None:
-            parts.append(Part(f"τ {figures.tokens_per_pass:.1f}", "$foreground", 1))
+    if metrics and lane.info.default_gamma:
+        if metrics.acceptance_rate is not None:
+            parts.append(Part(f"α {metrics.acceptance_rate * 100:.0f}%", "$foreground", 1))
+        if metrics.tokens_per_pass is not None:
+            parts.append(Part(f"τ {metrics.tokens_per_pass:.1f}", "$foreground", 1))
     if finished and finished.matches_ar is not None and not lane.lossy:  # would say nothing
         if finished.matches_ar:
             parts.append(Part("≡AR", "bold $success", 2))
@@ -89,8 +89,8 @@ def lane_figures(lane: LaneState) -> list[Part]:
             parts.append(Part(f"≠AR{at}", "bold $warning", 2))
             if finished.divergence_gap is not None:
                 parts.append(Part(f"Δ{small(finished.divergence_gap)}", "$warning", 3))
-    if figures and lane.info.default_gamma:
-        parts.append(Part(histogram(figures.histogram), "$accepted", 4))
+    if metrics and lane.info.default_gamma:
+        parts.append(Part(histogram(metrics.histogram), "$accepted", 4))
     if finished and finished.reason in ("length", "stopped", "error"):
         parts.append(Part(finished.reason, "$quiet", 5))
     return [part for part in parts if part.text]

@@ -21,7 +21,7 @@ SHARE_CELLS = 6
 
 def intro(test: SamplingTest) -> str:
     """What is compared, and after which text."""
-    context = shortened(test.behind[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
+    context = shortened(test.context[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
     count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
     how = "once" if test.greedy else f"{test.repetitions} times with other seeds"
     text = f"After “…{context}”: {count}, {how}, by this lane and by plain sampling."

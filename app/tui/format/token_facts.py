@@ -80,7 +80,7 @@ class TokenFacts:
     def top(self) -> tuple[Likely, ...]:
         """The model's likeliest tokens there, and this one if it is not among them."""
         if isinstance(self.event, Prefilled):
-            top = self.event.belief.top if self.event.belief else ()
+            top = self.event.probs.top if self.event.probs else ()
         else:
             top = self.event.round.top[self.where] if self.event.round.top else ()
         if top and self.p and all(token != self.token.id for token, _, _ in top):
@@ -177,6 +177,6 @@ def facts_here(lane: LaneState) -> TokenFacts | None:
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
     if event := lane.round_event_here:
-        last = next((each for each in reversed(event.tokens) if not each.fate.ghost), None)
+        last = next((each for each in reversed(event.tokens) if not each.fate.discarded), None)
         return TokenFacts(lane, last, event) if last else None
     return TokenFacts(lane, lane.first.first, lane.first) if lane.first else None

@@ -180,18 +180,18 @@ class AppState:
                         lane.begin()
                     else:
                         lane.phase = Phase.IDLE
-                        lane.clear_figures()
+                        lane.clear_metrics()
             case Prefilled():
                 lane = self._lane_runs(event.lane)
                 lane.first, lane.ttft_seconds = event, event.ttft_seconds
-                lane.texts.update({event.first.id: event.first.text, **event.pieces})
+                lane.texts.update({event.first.id: event.first.text, **event.texts})
             case RoundFinished():
                 self._lane_runs(event.lane).add(event)
             case Finished():
                 lane = self.lanes[event.lane]
                 lane.phase, lane.finished = ENDS[event.reason], event
-                lane.figures = event.figures or lane.figures
-                lane.texts = {**event.pieces, **lane.texts}  # recorded ones are better
+                lane.metrics = event.metrics or lane.metrics
+                lane.texts = {**event.texts, **lane.texts}  # recorded ones are better
                 self.look_at(event.lane, lane.cursor)
             case RunFinished():
                 self.running = self.paused = False
@@ -236,4 +236,4 @@ class AppState:
         self.turns = 0
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE
-            lane.clear_figures()
+            lane.clear_metrics()

@@ -42,7 +42,7 @@ class LaneState:
     tree: str = DEFAULT_TREE
     phase: Phase = Phase.IDLE
     ttft_seconds: float | None = None
-    figures: Metrics | None = None
+    metrics: Metrics | None = None
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)
@@ -114,7 +114,7 @@ class LaneState:
     @property
     def unmeasured(self) -> bool:
         """Some tokens have no recorded probabilities."""
-        if self.first and not self.first.belief:
+        if self.first and not self.first.probs:
             return True
         return any(not event.round.entropies for event in self.round_events)
 
@@ -131,18 +131,18 @@ class LaneState:
 
     def begin(self) -> None:
         self.phase = Phase.WAITING
-        self.clear_figures()
+        self.clear_metrics()
 
-    def clear_figures(self) -> None:
-        self.ttft_seconds = self.figures = self.finished = None
+    def clear_metrics(self) -> None:
+        self.ttft_seconds = self.metrics = self.finished = None
         self.first, self.round_events, self.texts = None, [], {}
         self.lossy, self.round_index, self.cursor = False, None, None
 
     def add(self, event: RoundFinished) -> None:
-        self.figures = event.figures
+        self.metrics = event.metrics
         self.round_events.append(event)
         self.round_index = None  # something new is to be seen
         self.lossy = self.lossy or event.round.lossy
         # Texts of single tokens are better here than what a token added to the answer.
         self.texts.update({each.id: each.text for each in event.tokens if each.text})
-        self.texts.update(event.pieces)
+        self.texts.update(event.texts)

@@ -47,7 +47,7 @@ def token_style(color_by: ColorBy, token: TokenEvent, source: Source) -> TokenSt
     """How a token is drawn. Only tokens of the answer are measured, rejected ones stay dim."""
     if color_by == "fate":
         return FATE_STYLES[token.fate]
-    if token.fate.ghost:
+    if token.fate.discarded:
         return TokenStyle.DROPPED
     if color_by == "round":
         return TokenStyle.TINT if token.round % 2 else TokenStyle.TEXT

@@ -11,7 +11,7 @@ Source = Prefilled | RoundFinished  # what brings tokens
 def target_p(token: TokenEvent, source: Source) -> tuple[float, float] | None:
     """The target's probability of a token before temperature and cuts, and after them."""
     if isinstance(source, Prefilled):
-        return source.belief.own_p if source.belief else None
+        return source.probs.own_p if source.probs else None
     record, node = source.round, token.node
     if node <= 0:
         return record.own_p
@@ -21,6 +21,6 @@ def target_p(token: TokenEvent, source: Source) -> tuple[float, float] | None:
 def entropy(token: TokenEvent, source: Source) -> float | None:
     """The target's entropy at the token's position: in bits, before temperature and cuts."""
     if isinstance(source, Prefilled):
-        return source.belief.entropy if source.belief else None
+        return source.probs.entropy if source.probs else None
     entropies = source.round.entropies
     return entropies[source.round.parent(token.node)] if entropies else None

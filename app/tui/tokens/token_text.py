@@ -51,7 +51,7 @@ class Span(NamedTuple):
 
     @property
     def rejected(self) -> bool:
-        return self.token is not None and self.token.fate.ghost
+        return self.token is not None and self.token.fate.discarded
 
 
 class TokenText:

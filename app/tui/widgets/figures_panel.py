@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
-from app.tui.format.labels import lane_figures, why_off
+from app.tui.format.labels import lane_metrics, why_off
 from app.tui.format.metrics import (
     accepted_lines,
     history,
@@ -97,7 +97,7 @@ class FiguresPanel(Panel):
         if end:
             title.append(Part(f"· rounds 1 to {end} of {len(lane.round_events)}", "$foreground"))
         self.top.show(title)
-        self.bottom.show([] if lane.round_index is not None else lane_figures(lane))
+        self.bottom.show([] if lane.round_index is not None else lane_metrics(lane))
         shown = (name, lane.active, end, id(lane.round_events), id(state.memory))
         if shown != self._shown:
             self._shown = shown

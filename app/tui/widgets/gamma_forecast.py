@@ -48,7 +48,7 @@ class GammaForecast(Widget):
             return
         self._asked = asked
         self.forecast = forecast_for_lane(state, lane)
-        self._alpha = lane.figures.acceptance_rate if lane.figures else None
+        self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
         self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
         self.known = self.known or self.forecast is not None
         self.refresh()

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from app.tui.format.labels import folded, lane_figures, lane_title, why_off
+from app.tui.format.labels import folded, lane_metrics, lane_title, why_off
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
@@ -66,6 +66,6 @@ class LanePane(Vertical):
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
             again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
-            self._bottom.show(lane_figures(lane), [again] if state.ended else ())
+            self._bottom.show(lane_metrics(lane), [again] if state.ended else ())
         else:  # seen with tabs, where number keys choose a tab and o is the switch
             self._bottom.show([Part(why_off(lane, here))])

@@ -263,7 +263,7 @@ def test_models_that_cannot_be_loaded_bring_the_first_ones_back(open_session: Op
     failed = listener.wait(LoadFailed)
     assert failed.kept and "no folder /no/such/folder" in failed.message
     loaded = listener.wait(Loaded)
-    assert loaded.back
+    assert loaded.restored
     assert names_of(loaded) == ["ar", "draft", "draft#2"] and loaded.lanes[2].overrides == {
         "gamma": 2
     }

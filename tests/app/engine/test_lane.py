@@ -18,7 +18,7 @@ from decoding.params import Params, SamplingParams
 from decoding.round import Round, TokenEvent, TokenFate
 from decoding.tokenizing.stopping import Stop
 
-GHOSTS = (TokenFate.REJECTED, TokenFate.DROPPED)
+DISCARDED = (TokenFate.REJECTED, TokenFate.DROPPED)
 PROMPT = "the quick brown fox and the quick"
 
 
@@ -46,20 +46,20 @@ def test_every_token_has_its_fate(family: LoadedModels, strategy: str, temperatu
     assert first.fate is TokenFate.FIRST and first.node == -1
     for record, events in rounds:
         accepted = [e for e in events if e.fate is TokenFate.ACCEPTED]
-        ghosts = [e for e in events if e.fate in GHOSTS]
-        (own,) = [e for e in events if e not in accepted and e not in ghosts]
+        discarded = [e for e in events if e.fate in DISCARDED]
+        (own,) = [e for e in events if e not in accepted and e not in discarded]
         # the order of the screen: what was accepted, where the path died, the target's own token
-        assert events == (*accepted, *ghosts, own)
+        assert events == (*accepted, *discarded, own)
         assert [e.id for e in (*accepted, own)] == list(record.emitted)
         assert [e.node for e in accepted] == list(record.accepted)
-        assert all(record.tokens[e.node] == e.id for e in (*accepted, *ghosts))
-        assert [e.fate for e in ghosts[:1]] == [TokenFate.REJECTED][: len(ghosts)]
-        assert all(e.fate is TokenFate.DROPPED for e in ghosts[1:])
-        assert len(accepted) + len(ghosts) == record.drafted  # these drafters propose chains
+        assert all(record.tokens[e.node] == e.id for e in (*accepted, *discarded))
+        assert [e.fate for e in discarded[:1]] == [TokenFate.REJECTED][: len(discarded)]
+        assert all(e.fate is TokenFate.DROPPED for e in discarded[1:])
+        assert len(accepted) + len(discarded) == record.drafted  # these drafters propose chains
         if not record.drafted:
             assert own.fate is TokenFate.PLAIN
         else:
-            assert own.fate is (TokenFate.CORRECTION if ghosts else TokenFate.BONUS)
+            assert own.fate is (TokenFate.CORRECTION if discarded else TokenFate.BONUS)
         assert {e.round for e in events} == {record.index}
     if strategy == "draft":
         fates = {e.fate for _, events in rounds for e in events}
@@ -67,7 +67,7 @@ def test_every_token_has_its_fate(family: LoadedModels, strategy: str, temperatu
 
 
 def pieces(first: TokenEvent, rounds: list[tuple[Round, tuple[TokenEvent, ...]]]) -> str:
-    told = [first, *(e for _, events in rounds for e in events if e.fate not in GHOSTS)]
+    told = [first, *(e for _, events in rounds for e in events if e.fate not in DISCARDED)]
     return "".join(e.text for e in told)
 
 

@@ -43,12 +43,12 @@ def test_watched_rounds_have_the_text_of_every_token(
         record = event.round
         if event.lane == "draft":
             likely = {token for top in record.top for token, _, _ in top}
-            assert set(event.pieces) == {
+            assert set(event.texts) == {
                 *(*record.tokens, *record.chosen, *record.emitted), *likely,
             }  # fmt: skip
             assert len(record.p) == len(record.tokens)
         else:
-            assert not event.pieces and not record.p
+            assert not event.texts and not record.p
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
@@ -58,13 +58,13 @@ def test_a_watched_first_token_too(family: LoadedModels, temperature: float) -> 
         for event in events(family, "draft,lookup", "draft", temperature)
         if isinstance(event, Prefilled)
     )
-    assert other.belief is None and not other.pieces
-    assert watched.belief and len(watched.belief.top) == 5 and watched.belief.entropy > 0.0
-    assert set(watched.pieces) == {token for token, _, _ in watched.belief.top}
-    found = {token: (before, after) for token, before, after in watched.belief.top}
-    assert found.get(watched.first.id, watched.belief.own_p) == watched.belief.own_p
+    assert other.probs is None and not other.texts
+    assert watched.probs and len(watched.probs.top) == 5 and watched.probs.entropy > 0.0
+    assert set(watched.texts) == {token for token, _, _ in watched.probs.top}
+    found = {token: (before, after) for token, before, after in watched.probs.top}
+    assert found.get(watched.first.id, watched.probs.own_p) == watched.probs.own_p
     if temperature == 0.0:
-        assert watched.belief.own_p[1] == 1.0 and watched.belief.top[0][0] == watched.first.id
+        assert watched.probs.own_p[1] == 1.0 and watched.probs.top[0][0] == watched.first.id
 
 
 def test_a_special_token_goes_by_its_name(family: LoadedModels) -> None:

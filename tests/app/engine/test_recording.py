@@ -58,11 +58,11 @@ def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Re
 
 
 def same(told: list[Event], turn: RecordedTurn, times: bool) -> None:
-    """All that was said, in the same order. Of pieces more may be known afterwards."""
-    has_pieces = (Prefilled, RoundFinished, Finished)
+    """All that was said, in the same order. Of texts more may be known afterwards."""
+    has_texts = (Prefilled, RoundFinished, Finished)
 
     def bare(event: Event) -> Event:
-        return replace(event, pieces={}) if isinstance(event, has_pieces) else event
+        return replace(event, texts={}) if isinstance(event, has_texts) else event
 
     found = list(turn.events())
     assert [bare(each) for each in found] == [bare(each) for each in told]
@@ -76,8 +76,8 @@ def test_the_text_of_every_token_in_a_tree_is_known(open_session: Open) -> None:
     listener.loaded()
     events = listener.turn("the quick brown fox")
     ids = {token for step in of(events, RoundFinished, "draft") for token in step.round.tokens}
-    (pieces,) = (event.pieces for event in of(events, Finished, "draft") if event.pieces)
-    assert ids <= set(pieces)
+    (texts,) = (event.texts for event in of(events, Finished, "draft") if event.texts)
+    assert ids <= set(texts)
 
 
 def test_go_on_with_a_kept_conversation(open_session: Open) -> None:

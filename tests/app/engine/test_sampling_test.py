@@ -93,7 +93,7 @@ def test_an_exact_lane_passes(family: LoadedModels, strategies: str) -> None:
     assert last.kinds > 5 and not last.lossy and not last.greedy and last.note is None
     for side in ("lane", "plain"):
         assert 0 < sum(getattr(outcome, side) for outcome in last.outcomes) <= 250
-    assert last.behind.endswith("quick")
+    assert last.context.endswith("quick")
 
 
 def test_both_sides_draw_by_themselves(family: LoadedModels) -> None:
@@ -228,7 +228,7 @@ def test_a_proof_in_a_pause_changes_nothing(open_session: Open) -> None:
         if look:
             listener.session.send(StartSamplingTest("draft", 30))
             last = listener.wait(SamplingTest, such=lambda e: e.done == 30)
-            assert last.behind
+            assert last.context
             assert not of(listener.heard, RunFinished)
         listener.session.send(Pause(False))
         return ids_of(listener.rest(), "draft")
@@ -243,12 +243,12 @@ def test_of_a_conversation_that_was_reopened(open_session: Open) -> None:
     listener.session.send(Resume(turns, 7))
     listener.session.send(StartSamplingTest("draft", 10))
     first = listener.wait(SamplingTest, such=lambda e: e.done == 10)
-    assert first.behind.endswith("over the")
+    assert first.context.endswith("over the")
     listener.turn()
     listener.forget()
     listener.session.send(StartSamplingTest("draft", 10))
     again = listener.wait(SamplingTest, such=lambda e: e.done == 10)
-    assert (again.behind, again.outcomes) == (first.behind, first.outcomes)
+    assert (again.context, again.outcomes) == (first.context, first.outcomes)
 
 
 def test_a_lane_that_waits_for_the_runs_end_does_not_end_it(open_session: Open) -> None:
@@ -277,7 +277,7 @@ def test_after_the_run_too_and_from_its_beginning(open_session: Open) -> None:
     listener.forget()
     listener.session.send(StartSamplingTest("draft", 10))
     last = listener.wait(SamplingTest, such=lambda e: e.done == 10)
-    assert last.behind.endswith("fox")
+    assert last.context.endswith("fox")
     listener.session.send(NewConversation())
     listener.forget()
     listener.session.send(StartSamplingTest("draft", 10))
@@ -293,7 +293,7 @@ def test_from_where_a_lane_was_stopped(open_session: Open, lockstep: None) -> No
     listener.session.send(StopRun())
     listener.rest()
     listener.session.send(StartSamplingTest("draft", 2))
-    assert not listener.wait(SamplingTest).behind.endswith("fox")
+    assert not listener.wait(SamplingTest).context.endswith("fox")
 
 
 @pytest.mark.parametrize("what", [StopSamplingTest(), StopRun(), Run("and on"), None])

@@ -490,7 +490,7 @@ def test_the_speedup_waits_for_this_turns_baseline(open_session: Open) -> None:
     listener.loaded()
     listener.turn("the fox")
     second = of(listener.turn("the dog"), RoundFinished, "lookup")
-    assert second and all(event.figures.speedup is None for event in second)
+    assert second and all(event.metrics.speedup is None for event in second)
 
 
 def test_turns_without_an_answer_are_left_out(

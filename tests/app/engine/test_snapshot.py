@@ -45,15 +45,17 @@ def info(name: str, **more: Any) -> LaneInfo:
     return LaneInfo(name, name, name, True, None, True, 0, **more)
 
 
-def loaded(place: str, *names: str, back: bool = False) -> Loaded:
-    return Loaded("t", "cpu", "float32", 1, 9, tuple(map(info, names)), place=place, back=back)
+def loaded(source: str, *names: str, restored: bool = False) -> Loaded:
+    return Loaded(
+        "t", "cpu", "float32", 1, 9, tuple(map(info, names)), source=source, restored=restored
+    )
 
 
 def said(turn: list[Event]) -> dict[str, str]:
     """What each lane answered."""
     texts = {event.lane: event.first.text for event in of(turn, Prefilled)}
     for event in of(turn, RoundFinished):
-        texts[event.lane] += "".join(t.text for t in event.tokens if not t.fate.ghost)
+        texts[event.lane] += "".join(t.text for t in event.tokens if not t.fate.discarded)
     return texts
 
 
@@ -102,7 +104,7 @@ def test_models_that_came_back_are_those_to_load() -> None:
     snapshot.apply_command(Resume((Turn("a", 0, {}),), 7))
     snapshot.apply_command(OpenModels(OTHER, SPECS))
     assert (snapshot.options, snapshot.specs) == (OTHER, SPECS) and not list(snapshot.to_commands())
-    snapshot.apply_events([loaded("mine", "ar", back=True), LoadFailed("no folder", kept=True)])
+    snapshot.apply_events([loaded("mine", "ar", restored=True), LoadFailed("no folder", kept=True)])
     assert snapshot.options == MINE and [spec.name for spec in snapshot.specs] == ["ar"]
     snapshot.apply_command(OpenModels(OTHER, SPECS))
     snapshot.apply_events([loaded("other", "ar", "medusa")])
@@ -117,28 +119,32 @@ def test_models_are_wished_for_while_others_are_loaded() -> None:
     snapshot.apply_events([loaded("/demo", "ar")])
     assert snapshot.options == OTHER
     snapshot.apply_command(OpenModels(MINE, SPECS))
-    snapshot.apply_events([loaded("/demo", "ar", back=True), LoadFailed("no folder", kept=True)])
+    snapshot.apply_events(
+        [loaded("/demo", "ar", restored=True), LoadFailed("no folder", kept=True)]
+    )
     snapshot.apply_events([loaded("mine", "ar")])
     assert snapshot.options == MINE
     snapshot.apply_command(OpenModels(OTHER, SPECS))
-    snapshot.apply_events([loaded("mine", "ar", back=True), LoadFailed("no folder", kept=True)])
+    snapshot.apply_events([loaded("mine", "ar", restored=True), LoadFailed("no folder", kept=True)])
     assert snapshot.options == MINE
 
 
 @pytest.mark.parametrize(
     "other", [replace(MINE, draft="bad"), OTHER], ids=["another draft", "another target"]
 )
-@pytest.mark.parametrize("place", ["mine", "merged"])
+@pytest.mark.parametrize("source", ["mine", "merged"])
 def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
-    other: ModelOptions, place: str
+    other: ModelOptions, source: str
 ) -> None:
     snapshot = SessionSnapshot(ModelOptions(), SPECS)
     snapshot.apply_events([loaded("/demo", "ar")])
     mine = replace(MINE, medusa="merged")
     snapshot.apply_command(OpenModels(mine, SPECS))
-    snapshot.apply_events([loaded(place, "ar")])
+    snapshot.apply_events([loaded(source, "ar")])
     snapshot.apply_command(OpenModels(other, SPECS))
-    snapshot.apply_events([loaded(place, "ar", back=True), LoadFailed("other words", kept=True)])
+    snapshot.apply_events(
+        [loaded(source, "ar", restored=True), LoadFailed("other words", kept=True)]
+    )
     assert snapshot.options == mine
 
 

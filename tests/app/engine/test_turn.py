@@ -185,14 +185,14 @@ def test_the_lossy_rule_has_a_say_of_its_own(family: LoadedModels) -> None:
 
 def test_speedup_is_over_the_autoregressive_lane(family: LoadedModels) -> None:
     events = Turn(family, lanes_for(family, "ar,draft")).play()
-    ar, draft = (of(events, Finished, name)[-1].figures for name in ("ar", "draft"))
+    ar, draft = (of(events, Finished, name)[-1].metrics for name in ("ar", "draft"))
     assert ar is not None and draft is not None
     assert ar.speedup == 1.0
     assert draft.tokens_per_second and ar.tokens_per_second
     assert draft.speedup == pytest.approx(draft.tokens_per_second / ar.tokens_per_second)
     alone = Turn(family, lanes_for(family, "draft")).play()
-    figures = of(alone, Finished, "draft")[-1].figures
-    assert figures is not None and figures.speedup is None
+    metrics = of(alone, Finished, "draft")[-1].metrics
+    assert metrics is not None and metrics.speedup is None
 
 
 @pytest.mark.parametrize("strategies", ["draft", "draft,ar,lookup", "lookup,draft:gamma=2,draft"])

@@ -79,11 +79,11 @@ def test_a_crashed_turn_can_be_exported() -> None:
 
 def test_figures_follow_from_the_rounds() -> None:
     events = list(recording().turns[0].events())
-    figures: list[Any] = [getattr(event, "figures", None) for event in events]
-    assert [each and each.tokens for each in figures] == [
+    metrics: list[Any] = [getattr(event, "metrics", None) for event in events]
+    assert [each and each.tokens for each in metrics] == [
         *(None, None, 2, 3, 3, None, 3, 5, 5, None),
     ]
-    assert figures[-2].speedup == pytest.approx(2.0) and figures[-2].histogram == (0, 2)
+    assert metrics[-2].speedup == pytest.approx(2.0) and metrics[-2].histogram == (0, 2)
 
 
 @pytest.mark.parametrize(

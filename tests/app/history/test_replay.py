@@ -64,7 +64,7 @@ def test_it_plays_in_the_time_that_it_took(play: Play) -> None:
 
 def test_rounds_carry_the_figures_of_their_moment(play: Play) -> None:
     steps = [event for event in play.after(10.0) if isinstance(event, RoundFinished)]
-    assert [step.figures.tokens for step in steps] == [2, 3, 3, 5] * 2
+    assert [step.metrics.tokens for step in steps] == [2, 3, 3, 5] * 2
 
 
 def test_a_long_pause_is_cut_short() -> None:

@@ -27,7 +27,7 @@ from app.engine.events import Loaded, Prefilled, RoundFinished, RunStarted
 from app.tui.app import SpecchatApp
 from decoding.params import Params
 from decoding.round import TokenFate
-from tests.support.scripted import ScriptedEngine, figures, lane, stepped, token
+from tests.support.scripted import ScriptedEngine, lane, metrics, stepped, token
 
 LANES = tuple(lane(name, gamma=4) for name in ("ar", "draft", "lookup", "draft-only"))
 WORDS = ("The", "capital", "of", "France", "is", "Paris,", "a", "city", "on", "the", "Seine.")
@@ -55,7 +55,7 @@ class Producer(ScriptedEngine):
     def _round(self, name: str) -> RoundFinished:
         self._count += 1
         words = [" " + WORDS[(self._count + i) % len(WORDS)] for i in range(5)]
-        return stepped(name, words[:3], [words[3]], words[4], figures(self._count))
+        return stepped(name, words[:3], [words[3]], words[4], metrics(self._count))
 
     def _stream(self, names: tuple[str, ...]) -> None:
         due = time.perf_counter()

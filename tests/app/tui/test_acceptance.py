@@ -9,7 +9,7 @@ import pytest
 from app.engine.commands import SetParams, SetTree
 from app.engine.events import Finished
 from decoding.params import Params, SamplingParams
-from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
 
 MEDUSA = lane("medusa", title="Medusa", gamma=3, trees={"default": 3, "chain": 4})
@@ -78,7 +78,7 @@ async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int
         await stage.tell(prefilled("medusa", "The"), prefilled("draft", "The"), event)
         exact = stepped("medusa", [" sky"], [" was"], " is")
         await stage.tell(exact, stepped("draft", [" sky"], [" was"], " is"))
-        await stage.tell(Finished("medusa", "stop", None, figures(), matches_ar=True))
+        await stage.tell(Finished("medusa", "stop", None, metrics(), matches_ar=True))
         lines = stage.text.splitlines()
         top = next(line for line in lines if "4 Medusa" in line and "tok/s" in line)
         assert "LOSSY" in top and stage.text.count("LOSSY") == 2  # and in the edge below

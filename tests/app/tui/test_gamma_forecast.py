@@ -12,7 +12,7 @@ from app.tui.state.app_state import AppState
 from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, forecast_line
 from decoding.cost.forecast import MIN_ROUNDS, Forecast
 from decoding.params import Params
-from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.simulated import Machine
 from tests.support.stage import LANES, Play, Stage
 
@@ -22,7 +22,7 @@ COSTS = ((1, 1.0), (64, 1.0 + 63 * PAYING.node))
 
 
 def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[RoundFinished]:
-    machine, made = machine.anew(), stepped(name, ["a"], [], "b", figures())
+    machine, made = machine.anew(), stepped(name, ["a"], [], "b", metrics())
     return [replace(made, round=machine.round(gamma)) for _ in range(count)]
 
 
@@ -165,6 +165,6 @@ async def test_the_forecast_is_short_when_narrow_and_hidden_with_the_lanes(play:
         await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 300))
         short = next(text for text in stage.text.splitlines() if "now γ3" in text)
         assert "what if" not in short and "tok/s" in short and "pays" not in short
-        await stage.tell(Finished("draft", "stop", None, figures()))
+        await stage.tell(Finished("draft", "stop", None, metrics()))
         await stage.press("s")
         assert "now γ3" not in stage.text

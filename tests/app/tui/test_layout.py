@@ -20,7 +20,7 @@ from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.tree_view import TreeView
-from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import LANES, Play
 
 
@@ -301,7 +301,7 @@ async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
         await stage.load(LANES[1:2])
         await stage.begin("Hello", 0, "draft")
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
-        end = Finished("draft", "length", None, figures(), False, 17, divergence_gap=0.5)
+        end = Finished("draft", "length", None, metrics(), False, 17, divergence_gap=0.5)
         await stage.tell(end)
         lines = stage.text.splitlines()
         for figure, words in (

@@ -28,7 +28,7 @@ ROUNDS = (
     measured(stepped("draft", [" sky"], [" so"], " is", index=0), [0.95, 0.01], 0.6, [0.1, 1.5, 9]),
     measured(stepped("draft", [" very"], [], " blue", index=1), [0.3], 0.01, [2.5, 7.0]),
 )
-FIRST = replace(prefilled("draft", "The"), belief=TokenProbs(0.7, (), (0.07, 0.07)))
+FIRST = replace(prefilled("draft", "The"), probs=TokenProbs(0.7, (), (0.07, 0.07)))
 
 
 async def told(stage: Stage) -> None:
@@ -68,7 +68,7 @@ def test_every_value_has_its_step() -> None:
     token = TokenEvent(0, "a", TokenFate.FIRST, -1)
 
     def drawn(name: lens.ColorBy, p: float, bits: float) -> TokenStyle:
-        source = replace(FIRST, belief=TokenProbs(bits, (), (p, 0.0)))
+        source = replace(FIRST, probs=TokenProbs(bits, (), (p, 0.0)))
         return lens.token_style(name, token, source)
 
     values = (1.0, 0.9, 0.89, 0.5, 0.49, 0.2, 0.19, 0.05, 0.04, 0.0)

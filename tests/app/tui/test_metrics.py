@@ -19,7 +19,7 @@ from app.tui.format.metrics import (
 )
 from decoding.round import Round
 from decoding.stats import acceptance_by_position
-from tests.support.scripted import figures, prefilled, stepped
+from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
 
 
@@ -41,7 +41,7 @@ def drafted(accepted: int, gamma: int = 3, seconds: float = 0.02) -> Round:
 
 
 def step(record: Round, name: str = "draft") -> RoundFinished:
-    return replace(stepped(name, ["a"] * len(record.accepted), [], "b", figures()), round=record)
+    return replace(stepped(name, ["a"] * len(record.accepted), [], "b", metrics()), round=record)
 
 
 ROUNDS = [drafted(accepted) for accepted in (3, 3, 1, 0)]
@@ -102,7 +102,7 @@ def test_rows() -> None:
 async def answered(stage: Stage) -> None:
     await stage.begin()
     await stage.tell(prefilled("draft", "The"), *(step(record) for record in ROUNDS))
-    await stage.tell(Finished("draft", "stop", None, figures()))
+    await stage.tell(Finished("draft", "stop", None, metrics()))
 
 
 async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:

@@ -244,7 +244,7 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
     async with play(load=False) as stage:
         await stage.type("Hi")
         await stage.press("enter")
-        old = Loaded("old", "cpu", "float32", 2, 2048, LANES, back=True)
+        old = Loaded("old", "cpu", "float32", 2, 2048, LANES, restored=True)
         await stage.tell(old, LoadFailed("no folder", kept=True))
         assert not stage.engine.asked(Run) and stage.app.main.prompt.text == "Hi"
         await stage.press("enter")
@@ -253,6 +253,6 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
 
 async def test_what_is_loaded_has_a_mark(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
-        await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, place="/models/mine"))
+        await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, source="/models/mine"))
         await stage.press("escape", "f6")
         assert "● mine" in stage.text and "● demo" not in stage.text

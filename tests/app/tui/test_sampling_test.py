@@ -24,7 +24,7 @@ DONE = SamplingTest(
     ),
     kinds=9,
     p_value=0.43,
-    behind="The capital of France is",
+    context="The capital of France is",
 )
 SIZES = [(100, 30), (60, 24)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.events import Finished, Metrics, RunFinished
 from app.tui.tokens.wrapping import TokenStyle
-from tests.support.scripted import figures, prefilled, stepped
+from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage, color_name
 
 
@@ -175,7 +175,7 @@ async def test_figures_on_the_edges(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [], " is"))
-        await stage.tell(Finished("draft", "stop", None, figures(), matches_ar=True))
+        await stage.tell(Finished("draft", "stop", None, metrics(), matches_ar=True))
         top = next(line for line in stage.text.splitlines() if "╮╭ 2 Draft model" in line)
         assert "γ4 ✓" in top and "19.8 tok/s 1.77×" in top
         assert "64 tok TTFT 210ms α 72% τ 2.9 ≡AR █▇▄▂" in stage.text
@@ -191,7 +191,7 @@ async def test_a_divergence_is_told(play: Play, gap: float | None, shown: str) -
         await stage.tell(
             prefilled("draft", "The"),
             Finished(
-                *("draft", "length", None, figures()),
+                *("draft", "length", None, metrics()),
                 matches_ar=False, first_divergence=17, divergence_gap=gap,
             ),
         )  # fmt: skip
@@ -229,7 +229,7 @@ async def test_an_error_stays_in_its_lane(play: Play) -> None:
             Finished("draft", "error", "RuntimeError: out of memory"),
             prefilled("lookup", "A"),
             stepped("lookup", [" sky"], [], "!"),
-            Finished("lookup", "stop", "draft at its context limit", figures()),
+            Finished("lookup", "stop", "draft at its context limit", metrics()),
             RunFinished(0, False),
         )
         assert stage.lines(2)[1:3] == ["The", "✗ RuntimeError: out of memory"]

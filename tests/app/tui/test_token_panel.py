@@ -13,7 +13,7 @@ from app.tui.state.lane_state import LaneState
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
-from tests.support.scripted import figures, lane, prefilled, stepped
+from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
 
 TOP = ((2, 0.6, 0.81), (3, 0.2, 0.07), (5, 0.1, 0.05), (6, 0.05, 0.04), (7, 0.04, 0.03))
@@ -43,7 +43,7 @@ FIRST = Prefilled("draft", 0.1, TokenEvent(8, "It", TokenFate.FIRST, -1))
 
 def step(record: Round, **settings: float) -> RoundFinished:
     params = with_settings(Params(), settings)
-    return RoundFinished("draft", record, TOKENS, figures(), TEXTS, params)
+    return RoundFinished("draft", record, TOKENS, metrics(), TEXTS, params)
 
 
 def about(record: Round, place: int, strategy: str = "draft", **settings: float) -> TokenFacts:
@@ -124,9 +124,7 @@ def test_the_token_is_among_the_likeliest_shown() -> None:
 def test_the_first_token() -> None:
     state = LaneState(lane("draft", gamma=4), True)
     assert facts_here(state) is None
-    state.first = replace(
-        FIRST, belief=TokenProbs(0.75, ((8, 0.9, 1.0), (9, 0.1, 0.0)), (0.9, 1.0))
-    )
+    state.first = replace(FIRST, probs=TokenProbs(0.75, ((8, 0.9, 1.0), (9, 0.1, 0.0)), (0.9, 1.0)))
     facts = facts_here(state)
     assert facts and facts.fate == "the first token, from the prefill"
     assert (facts.entropy, facts.p, facts.came) == (0.75, (0.9, 1.0), 8)
@@ -209,7 +207,7 @@ async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "tab", "w")
         await stage.begin()
-        bad = replace(step(SEEN), pieces={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
+        bad = replace(step(SEEN), texts={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
         await stage.tell(FIRST, bad)
         assert "✓ [red]␛[2J" in stage.text and "  [b]" in stage.text
 

@@ -14,12 +14,12 @@ from app.tui.format.tree import OWN_FATES, PRUNED, tree_lines
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
-from tests.support.scripted import figures, prefilled, stepped
+from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage, color_name
 
 
 def step(name: str, record: Round) -> RoundFinished:
-    return RoundFinished(name, record, (), figures(), TEXTS)
+    return RoundFinished(name, record, (), metrics(), TEXTS)
 
 
 async def drafted(stage: Stage, *rounds: Round) -> None:
@@ -246,7 +246,7 @@ async def test_token_texts_are_never_obeyed(play: Play) -> None:
     async with play() as stage:
         await drafted(stage)
         texts = {**TEXTS, 2: "\x1b[2J\n", 3: "[red]"}
-        await stage.tell(RoundFinished("draft", TREE, (), figures(), texts))
+        await stage.tell(RoundFinished("draft", TREE, (), metrics(), texts))
         assert "✓ ␛[2J↵" in stage.text and "✗ [red]" in stage.text
 
 

@@ -74,13 +74,13 @@ def test_special_tokens_add_nothing() -> None:
 
 
 @given(texts, st.integers(0, 299))
-def test_a_ghost_changes_nothing_and_shows_no_half_character(text: str, token: int) -> None:
+def test_a_preview_changes_nothing_and_shows_no_half_character(text: str, token: int) -> None:
     detokenizer = Detokenizer(decode)
     ids = tokenizer()(text, add_special_tokens=False)["input_ids"]
     pieces = []
     for i in ids:
         pieces.append(detokenizer.push(i))
-        assert HALF not in detokenizer.ghost(token) or HALF in text
+        assert HALF not in detokenizer.preview(token) or HALF in text
     assert "".join([*pieces, detokenizer.flush()]) == decode(ids)
 
 

@@ -33,7 +33,7 @@ def test_convert_train_eval_run(
 ) -> None:
     target = ("--target", family_folders.target)
     fresh, trained = tmp_path / "fresh", tmp_path / "trained"
-    own = ("--taps", "0,1", "--draft-vocab", "200", "--data", str(lesson))
+    own = ("--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson))
     done = specchat(
         "heads", "convert", kind, *target, "--out", str(fresh), *(own if kind == "eagle3" else ())
     )
@@ -114,11 +114,14 @@ def test_wrong_input(
 
 CONVERSIONS = {
     "few layers": (["eagle3"], "the target has 2 layers"),
-    "taps beyond": (["eagle3", "--taps", "0,2"], "the target has layers 0 to 1"),
-    "taps no numbers": (["eagle3", "--taps", "a"], "give layers as numbers"),
-    "nothing to count": (["eagle3", "--taps", "0,1", "--draft-vocab", "100"], "needs --data"),
+    "layers beyond": (["eagle3", "--aux-layers", "0,2"], "the target has layers 0 to 1"),
+    "layers no numbers": (["eagle3", "--aux-layers", "a"], "give layers as numbers"),
+    "nothing to count": (["eagle3", "--aux-layers", "0,1", "--draft-vocab", "100"], "needs --data"),
     "a vocabulary of its own": (["eagle1", "--draft-vocab", "9"], "--draft-vocab is for EAGLE-3"),
-    "Medusa's layers": (["eagle3", "--taps", "0,1", "--layers", "1"], "--layers is for Medusa"),
+    "Medusa's layers": (
+        ["eagle3", "--aux-layers", "0,1", "--layers", "1"],
+        "--layers is for Medusa",
+    ),
     "EAGLE's data": (["medusa", "--data", "x"], "--data is for EAGLE-3, not for Medusa"),
 }
 
@@ -138,7 +141,7 @@ def test_an_eagle3_draft_is_no_eagle1_lane(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
     out, target = str(tmp_path / "out"), ("--target", family_folders.target)
-    specchat("heads", "convert", "eagle3", *target, "--taps", "0,1", "--out", out)
+    specchat("heads", "convert", "eagle3", *target, "--aux-layers", "0,1", "--out", out)
     done = specchat("run", *target, "--eagle1", out, "--strategies", "eagle1", "--prompt", "a")
     assert done.returncode == 2 and "give it with --eagle" in done.stderr
 
