@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,14 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.loop import LoopConfig, schedule
-from assets.demo.recipe.pretrain import block_size, heldout_loss, parse_stages, pretrain
+from assets.demo.recipe.pretrain import (
+    block_size,
+    build_model,
+    grow,
+    heldout_loss,
+    parse_stages,
+    pretrain,
+)
 from assets.demo.recipe.stream import load_stream
 
 CONFIG = LoopConfig(steps=3, warmup=1, save_every=1, log_every=1, bf16=False, lr=1e-2)
@@ -37,6 +46,52 @@ def test_a_killed_run_resumes_to_the_same_weights(
     assert torch.equal(weights[0], weights[1])
     steps = [json.loads(line)["step"] for line in (tmp_path / "killed/log.jsonl").open()]
     assert steps == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_two_processes_learn_what_one_does(
+    tokenizer: PreTrainedTokenizerFast, data_file: Path, tmp_path: Path
+) -> None:
+    tokenizer.save_pretrained(tmp_path / "tokenizer")
+    options = (
+        f"--tokenizer {tmp_path}/tokenizer --data {data_file} --hidden 32 --layers 2 --mlp 48"
+        " --heads 2 --kv-heads 1 --context 128 --tokens-per-step 64 --stages 16:1 --steps 3"
+        " --warmup 1 --prompt-weight 1 --no-bf16 --save-every 1"
+    ).split()
+    weights = {}
+    for count in (1, 2):
+        out = tmp_path / str(count)
+        launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
+        command = [sys.executable, *launch, "-m", "assets.demo.recipe.pretrain", *options]
+        subprocess.run([*command, "--out", str(out)], check=True, capture_output=True)
+        weights[count] = torch.load(out / "checkpoint.pt", weights_only=True)["model"]
+    torch.testing.assert_close(weights[1], weights[2], rtol=0, atol=2e-5)  # a step is 2e-3
+
+
+def test_a_deeper_model_begins_with_the_layers_of_a_shallow_one(
+    make_model: Callable[[], LlamaForCausalLM],
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    tmp_path: Path,
+) -> None:
+    stream = load_stream([str(data_file)], tokenizer)
+    shallow = make_model()
+    pretrain(
+        shallow, tokenizer, stream, None, CONFIG, tmp_path / "shallow", 32, [(16, 1.0)], stop_at=2
+    )
+    trained = torch.load(tmp_path / "shallow/checkpoint.pt", weights_only=True)["model"]
+    with pytest.raises(ValueError, match="5 layers cannot be made of 2"):
+        grow(tmp_path / "shallow", tmp_path / "deep", 5)
+    grow(tmp_path / "shallow", tmp_path / "deep", 4)
+    state = torch.load(tmp_path / "deep/checkpoint.pt", weights_only=True)
+    assert state["step"] == 2
+    deep = build_model(tokenizer, hidden=32, layers=4, mlp=48, heads=2, kv_heads=1, context=128)
+    deep.load_state_dict(state["model"])
+    for number, layer in enumerate(deep.model.layers):
+        name = f"model.layers.{number % 2}.mlp.down_proj.weight"
+        assert torch.equal(layer.mlp.down_proj.weight, trained[name])
+    pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)])
+    assert [json.loads(line)["step"] for line in (tmp_path / "deep/log.jsonl").open()] == [3]
 
 
 def test_training_learns_and_saves_what_it_measured(

@@ -1,4 +1,8 @@
-"""A small training loop: bfloat16 autocast, atomic checkpoints, exact resume."""
+"""A small training loop: bfloat16 autocast, atomic checkpoints, exact resume.
+
+Under `torchrun` every process takes its part of the rows of a step, and gradients are averaged. On
+a CPU a process a core is faster than as many threads, and gives way to other work more gracefully.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import distributed, nn
 
 from decoding.training.muon import Muon
 from decoding.training.precision import has_fast_bfloat16
@@ -60,6 +64,33 @@ def schedule(step: int, config: LoopConfig) -> float:
     return config.min_lr + (1 - config.min_lr) * left
 
 
+def join_processes() -> None:
+    """Meet the other processes, if `torchrun` started this one; to be called first."""
+    if "WORLD_SIZE" in os.environ:
+        distributed.init_process_group("gloo")
+
+
+def rank() -> int:
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def own_rows(rows: torch.Tensor) -> torch.Tensor:
+    """The part of a batch that this process learns from."""
+    if not distributed.is_initialized():
+        return rows
+    return rows[distributed.get_rank() :: distributed.get_world_size()]
+
+
+def average_gradients(parameters: list[nn.Parameter]) -> None:
+    """The mean of all processes' gradients, in every one of them."""
+    if not distributed.is_initialized():
+        return
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    together = nn.utils.parameters_to_vector(gradients)
+    distributed.all_reduce(together)
+    nn.utils.vector_to_parameters(together / distributed.get_world_size(), gradients)
+
+
 def build_optimizers(model: nn.Module, config: LoopConfig) -> list[torch.optim.Optimizer]:
     """AdamW; with `muon_lr`, Muon for the matrices inside the layers and AdamW for the rest."""
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
@@ -101,6 +132,7 @@ def train(
     device = next(model.parameters()).device
     half = config.bf16 and has_fast_bfloat16(device)
     parameters = [p for p in model.parameters() if p.requires_grad]
+    first_process = rank() == 0
     model.train()
     started, since, total = time.monotonic(), 0, torch.zeros(())
     result: dict[str, float] = {}
@@ -109,6 +141,7 @@ def train(
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=half):
             loss = loss_of(step)
         loss.backward()
+        average_gradients(parameters)
         nn.utils.clip_grad_norm_(parameters, config.clip)
         for optimizer in optimizers:
             for group in optimizer.param_groups:
@@ -117,6 +150,8 @@ def train(
             optimizer.zero_grad()
         total, since, done = total + loss.detach().float().cpu(), since + 1, step + 1
         last = done == config.steps
+        if not first_process:
+            continue
         if done % config.log_every == 0 or last:
             seconds = (time.monotonic() - started) / since
             _log(out, {"step": done, "loss": total.item() / since, "seconds_per_step": seconds})

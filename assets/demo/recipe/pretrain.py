@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from assets.demo.recipe.loop import (
     LoopConfig,
     add_options,
     config_from,
+    join_processes,
+    own_rows,
+    rank,
     round_to_bfloat16,
     train,
 )
@@ -152,7 +156,7 @@ def pretrain(
 
     def loss_of(step: int) -> torch.Tensor:
         columns = block_size(step, config.steps, stages)
-        ids = stream.block(step, tokens_per_step // columns, columns).to(model.device)
+        ids = own_rows(stream.block(step, tokens_per_step // columns, columns)).to(model.device)
         logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
         weights = torch.where(answer_mask(ids, assistant, end)[:, 1:], 1.0, prompt_weight)
         losses = functional.cross_entropy(
@@ -168,6 +172,8 @@ def pretrain(
         return {"heldout_loss": loss, "heldout_perplexity": math.exp(loss)}
 
     train(model, loss_of, config, out, evaluate, stop_at)
+    if rank():
+        return {}
     round_to_bfloat16(model)
     result = evaluate()
     save(model, tokenizer, out / "model")
@@ -206,6 +212,10 @@ def main() -> None:
     )
     add_options(parser)
     args = parser.parse_args()
+    first = os.environ.get("RANK", "0") == "0"
+    if args.grow_from and first and not (args.out / "checkpoint.pt").exists():
+        grow(args.grow_from, args.out, args.layers)
+    join_processes()  # waits for the first, so that all of them find what it has grown
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
     stream = load_stream(args.data, tokenizer, args.system_rate, args.seed)
     heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
@@ -227,8 +237,6 @@ def main() -> None:
         for layer in model.model.layers:
             layer.compile(dynamic=False)
     config = config_from(args)
-    if args.grow_from and not (args.out / "checkpoint.pt").exists():
-        grow(args.grow_from, args.out, args.layers)
     print(pretrain(
         model, tokenizer, stream, heldout, config, args.out, args.tokens_per_step, args.stages,
         args.stop_at, args.prompt_weight,

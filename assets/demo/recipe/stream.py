@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import torch
@@ -26,15 +27,37 @@ def texts_of(record: Record) -> list[str]:
     return [message["content"] for message in record["messages"]]
 
 
-def encode(record: Record, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """All ids of a record: BOS, the text or the rendered turns, and the end of text."""
+def rendered(record: Record, tokenizer: PreTrainedTokenizerBase) -> str:
+    """A record as one text: BOS, the text or the turns, and the end of text."""
     if "text" in record:
         text = f"{tokenizer.bos_token}{record['text']}"
     else:
         text = str(tokenizer.apply_chat_template(record["messages"], tokenize=False))
-    text += str(tokenizer.eos_token)
-    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+    return text + str(tokenizer.eos_token)
+
+
+def encode(record: Record, tokenizer: PreTrainedTokenizerBase) -> list[int]:
+    ids: list[int] = tokenizer(
+        rendered(record, tokenizer), add_special_tokens=False, verbose=False
+    )["input_ids"]
     return ids
+
+
+def encode_all(
+    records: Iterable[Record], tokenizer: PreTrainedTokenizerBase, batch: int = 1000
+) -> list[list[int]]:
+    """The ids of many records; in batches, which the tokenizer spreads over the cores."""
+    ids: list[list[int]] = []
+    for some in batched(records, batch):
+        texts = [rendered(record, tokenizer) for record in some]
+        ids += tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+    return ids
+
+
+def batched(records: Iterable[Record], size: int) -> Iterator[list[Record]]:
+    stream = iter(records)
+    while some := list(islice(stream, size)):
+        yield some
 
 
 def turn_ids(tokenizer: PreTrainedTokenizerBase) -> tuple[int, int]:
@@ -108,4 +131,4 @@ def load_stream(
     seed: int = 0,
 ) -> TokenStream:
     records = with_system_turns(read_sources(sources, seed), system_rate, seed)
-    return TokenStream([encode(record, tokenizer) for record in records], seed)
+    return TokenStream(encode_all(records, tokenizer), seed)
