@@ -21,13 +21,19 @@ DARK = Theme(
     dark=True,
     variables={
         "accepted": "#56B4E9",
-        "rejected": "#E69F00",
+        "rejected": "#B98A3E",
         "dropped": "#A87A1E",
         "step0": "#7479BC",
         "step1": "#5CA0CC",
         "step2": "#4CC0B2",
         "step3": "#98DD62",
         "step4": "#FDE725",
+        "lane1": "#B9AEE6",
+        "lane2": "#4FC3B0",
+        "lane3": "#E8C468",
+        "lane4": "#F291B8",
+        "lane5": "#A3CF72",
+        "lane6": "#D6A283",
         "tint": "#26323F",
         "quiet": "#8B98A8",
         "edge": "#3A4653",
@@ -51,13 +57,19 @@ LIGHT = Theme(
     dark=False,
     variables={
         "accepted": "#0072B2",
-        "rejected": "#A34700",
+        "rejected": "#8F5A2E",
         "dropped": "#956535",
         "step0": "#5E7A1F",
         "step1": "#17685C",
         "step2": "#25527A",
         "step3": "#362B75",
         "step4": "#440154",
+        "lane1": "#6549A8",
+        "lane2": "#00695C",
+        "lane3": "#7D5A00",
+        "lane4": "#A82A66",
+        "lane5": "#3F6B12",
+        "lane6": "#87492B",
         "tint": "#DCE6EE",
         "quiet": "#5C6670",
         "edge": "#B9C0C6",
@@ -65,6 +77,14 @@ LIGHT = Theme(
         "footer-key-foreground": "#1F5F99",
     },
 )
+
+LANE_COLORS = 6  # a seventh lane has the first one's again
+
+
+def lane_color(number: int) -> str:
+    """The theme variable of the colour that lane `number` has wherever it is drawn."""
+    return f"$lane{(number - 1) % LANE_COLORS + 1}"
+
 
 OURS = {theme.name: theme for theme in (DARK, LIGHT)}
 

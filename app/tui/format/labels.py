@@ -11,6 +11,7 @@ from app.tui.format.numbers import percent, seconds, small
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
+from app.tui.themes import lane_color
 from app.tui.tokens.lens import SCALES, STEPS
 from app.tui.tokens.token_text import GLYPHS, DisplayOptions
 from decoding.round import Round
@@ -29,7 +30,8 @@ LOSSY = Part("LOSSY", "bold reverse $warning")
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
     """The top edge: title, settings, speed. Numbers keep their width, so that nothing jumps."""
-    left = [Part(str(number), "bold $primary"), Part(lane.info.title, "bold $foreground")]
+    color = f"bold {lane_color(number)}"
+    left = [Part(str(number), color), Part(lane.info.title, color)]
     facts = settings_in_title(state, lane)
     left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
     if lane.tree != DEFAULT_TREE:

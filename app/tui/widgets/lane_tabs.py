@@ -9,6 +9,7 @@ from textual.message import Message
 
 from app.tui.format.labels import PHASE_MARKS
 from app.tui.state.app_state import AppState
+from app.tui.themes import lane_color
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
@@ -24,7 +25,8 @@ class LaneTabs(ClickableRow):
     def show(self, state: AppState, current: int) -> None:
         self._forms = [[], [], []]
         for number, (name, lane) in enumerate(state.lanes.items(), 1):
-            style = "bold reverse" if number == current else "" if lane.active else "$quiet strike"
+            style = lane_color(number) if lane.active else "$quiet strike"
+            style = f"bold reverse {style}" if number == current else style
             mark = PHASE_MARKS[lane.phase]
             full = f"{number} {name} {mark}".rstrip()
             short = (full, full) if number == current else (f"{number}{mark}", str(number))

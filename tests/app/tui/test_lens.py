@@ -9,7 +9,7 @@ from textual.color import Color
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
-from app.tui.themes import DARK, LIGHT
+from app.tui.themes import DARK, LANE_COLORS, LIGHT, lane_color
 from app.tui.tokens import lens
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.round import TokenEvent, TokenFate, TokenProbs
@@ -151,3 +151,15 @@ async def test_without_colours_the_steps_are_numbers(play: Play) -> None:
         await stage.press("l", "l")
         assert stage.lines(2)[1] == "‹The› sky ~so~ is ‹very blue›"
         assert stage.view(2).answer == "The sky is very blue"
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_lanes_and_rejected_tokens_can_be_read(theme: object) -> None:
+    assert theme in (DARK, LIGHT)
+    own = DARK if theme is DARK else LIGHT
+    lanes = [own.variables[lane_color(number)[1:]] for number in range(1, LANE_COLORS + 1)]
+    assert len(set(lanes)) == LANE_COLORS and lane_color(LANE_COLORS + 1) == lane_color(1)
+    for color in lanes:
+        assert contrast(color, str(own.panel)) >= 4.5, color
+    for color in (*lanes, own.variables["rejected"], own.variables["dropped"]):
+        assert contrast(color, str(own.background)) >= 4.5, color
