@@ -1,25 +1,24 @@
 """`specchat bench`: compares lanes and peers in one process, interleaved.
 
-A machine's speed drifts. Every repeat therefore answers each prompt with every contestant, in an
-order that turns, and a speedup is the ratio within one repeat; over the repeats the median is given
-with the lowest and the highest.
+A speedup is the ratio within one repeat, over the autoregressive lane with the same sampling; over
+the repeats the median is given with the lowest and the highest.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
 from app.cli.run import first_prompts, progress
+from app.config.overrides import Sweep, sweep_lanes
 from app.config.settings import Settings
+from app.engine.contest import Contestant, Generation, answer_in_turn, lane_contestant, speed
 from app.engine.lane import Lane
-from app.engine.turn import answer_seed
 from app.models.library import with_demo
 from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
@@ -29,24 +28,9 @@ from app.text.plural import pluralize
 from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.model.clock import synchronize
-from decoding.params import with_settings
-from decoding.stats import Stats
+from decoding.params import Params, with_settings
 
 Peer = Literal["hf", "hf-assisted"]
-
-
-@dataclass(slots=True)
-class Generation:
-    """One contestant's answer to one prompt. `emitted` and `seconds` leave out the prefill and its
-    token."""
-
-    ids: list[int]
-    emitted: int
-    seconds: float
-    stats: Stats | None = None
-
-
-Contestant = Callable[[Sequence[int], int], Generation]
 
 
 def bench(
@@ -55,30 +39,28 @@ def bench(
     seed: int,
     repeats: int,
     peers: Sequence[Peer],
+    sweep: Sweep,
 ) -> dict[str, Any]:
-    """Measure all contestants. Returns the JSON document; see `_summary` for its figures."""
+    """Measure all contestants, each lane for every combination of the values in `sweep`. Returns
+    the JSON document; see `_summary` for its figures. Raises InputError."""
+    lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
-        strategies = {spec.strategy for spec in settings.lanes}
+        strategies = {spec.strategy for spec in lanes}
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
         prompts = first_prompts(settings, requests, models)
-        contestants = _lanes(settings, models, seed) | _peers(settings, models, peers)
-        names = list(contestants)
-        specs = [spec for spec in settings.lanes if spec.name in names]
-        baseline = next(
-            (spec.name for spec in specs if STRATEGIES[spec.strategy].is_baseline), None
-        )
-        unlike = {spec.name for spec in specs if not _comparable(spec, settings)}
-        missing = [spec for spec in settings.lanes if spec.strategy in models.missing]
+        contestants = _lanes(settings, lanes, models, seed) | _peers(settings, models, peers)
+        specs = {spec.name: spec for spec in lanes if spec.name in contestants}
+        params = {name: _params(settings, specs.get(name)) for name in contestants}
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
         answers: list[dict[str, list[Generation]]] = []
         for repeat in range(repeats):
-            answers.append({name: [] for name in names})
+            answers.append({name: [] for name in contestants})
             for index, ids in enumerate(prompts):
                 say(f"repeat {repeat + 1} of {repeats}, prompt {index + 1} of {len(prompts)}")
-                turn = (repeat + index) % len(names)
-                for name in names[turn:] + names[:turn]:
-                    answers[-1][name].append(contestants[name](ids, index))
+                answered = answer_in_turn(contestants, ids, index, repeat + index)
+                for name, answer in answered.items():
+                    answers[-1][name].append(answer)
     return {
         "schema_version": 1,
         "target": models.name,
@@ -86,13 +68,19 @@ def bench(
         "dtype": models.dtype,
         "threads": models.threads,
         "settings": settings_report(settings) | {"seed": seed},
+        "sweep": sweep,
         "prompts": len(prompts),
-        "unavailable": {s.name: models.missing[s.strategy] for s in missing},
+        "unavailable": {
+            spec.name: models.missing[spec.strategy]
+            for spec in settings.lanes
+            if spec.strategy in models.missing
+        },
         "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
         "contestants": [
-            _summary(name, answers, baseline, not {name, baseline} & unlike) for name in names
+            _summary(name, specs.get(name), answers, _baseline(name, specs, params), params)
+            for name in contestants
         ],
     }
 
@@ -126,23 +114,30 @@ def format_report(report: dict[str, Any]) -> str:
 
 
 def _summary(
-    name: str, answers: Sequence[dict[str, list[Generation]]], baseline: str | None, compared: bool
+    name: str,
+    spec: LaneSpec | None,
+    answers: Sequence[dict[str, list[Generation]]],
+    baseline: str | None,
+    params: Mapping[str, Params],
 ) -> dict[str, Any]:
-    """Figures of one contestant over all prompts. `compared`: its ids must equal the baseline's,
-    and `matches_ar` counts the prompts where they do."""
-    pairs = [(_speed(r[name]), _speed(r[baseline]) if baseline else None) for r in answers]
-    speeds = [speed for speed, _ in pairs if speed is not None]
-    ratios = [speed / base for speed, base in pairs if speed is not None and base is not None]
+    """Figures of one contestant over all prompts; `spec` None is a peer. `matches_ar` counts the
+    prompts where it has the baseline's ids, if it must have them."""
+    pairs = [(speed(r[name]), speed(r[baseline]) if baseline else None) for r in answers]
+    speeds = [own for own, _ in pairs if own is not None]
+    ratios = [own / base for own, base in pairs if own is not None and base is not None]
     last = answers[-1]
     passes = sum(a.stats.passes for a in last[name] if a.stats)
     tested = sum(a.stats.tested for a in last[name] if a.stats)
     accepted = sum(a.stats.accepted for a in last[name] if a.stats)
     emitted = sum(a.emitted for a in last[name])
     same = None
-    if baseline and compared:
+    if baseline and _comparable(spec, params[name], params[baseline]):
         same = sum(a.ids == b.ids for a, b in zip(last[name], last[baseline], strict=True))
     return {
         "name": name,
+        "strategy": spec.strategy if spec else None,
+        "pins": dict(spec.overrides) if spec else {},
+        "baseline": baseline,
         "tokens_per_second": statistics.median(speeds) if speeds else None,
         "speedup": statistics.median(ratios) if ratios else None,
         "speedup_low": min(ratios, default=None),
@@ -153,36 +148,38 @@ def _summary(
     }
 
 
-def _comparable(spec: LaneSpec, settings: Settings) -> bool:
-    """Whether the lane's ids must equal the baseline's: greedy, the run's length limit, and the
+def _params(settings: Settings, spec: LaneSpec | None) -> Params:
+    """What a lane answers with; a peer has the run's settings."""
+    return with_settings(settings.params, spec.overrides if spec else {})
+
+
+def _baseline(name: str, specs: Mapping[str, LaneSpec], params: Mapping[str, Params]) -> str | None:
+    """The autoregressive lane that a contestant is compared with: one that samples as it does,
+    else the first."""
+    found = [each for each in specs if STRATEGIES[specs[each].strategy].is_baseline]
+    alike = [each for each in found if params[each].sampling == params[name].sampling]
+    return next(iter(alike or found), None)
+
+
+def _comparable(spec: LaneSpec | None, own: Params, baseline: Params) -> bool:
+    """Whether the ids must equal the baseline's: greedy both, the same length limit, and the
     target's own text."""
-    own = with_settings(settings.params, spec.overrides)
-    same_length = own.max_new_tokens == settings.max_new_tokens
-    return own.sampling.greedy and same_length and STRATEGIES[spec.strategy].on_target
+    on_target = spec is None or STRATEGIES[spec.strategy].on_target
+    greedy = own.sampling.greedy and baseline.sampling.greedy
+    return greedy and on_target and own.max_new_tokens == baseline.max_new_tokens
 
 
-def _speed(answers: Sequence[Generation]) -> float | None:
-    """Decoded tokens per second; None if nothing followed the first token."""
-    emitted = sum(a.emitted for a in answers)
-    return emitted / sum(a.seconds for a in answers) if emitted else None
-
-
-def _lanes(settings: Settings, models: LoadedModels, seed: int) -> dict[str, Contestant]:
-    lanes = [Lane(spec, models) for spec in settings.lanes]
-    lanes = [lane for lane in lanes if lane.available]
+def _lanes(
+    settings: Settings, specs: Sequence[LaneSpec], models: LoadedModels, seed: int
+) -> dict[str, Contestant]:
+    lanes = [lane for spec in specs if (lane := Lane(spec, models)).available]
     if not lanes:
-        raise InputError(f"no lane can run: {models.missing.get(settings.lanes[0].strategy)}")
+        raise InputError(f"no lane can run: {models.missing.get(specs[0].strategy)}")
     stop = models.stop(settings.ignore_eos, settings.stop)
-
-    def contestant(lane: Lane) -> Contestant:
-        def answer(ids: Sequence[int], index: int) -> Generation:
-            lane.generate(ids, settings.params, answer_seed(seed, index), stop)
-            stats = lane.stats
-            return Generation(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
-
-        return answer
-
-    return {lane.spec.name: contestant(lane) for lane in lanes}
+    return {
+        lane.spec.name: lane_contestant(lane, lane.spec, settings.params, seed, stop)
+        for lane in lanes
+    }
 
 
 def _peers(

@@ -180,12 +180,21 @@ def bench(
     prompts: PromptFile = None,
     repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
     peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Each lane with each of these values: gamma=1,2,4; may be repeated.",
+            metavar="SETTING=VALUES",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Compare the speeds of lanes and peers, interleaved in one process."""
     from app.cli.screen_settings import settings_from
+    from app.config.overrides import parse_sweep
 
     settings = settings_from(flags)
+    values = parse_sweep(sweep or ())
     requests = _requests(prompt, prompts)
     others = [name.strip() for name in peers.split(",") if name.strip()]
     for name in others:
@@ -195,7 +204,8 @@ def bench(
     from app.cli.bench import bench as measure
     from app.cli.bench import format_report
 
-    report = measure(settings, requests, _seed(settings.seed), repeats, others)  # type: ignore[arg-type]
+    seed = _seed(settings.seed)
+    report = measure(settings, requests, seed, repeats, others, values)  # type: ignore[arg-type]
     print_output(json.dumps(report) if as_json else format_report(report).removesuffix("\n"))
 
 

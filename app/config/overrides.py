@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import product
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError, field_validator
@@ -99,10 +101,63 @@ def _parse_overrides(strategy: Strategy, own: list[str]) -> dict[str, Any]:
             raise InputError(f"{what}; its own may be {', '.join(strategy.settings)}")
         if name in overrides:
             raise InputError(f"{name} is given twice")
-        try:
-            overrides[name] = getattr(LaneSettings.model_validate({name: value.strip()}), name)
-        except ValidationError as error:
-            first = error.errors()[0]
-            separator = " " if first["type"] == "value_error" else ": "
-            raise InputError(f"{name}{separator}{complaint(first)}") from error
+        overrides[name] = _parse_value(name, value)
     return overrides
+
+
+def _parse_value(name: str, text: str) -> Any:
+    """The value of the setting `name`. Raises InputError."""
+    try:
+        return getattr(LaneSettings.model_validate({name: text.strip()}), name)
+    except ValidationError as error:
+        first = error.errors()[0]
+        separator = " " if first["type"] == "value_error" else ": "
+        raise InputError(f"{name}{separator}{complaint(first)}") from error
+
+
+Sweep = dict[str, tuple[Any, ...]]  # the values of each setting, by its name
+
+
+def parse_sweep(texts: Sequence[str]) -> Sweep:
+    """Values by name from ["gamma=1,2,4", "temperature=0,0.8"]. Raises InputError."""
+    sweep: Sweep = {}
+    for text in texts:
+        written, _, values = text.partition("=")
+        name = written.strip().replace("-", "_")
+        if name not in SETTINGS:
+            raise InputError(
+                f"--sweep: unknown setting '{written}'; give one of {', '.join(SETTINGS)} with its "
+                "values, such as gamma=1,2,4"
+            )
+        if name in sweep:
+            raise InputError(f"--sweep: {name} is given twice")
+        try:
+            sweep[name] = tuple(_parse_value(name, value) for value in values.split(","))
+        except InputError as error:
+            raise InputError(f"--sweep: {error}") from error
+        if len(set(sweep[name])) < len(sweep[name]):
+            raise InputError(f"--sweep: a value of {name} is given twice")
+    return sweep
+
+
+def sweep_lanes(lanes: Sequence[LaneSpec], sweep: Sweep) -> tuple[LaneSpec, ...]:
+    """Each lane once for every combination of the values of those settings that act on it and
+    that it does not have of its own. Raises InputError for a setting that acts on none."""
+    swept: dict[str, LaneSpec] = {}
+    used: set[str] = set()
+    for lane in lanes:
+        strategy = find_strategy(lane.strategy)
+        names = [n for n in sweep if n in strategy.settings and n not in lane.overrides]
+        used.update(names)
+        for values in product(*(sweep[name] for name in names)):
+            own = dict(zip(names, values, strict=True))
+            parts = (lane.name, *(f"{name}={_short(value)}" for name, value in own.items()))
+            name = unique_name(":".join(parts), swept)
+            swept[name] = LaneSpec(lane.strategy, name, {**lane.overrides, **own}, lane.tree)
+    if idle := [name for name in sweep if name not in used]:
+        raise InputError(f"--sweep: {idle[0]} changes nothing in any of the lanes")
+    return tuple(swept.values())
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

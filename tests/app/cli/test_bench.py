@@ -54,6 +54,11 @@ def test_only_lanes_that_should_say_the_same_are_compared(
         (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
         (["--peers", "hf-assisted"], "needs a draft model"),
         (["--strategies", "draft,medusa"], "no lane can run: no draft model"),
+        (["--sweep", "gama=1,2"], "--sweep: unknown setting 'gama'"),
+        (["--sweep", "gamma"], "--sweep: gamma must be auto or a whole number"),
+        (["--sweep", "gamma=2,2"], "a value of gamma is given twice"),
+        (["--sweep", "top-p=1", "--sweep", "top_p=0.9"], "top_p is given twice"),
+        (["--sweep", "gamma=1,2"], "gamma changes nothing in any of the lanes"),
     ],
 )
 def test_wrong_input(
@@ -76,3 +81,28 @@ def test_lanes_that_cannot_run_and_ratios_over_nothing(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "draft: not available: no draft model" in done.stdout and "tok/s" in done.stdout
+
+
+def test_a_sweep_measures_each_lane_with_each_value_that_acts_on_it(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat(
+        "bench", "--target", family_folders.target, "--prompt", "the fox", "--repeats", "1",
+        "--strategies", "ar,lookup,lookup:gamma=9", "--max-new-tokens", "8", "--json",
+        "--sweep", "gamma=2,4", "--sweep", "temperature=0,0.8",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["sweep"] == {"gamma": [2, 4], "temperature": [0.0, 0.8]}
+    rows = {row["name"]: row for row in report["contestants"]}
+    assert list(rows) == [
+        "ar:temperature=0", "ar:temperature=0.8",
+        "lookup:gamma=2:temperature=0", "lookup:gamma=2:temperature=0.8",
+        "lookup:gamma=4:temperature=0", "lookup:gamma=4:temperature=0.8",
+        "lookup:gamma=9:temperature=0", "lookup:gamma=9:temperature=0.8",
+    ]  # fmt: skip
+    for name, row in rows.items():  # a lane is compared with the target at its own temperature
+        assert row["baseline"] == f"ar:{name.rpartition(':')[2]}"
+        assert row["matches_ar"] == (1 if name.endswith("=0") else None)
+    drawn = rows["lookup:gamma=9:temperature=0.8"]
+    assert drawn["strategy"] == "lookup" and drawn["pins"] == {"gamma": 9, "temperature": 0.8}
