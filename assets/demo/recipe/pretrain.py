@@ -217,7 +217,7 @@ def main() -> None:
         grow(args.grow_from, args.out, args.layers)
     join_processes()  # waits for the first, so that all of them find what it has grown
     tokenizer = AutoTokenizer.from_pretrained(args.tokenizer)
-    stream = load_stream(args.data, tokenizer, args.system_rate, args.seed)
+    stream = load_stream(args.data, tokenizer, args.system_rate, args.seed, cache=args.out.parent)
     heldout = load_stream(args.heldout, tokenizer) if args.heldout else None
     model = build_model(
         tokenizer,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -95,7 +98,9 @@ class TokenStream:
     What `take` gives depends only on (documents, seed, start), so training resumes at any step.
     """
 
-    def __init__(self, documents: Sequence[Sequence[int]], seed: int = 0) -> None:
+    def __init__(
+        self, documents: Sequence[Sequence[int] | NDArray[np.int64]], seed: int = 0
+    ) -> None:
         if not documents:
             raise ValueError("no documents to train on")
         self._documents = [np.asarray(document, dtype=np.int64) for document in documents]
@@ -129,6 +134,35 @@ def load_stream(
     tokenizer: PreTrainedTokenizerBase,
     system_rate: float = 0.0,
     seed: int = 0,
+    cache: Path | None = None,
 ) -> TokenStream:
+    """`cache` is a folder that keeps the ids, so that a run which goes on begins at once."""
+    sources = list(sources)
+    kept = None
+    if cache is not None:
+        kept = cache / f"ids-{_fingerprint(sources, tokenizer, system_rate, seed)}.npz"
+        if kept.exists():
+            with np.load(kept) as arrays:
+                ends = np.cumsum(arrays["lengths"])[:-1]
+                return TokenStream(np.split(arrays["ids"].astype(np.int64), ends), seed)
     records = with_system_turns(read_sources(sources, seed), system_rate, seed)
-    return TokenStream(encode_all(records, tokenizer), seed)
+    documents = encode_all(records, tokenizer)
+    if kept is not None:
+        lengths = np.array([len(document) for document in documents])
+        ids = np.fromiter(chain.from_iterable(documents), dtype=np.int32)
+        part = kept.with_name(f"{os.getpid()}.npz")
+        np.savez(part, lengths=lengths, ids=ids)
+        os.replace(part, kept)
+    return TokenStream(documents, seed)
+
+
+def _fingerprint(
+    sources: Sequence[str], tokenizer: PreTrainedTokenizerBase, system_rate: float, seed: int
+) -> str:
+    """Changes with whatever the ids depend on; files are known by size and time."""
+    files = [Path(source.partition(":")[0]).stat() for source in sources]
+    parts = (
+        sources, [(file.st_size, file.st_mtime_ns) for file in files], system_rate, seed,
+        tokenizer.chat_template, sorted(tokenizer.get_vocab().items()),
+    )  # fmt: skip
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
