@@ -68,7 +68,7 @@ def test_two_processes_learn_what_one_does(
     torch.testing.assert_close(weights[1], weights[2], rtol=0, atol=2e-5)  # a step is 2e-3
 
 
-def test_a_deeper_model_begins_with_the_layers_of_a_shallow_one(
+def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
     make_model: Callable[[], LlamaForCausalLM],
     tokenizer: PreTrainedTokenizerFast,
     data_file: Path,
@@ -87,9 +87,13 @@ def test_a_deeper_model_begins_with_the_layers_of_a_shallow_one(
     assert state["step"] == 2
     deep = build_model(tokenizer, hidden=32, layers=4, mlp=48, heads=2, kv_heads=1, context=128)
     deep.load_state_dict(state["model"])
-    for number, layer in enumerate(deep.model.layers):
-        name = f"model.layers.{number % 2}.mlp.down_proj.weight"
-        assert torch.equal(layer.mlp.down_proj.weight, trained[name])
+    for number in (0, 2):
+        name = f"model.layers.{number // 2}.mlp.up_proj.weight"
+        for layer in deep.model.layers[number : number + 2]:
+            assert torch.equal(layer.mlp.up_proj.weight, trained[name])
+    shallow.load_state_dict(trained)
+    ids = torch.arange(40).view(2, 20)
+    torch.testing.assert_close(deep(ids).logits, shallow(ids).logits)
     pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)])
     assert [json.loads(line)["step"] for line in (tmp_path / "deep/log.jsonl").open()] == [3]
 

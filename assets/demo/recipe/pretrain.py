@@ -36,6 +36,8 @@ from assets.demo.recipe.loop import (
 )
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
 
+OUTPUTS = ("o_proj.weight", "down_proj.weight")  # what a layer adds to the residual stream
+
 
 def build_model(
     tokenizer: PreTrainedTokenizerBase,
@@ -67,15 +69,16 @@ def build_model(
     model = LlamaForCausalLM(config)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if name.endswith(("o_proj.weight", "down_proj.weight")):
+            if name.endswith(OUTPUTS):
                 parameter.mul_((2 * layers) ** -0.5)
     return model
 
 
 def grow(shallow: Path, out: Path, layers: int) -> None:
-    """Begin the run in `out` where the one in `shallow` stands: its layers are stacked until there
-    are `layers`, and learn on from there. A deep model costs less that way than from scratch
-    (G_stack, Du et al. 2024, 2405.15319). The optimizers start anew.
+    """Begin the run in `out` where the one in `shallow` stands, with more layers: each is followed
+    by copies of itself whose outputs are zero, so that the model says the same as before and learns
+    on (LLaMA Pro, Wu et al. 2024, 2401.02415). A deep model costs less that way than from scratch.
+    The optimizers start anew.
 
     Raises ValueError if `layers` is no multiple of what the shallow model has.
     """
@@ -83,14 +86,18 @@ def grow(shallow: Path, out: Path, layers: int) -> None:
     there = 1 + max(int(name.split(".")[2]) for name in state["model"] if ".layers." in name)
     if layers % there:
         raise ValueError(f"{layers} layers cannot be made of {there}")
+    copies = layers // there
     weights = {}
     for name, value in state["model"].items():
         before, found, after = name.partition(".layers.")
-        number, _, rest = after.partition(".")
-        for copy in range(int(number), layers, there) if found else ():
-            weights[f"{before}.layers.{copy}.{rest}"] = value
         if not found:
             weights[name] = value
+            continue
+        number, _, rest = after.partition(".")
+        for copy in range(copies):
+            new = copy > 0 and rest.endswith(OUTPUTS)
+            place = int(number) * copies + copy
+            weights[f"{before}.layers.{place}.{rest}"] = torch.zeros_like(value) if new else value
     out.mkdir(parents=True, exist_ok=True)
     state = {"step": state["step"], "model": weights, "optimizers": None}
     torch.save(state, out / "checkpoint.pt")
