@@ -38,7 +38,9 @@ from decoding.tokenizing.stopping import Stop
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices
 
-QUICK_PASS = 0.02  # seconds of a target pass; measuring the cost curve takes a few dozen
+# Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
+# passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
+QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
 Progress = Callable[[str, float | None], None]
 
 
@@ -80,7 +82,8 @@ class LoadedModels:
     def _quick(self) -> bool:
         """Whether measuring is quick. Cached, as on a slow machine one pass takes seconds."""
         long_enough = self.context >= PROMPT + SIZES[-1]
-        return long_enough and pass_seconds(self.target, 1) <= QUICK_PASS
+        quick = QUICK_PASS_CUDA if self.on_gpu else QUICK_PASS
+        return long_enough and pass_seconds(self.target, 1) <= quick
 
     @property
     def on_gpu(self) -> bool:

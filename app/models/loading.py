@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,8 @@ def load_model(source: str, options: ModelOptions) -> Any:
     _refuse_missing(source)
     device = device_of(options.device)
     kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
-    if options.quantize == "int8":
-        kwargs["quantization_config"] = BitsAndBytesConfig(load_in_8bit=True)
-    elif options.quantize == "nf4":
-        kwargs["quantization_config"] = BitsAndBytesConfig(
-            load_in_4bit=True, bnb_4bit_quant_type="nf4"
-        )
+    if options.quantize != "none":
+        kwargs["quantization_config"] = _quantization(options)
     if device != "cpu":
         kwargs["device_map"] = {"": device}
     try:
@@ -66,6 +63,18 @@ def _refuse_missing(source: str) -> None:
             raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
     elif looks_local:
         raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
+
+
+def _quantization(options: ModelOptions) -> BitsAndBytesConfig:
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns in every layer and pass
+    if options.quantize == "int8":
+        # Above this threshold a column of any row is left out of all rows: what a token gets would
+        # depend on the tokens beside it, and each layer would wait for the device to tell.
+        return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=0.0)
+    compute = torch.bfloat16 if options.dtype == "auto" else getattr(torch, options.dtype)
+    return BitsAndBytesConfig(
+        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute
+    )
 
 
 def device_of(wanted: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from decoding.drafters.base import Drafter
     from decoding.trees.static import Choices
 
+CHEAP_TREE = 1.25  # times a pass over one token: what verifying a large tree may cost on a GPU
 CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
 
 AUTOREGRESSIVE = Strategy(
@@ -93,10 +94,12 @@ MEDUSA = Strategy(
 def _build_eagle(role: str, models: LoadedModels) -> Drafter:
     from decoding.drafters.eagle import Eagle, EagleTree
 
-    # The peers' tree on a GPU, where verifying costs little; elsewhere what pays.
-    tree = EagleTree() if models.on_gpu else EagleTree(None, CPU_TOP_K)
-    tree = replace(tree, choices=models.eagle_choices)
-    cost = None if models.on_gpu else models.verify_cost
+    tree, cost = EagleTree(choices=models.eagle_choices), models.verify_cost
+    assert tree.total is not None
+    if models.on_gpu and cost(tree.total) <= CHEAP_TREE * cost(1):
+        return Eagle(models.drafters[role], models.target, tree)  # the peers' tree
+    width = tree.top_k if models.on_gpu else CPU_TOP_K
+    tree = replace(tree, total=None, top_k=width)  # as large as pays
     return Eagle(models.drafters[role], models.target, tree, cost)
 
 
