@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.errors import InputError
 from decoding.model.clock import Clock, synchronize
@@ -140,14 +141,13 @@ class Decoder:
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
         verdict = self._verify(draft, result.logits, params)
+        draft_seconds, verify_seconds = self._clock.parts()
         self._cache.keep([0, *verdict.path])
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
             features = self._features_of_path(result, verdict.path)
             self.drafter.observe(self._ids, len(verdict.path), features)
-        self._clock.mark()
-        draft_seconds, verify_seconds, accept_seconds = self._clock.parts()
         total_seconds = time.perf_counter() - begun
         self._rounds += 1
         record = Round(
@@ -159,7 +159,7 @@ class Decoder:
             tested=min(verdict.tested, len(emitted)),
             draft_seconds=draft_seconds,
             verify_seconds=verify_seconds,
-            accept_seconds=accept_seconds,
+            accept_seconds=max(total_seconds - draft_seconds - verify_seconds, 0.0),
             total_seconds=total_seconds,
             sampled=not params.sampling.greedy,
             lossy=params.acceptance == "typical" and not params.sampling.greedy,
@@ -206,7 +206,7 @@ class Decoder:
             context = DraftContext(self._ids, gamma, params, self._noise.generator)
             draft = self.drafter.propose(context)
         if draft is None:
-            root = torch.tensor(self._ids[-1:], device=self.target.device)
+            root = upload(self._ids[-1:], self.target.device)
             draft = Draft(DraftTree(chain(0), root))
         return draft
 
@@ -250,4 +250,4 @@ class Decoder:
             return None
         if list(path) == list(range(1, len(path) + 1)):
             return features[: len(path) + 1]
-        return features[[0, *path]]
+        return features.index_select(0, upload([0, *path], features.device))

@@ -12,6 +12,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.trees.draft import Draft
@@ -29,7 +30,7 @@ def with_probabilities(
     `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
     sampling = params.sampling
     own = None if record.cut else (record.last_node, record.emitted[-1])
-    parents = torch.tensor((0, *record.parents[1:]), device=logits.device)
+    parents = upload((0, *record.parents[1:]), logits.device)
     before = logits.float().log_softmax(-1)
     after = probabilities(logits, sampling)
     columns = _outlook(before, after)

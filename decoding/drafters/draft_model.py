@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
@@ -59,7 +60,7 @@ class DraftModel:
         # The root's row is missing, and after a chain that was accepted whole also its last
         # token's: both go through the first pass together.
         logits = self._prefill(ids[len(self._rows) :])
-        tokens = [torch.tensor(ids[-1:], device=self.model.device)]
+        tokens = [upload(ids[-1:], self.model.device)]
         rows: list[Tensor] = []  # of each drafted token: its logits, or what it was drawn from
         for level in range(gamma):
             if level:

@@ -16,6 +16,7 @@ from torch import Tensor
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.cost.model import Cost
 from decoding.cost.tree_size import TreeSizer
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import (
@@ -25,10 +26,10 @@ from decoding.drafters.eagle_tree import (
     StaticPlan,
     TreePlan,
 )
-from decoding.model.attention import causal_mask, folded_attention
+from decoding.model.attention import additive_mask, causal_mask, folded_attention
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
-from decoding.model.target import PREFILL_CHUNK, Target
+from decoding.model.target import Target
 from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.static import Choices, truncate_paths
@@ -82,13 +83,16 @@ class Eagle:
         self.default_gamma = default_gamma
         self.tree = tree
         self.note: str | None = None
+        self._target = target
         self._device, self._dtype = target.device, target.dtype
+        self._fold = c.heads // c.kv_heads
         self._lowest = torch.finfo(target.dtype).min
         self._cache = TreeCache(
             [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of rows not run yet
+        self._only_itself = lru_cache(maxsize=64)(self._draw_only_itself)
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
         self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
 
@@ -150,20 +154,19 @@ class Eagle:
         first = self._cache.length
         features = torch.cat(self._pending)
         self._pending = []
-        tokens = torch.tensor(ids[first + 1 : first + 1 + len(features)], device=self._device)
+        tokens = upload(ids[first + 1 : first + 1 + len(features)], self._device)
         self._cache.reserve(first + len(features))
         self.head.reserve(first + len(features))
         out = features
-        for start in range(0, len(features), PREFILL_CHUNK):
-            part = slice(start, start + PREFILL_CHUNK)
+        chunk = self._target.prefill_chunk
+        for start in range(0, len(features), chunk):
+            part = slice(start, start + chunk)
             hidden = self.head.hidden(features[None, part])
             past, rows = self._cache.length, hidden.shape[1]
             mask = None
             if past and rows > 1:
-                mask = torch.zeros(
-                    (1, 1, rows, past + rows), dtype=self._dtype, device=self._device
-                )
-                mask[..., past:] = causal_mask(rows, self._dtype, self._device)
+                causal = causal_mask(rows, self._dtype, self._device)[0, 0]
+                mask = additive_mask(past, causal, self._fold)
             where = slice(past, past + rows)
             out = self.head(tokens[None, part], hidden, where, partial(self._attend, mask))
             self._cache.length += rows
@@ -190,16 +193,20 @@ class Eagle:
             scores, nodes = sums[-1][going], going + size
             size += len(tokens[-1])
             # A node sees the prefix, its ancestors among the drafted rows, and itself.
-            itself = block.new_full((len(going), len(going)), self._lowest).fill_diagonal_(0.0)
-            block = torch.cat([block[rows], itself], dim=1)
+            block = torch.cat([block[rows], self._only_itself(len(going))], dim=1)
             hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
         self._cache.truncate(prefix)
         pool = CandidatePool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
         kept = plan.keep(pool)
-        drafted = torch.cat([torch.tensor([root], device=self._device), pool.tokens[kept.guesses]])
+        drafted = torch.cat([upload([root], self._device), pool.tokens[kept.guesses]])
         tree = DraftTree(kept.shape, drafted)
         own_p = partial(pool.own_p, kept.guesses)
         return Draft(tree, own_p=own_p, ranks=kept.ranks, pool=pool, kept=kept.guesses)
+
+    def _draw_only_itself(self, n: int) -> Tensor:
+        """The mask of a level's nodes among each other, [n, n]."""
+        mask = torch.full((n, n), self._lowest, dtype=self._dtype, device=self._device)
+        return mask.fill_diagonal_(0.0)
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor
@@ -209,7 +216,7 @@ class Eagle:
         n = len(tokens)
         mask = None
         if block.shape[1] > position - prefix + 1:  # else a chain, which sees everything
-            mask = torch.cat([block.new_zeros(n, prefix), block], dim=1)[None, None]
+            mask = additive_mask(prefix, block, self._fold)
         self._cache.reserve(self._cache.length + n)
         where = slice(position, position + 1)  # the same for all of a level
         hidden = self.head(tokens[None], hidden, where, partial(self._attend, mask))

@@ -6,6 +6,8 @@ the target verifies. Both are indices into what was guessed, level by level: the
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +15,7 @@ import torch
 from torch import Tensor
 
 from decoding.cost.tree_size import TreeSizer
+from decoding.device import upload
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import Choices, build_tree
@@ -67,12 +70,13 @@ class CostAwarePlan(DynamicPlan):
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
+        if scores.device.type != "cpu":  # waiting for the score takes longer than a level
+            return best.indices
         pays = self._sizer.another_level_pays(float(best.values[0].exp()))
         return best.indices if pays else None
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
-        likely = pool.scores.topk(min(self.count, len(pool.scores))).values.exp().tolist()
-        return prune(pool, self._sizer.best_size(likely))
+        return prune(pool, self.count, self._sizer.best_size)
 
 
 class StaticPlan:
@@ -93,10 +97,8 @@ class StaticPlan:
             offset += len(row_of) * self.width
             inner = [n for n in nodes if tree.shape.children[n]]
             row_of = {n: row for row, n in enumerate(inner)}
-            self._frontiers.append(torch.tensor([index[n] for n in inner], device=device))
-        self._kept = SelectedNodes(
-            torch.tensor(pool_index, device=device), tree.shape, (0, *tree.ranks)
-        )
+            self._frontiers.append(upload([index[n] for n in inner], device))
+        self._kept = SelectedNodes(upload(pool_index, device), tree.shape, (0, *tree.ranks))
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         return self._frontiers[level] if len(self._frontiers[level]) else None
@@ -105,14 +107,20 @@ class StaticPlan:
         return self._kept
 
 
-def prune(pool: CandidatePool, count: int) -> SelectedNodes:
-    """The `count` most likely nodes of the pool. Ties go to the earlier one: log p can be exactly
-    0, and no child may stay without its parent. One transfer from the device."""
+def prune(
+    pool: CandidatePool, count: int, choose: Callable[[list[float]], int] | None = None
+) -> SelectedNodes:
+    """The `count` most likely nodes of the pool, or as many of these as `choose` says when it sees
+    their probabilities. Ties go to the earlier one: log p can be exactly 0, and no child may stay
+    without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
-    keep = order.sort().values
-    # every kept node but the first level's has its parent among the kept
-    parents = torch.searchsorted(keep, pool.parents[keep]) + 1
-    parents = parents.masked_fill(pool.parents[keep] < 0, 0)
-    of_guesses, of_nodes = torch.stack([keep, parents]).tolist()
-    ranks = (0, *(guess % pool.width for guess in of_guesses))
-    return SelectedNodes(keep, TreeShape((-1, *of_nodes)), ranks)
+    # float32 holds every index exactly
+    columns = (order, pool.parents[order], pool.scores[order])
+    guesses, parents, scores = torch.stack([column.float() for column in columns]).tolist()
+    if choose is not None:
+        order = order[: choose([math.exp(score) for score in scores])]
+    kept = sorted(zip(map(int, guesses[: len(order)]), map(int, parents), strict=False))
+    node_of = {-1: 0} | {guess: node for node, (guess, _) in enumerate(kept, 1)}
+    shape = TreeShape((-1, *(node_of[parent] for _, parent in kept)))
+    ranks = (0, *(guess % pool.width for guess, _ in kept))
+    return SelectedNodes(order.sort().values, shape, ranks)

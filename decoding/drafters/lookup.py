@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
@@ -41,7 +42,7 @@ class Lookup:
         copied = self.find(context.ids, context.gamma)
         if not copied:
             return None
-        tokens = torch.tensor([context.ids[-1], *copied], device=self._device)
+        tokens = upload([context.ids[-1], *copied], self._device)
         return Draft(DraftTree(chain(len(copied)), tokens))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:

@@ -17,6 +17,7 @@ from decoding.cost.curve import Line
 from decoding.cost.measure import seconds
 from decoding.cost.model import Cost, CostModel
 from decoding.cost.tree_size import optimal_tree
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree
@@ -110,7 +111,7 @@ class Medusa:
         assert self._hidden is not None
         logits = self.heads.logits(self._hidden)
         best = logits.topk(tree.width, dim=-1)
-        root = torch.tensor(context.ids[-1:], device=self._device)
+        root = upload(context.ids[-1:], self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
 
         def own_p() -> Tensor:
@@ -129,7 +130,7 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Stati
     """The tree cut to `heads` levels, and where its nodes' tokens stand in [k, ranks] flattened."""
     tree = build_tree(truncate_paths(choices, heads, 1 << 62))
     flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
-    return tree, torch.tensor(flat, device=device)
+    return tree, upload(flat, device)
 
 
 def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Choices:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.trees.draft import Draft, DraftTree
@@ -87,7 +88,7 @@ class Suffix:
         path = self.find(context.gamma)
         if not path:
             return None
-        tokens = torch.tensor([context.ids[-1], *path], device=self._device)
+        tokens = upload([context.ids[-1], *path], self._device)
         return Draft(DraftTree(chain(len(path)), tokens))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:

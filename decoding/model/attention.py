@@ -19,6 +19,8 @@ from decoding.errors import InputError
 
 NAME = "specchat"
 
+MASK_ALIGNMENT = 16
+
 # Arguments that change the mathematics and that this attention does not implement.
 _REFUSED = ("s_aux", "position_bias", "sinks", "head_mask")
 
@@ -35,8 +37,8 @@ def folded_attention(
 ) -> tuple[Tensor, None]:
     """query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L].
 
-    A mask that has H/K times n rows is already folded (head of the group slowest). None with more
-    than one query row means plain causal and needs L == n. Returns [1, n, H, D].
+    A mask that has H/K times n rows is already folded (see `additive_mask`). None with more than
+    one query row means plain causal and needs L == n. Returns [1, n, H, D].
     """
     for name in _REFUSED:
         if kwargs.get(name) is not None:
@@ -70,6 +72,20 @@ def folded_attention(
             scores = scores + attention_mask
         out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
     return out.reshape(1, heads, rows, value.shape[-1]).transpose(1, 2).contiguous(), None
+
+
+def additive_mask(past: int, block: Tensor, fold: int = 1) -> Tensor:
+    """Additive [1, 1, fold * n, past + m], head of a group slowest: rows see the whole prefix, and
+    of the m columns after it what `block` [n, m] says.
+
+    Rows begin at multiples of 16 elements: CUDA's memory-efficient kernel would else copy the mask
+    to such rows, in every layer.
+    """
+    rows, own = block.shape
+    columns = past + own
+    mask = block.new_zeros(fold, rows, -(-columns // MASK_ALIGNMENT) * MASK_ALIGNMENT)
+    mask[..., past:columns] = block
+    return mask.view(1, 1, fold * rows, -1)[..., :columns]
 
 
 def causal_mask(rows: int, dtype: torch.dtype, device: torch.device) -> Tensor:

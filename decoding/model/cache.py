@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
+from decoding.device import upload
+
 
 @dataclass(frozen=True, slots=True)
 class LayerShape:
@@ -34,10 +36,16 @@ class TreeCache(Cache):
         super().__init__(layers=[])
         self.length = 0  # committed rows; later ones belong to the current pass
         self.capacity = 0
-        self._shapes = tuple(layers)
-        self._devices = tuple(devices)
         self._dtype = dtype
-        self._keys: list[Tensor] = []
+        # Keys and values of one shape on one device lie in one tensor, [layers, 1, heads, rows, D]:
+        # what concerns all layers is then one kernel.
+        self._groups: dict[tuple[torch.device, int, int], list[int]] = {}
+        for layer, (shape, device) in enumerate(zip(layers, devices, strict=True)):
+            for side, dim in enumerate((shape.key_dim, shape.value_dim)):
+                group = self._groups.setdefault((device, shape.kv_heads, dim), [])
+                group.append(2 * layer + side)
+        self._stores: list[Tensor] = []
+        self._keys: list[Tensor] = []  # of each layer, [1, heads, rows, D]
         self._values: list[Tensor] = []
         self.reserve(capacity)
 
@@ -46,19 +54,17 @@ class TreeCache(Cache):
         if rows <= self.capacity:
             return
         capacity = max(rows, 2 * self.capacity)
-        old = list(zip(self._keys, self._values, strict=True))
-        self._keys, self._values = [], []
-        for layer, (shape, device) in enumerate(zip(self._shapes, self._devices, strict=True)):
-            for store, dim, side in (
-                (self._keys, shape.key_dim, 0),
-                (self._values, shape.value_dim, 1),
-            ):
-                rows_of_layer = torch.empty(
-                    (1, shape.kv_heads, capacity, dim), dtype=self._dtype, device=device
-                )
-                if old:
-                    rows_of_layer[:, :, : self.length] = old[layer][side][:, :, : self.length]
-                store.append(rows_of_layer)
+        old, self._stores = self._stores, []
+        parts: dict[int, Tensor] = {}
+        for index, ((device, heads, dim), group) in enumerate(self._groups.items()):
+            size = (len(group), 1, heads, capacity, dim)
+            store = torch.empty(size, dtype=self._dtype, device=device)
+            if old:
+                store[..., : self.length, :] = old[index][..., : self.length, :]
+            self._stores.append(store)
+            parts |= zip(group, store.unbind(0), strict=True)
+        in_order = [parts[index] for index in range(len(parts))]
+        self._keys, self._values = in_order[::2], in_order[1::2]
         self.capacity = capacity
 
     def update(
@@ -78,11 +84,9 @@ class TreeCache(Cache):
         """
         start = self.length
         if list(rows) != list(range(len(rows))):
-            for store in (self._keys, self._values):
-                index = torch.tensor(rows, device=store[0].device) + start
-                for layer in store:
-                    index = index.to(layer.device)
-                    layer[:, :, start : start + len(rows)] = layer.index_select(2, index)
+            for store in self._stores:
+                index = upload(rows, store.device) + start
+                store[..., start : start + len(rows), :] = store.index_select(-2, index)
         self.length = start + len(rows)
 
     def truncate(self, length: int) -> None:
@@ -96,10 +100,8 @@ class TreeCache(Cache):
         start = self.length
         if end > start:
             self.reserve(end)
-            for mine, theirs in zip(
-                self._keys + self._values, source._keys + source._values, strict=True
-            ):
-                mine[:, :, start:end] = theirs[:, :, start:end]
+            for mine, theirs in zip(self._stores, source._stores, strict=True):
+                mine[..., start:end, :] = theirs[..., start:end, :]
             self.length = end
 
     # What transformers' models ask of a cache.
@@ -114,9 +116,9 @@ class TreeCache(Cache):
         return self.length + query_length, 0
 
     def __len__(self) -> int:
-        return len(self._shapes)
+        return len(self._keys)
 
     @property
     def nbytes(self) -> int:
         """Of keys and values, unused capacity included."""
-        return sum(t.nbytes for t in self._keys + self._values)
+        return sum(store.nbytes for store in self._stores)

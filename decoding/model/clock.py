@@ -7,23 +7,26 @@ from typing import Any
 
 import torch
 
+MARKS = 3  # at a round's start, and at the ends of its draft and of its pass
+
 
 def synchronize(device: torch.device) -> None:
-    """Wait until a GPU has done all that it was given."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    """Wait until a GPU, of whatever make, has done all that it was given."""
+    if device.type != "cpu":
+        torch.accelerator.synchronize(device)
 
 
 class Clock:
     """Marks between which the parts of a round lie.
 
-    On a GPU the marks are events in the stream: the host does not wait for them, and their
-    distances are read after the round's one transfer, when they all lie in the past.
+    On CUDA the marks are events in the stream: the host does not wait for them, and their
+    distances can be read once it has waited for anything after the last one.
     """
 
     def __init__(self, device: torch.device) -> None:
-        self._cuda = device.type == "cuda"
         self._device = device
+        on_cuda = device.type == "cuda"
+        self._events = [torch.cuda.Event(enable_timing=True) for _ in range(MARKS * on_cuda)]
         self._marks: list[Any] = []
 
     def start(self) -> None:
@@ -31,18 +34,17 @@ class Clock:
         self.mark()
 
     def mark(self) -> None:
-        if self._cuda:
-            event = torch.cuda.Event(enable_timing=True)
+        if self._events:
+            event = self._events[len(self._marks)]
             event.record(torch.cuda.current_stream(self._device))
             self._marks.append(event)
         else:
+            synchronize(self._device)
             self._marks.append(time.perf_counter())
 
     def parts(self) -> list[float]:
         """Seconds between each mark and the one before it."""
-        if self._cuda:
-            self._marks[-1].synchronize()
         pairs = zip(self._marks, self._marks[1:], strict=False)
-        if self._cuda:
+        if self._events:
             return [a.elapsed_time(b) / 1000 for a, b in pairs]
         return [b - a for a, b in pairs]

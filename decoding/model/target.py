@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
+from decoding.device import upload
 from decoding.errors import InputError
 from decoding.model import attention
 from decoding.model.architecture import (
@@ -23,11 +24,14 @@ from decoding.model.architecture import (
     refuse_unsupported,
     sliding_window,
 )
+from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
 PREFILL_CHUNK = 512
+# Launching a pass takes longer than computing 512 rows, and only the first chunk needs no mask.
+PREFILL_CHUNK_CUDA = 2048
 
 Mask = Tensor | dict[str, Tensor | None] | None
 
@@ -58,6 +62,9 @@ class Target:
         self.window, self._mixed = sliding_window(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
+        if self.device.type == "cuda":
+            # cuDNN's attention makes a plan for every new length, and each pass here has another.
+            torch.backends.cuda.enable_cudnn_sdp(False)
         self.context = context_of(self.config)
         # A drafter of some lane wants every row's features: shared prefills keep them all.
         self.keeps_features = False
@@ -77,6 +84,11 @@ class Target:
     @property
     def nbytes(self) -> int:
         return int(self.model.get_memory_footprint())
+
+    @property
+    def prefill_chunk(self) -> int:
+        """Rows of a prompt that are run at a time."""
+        return PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         return TreeCache(self._layers, self.dtype, self._devices, capacity)
@@ -120,7 +132,8 @@ class Target:
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
         order of the tokens."""
-        return self.model.get_output_embeddings()(features)  # type: ignore[no-any-return]
+        logits: Tensor = self.model.get_output_embeddings()(features)
+        return logits.to(features.device)
 
     @torch.inference_mode()
     def prefill(
@@ -138,10 +151,10 @@ class Target:
         """
         cache.reserve(cache.length + len(ids))
         chunks: list[ForwardOutput] = []
-        for start in range(0, len(ids), PREFILL_CHUNK):
+        for start in range(0, len(ids), self.prefill_chunk):
             if cancelled():
                 raise InterruptedError
-            part = torch.tensor(ids[start : start + PREFILL_CHUNK], device=self.device)
+            part = upload(ids[start : start + self.prefill_chunk], self.device)
             chunk = self._run(cache, part, chain(len(part) - 1), **self._last_row)
             cache.length += len(part)
             chunks = [*chunks, chunk] if keep_features else [chunk]
@@ -169,7 +182,7 @@ class Target:
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
         else:
-            positions = torch.tensor(shape.depths, device=self.device) + past
+            positions = upload(shape.depths, self.device) + past
         logits = self.model(
             input_ids=tokens[None],
             position_ids=positions[None],
@@ -181,7 +194,7 @@ class Target:
         assert self._features is not None
         if not self.aux_layers:
             return ForwardOutput(logits, self._features)
-        captured = [self._captured[layer].to(self._features.device) for layer in self.aux_layers]
+        captured = [self._captured[layer].to(self.device) for layer in self.aux_layers]
         return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
 
     def _mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
@@ -195,25 +208,21 @@ class Target:
         windowed = past + rows > window
         if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
             return None
-        lowest = torch.finfo(self.dtype).min
-        full = torch.zeros(
-            (1, 1, self._fold * rows, past + rows), dtype=self.dtype, device=self.device
-        )
-        if rows > 1:
-            full[..., past:] = self._block(shape)
+        full = additive_mask(past, self._block(shape), self._fold)
         if not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = positions[:, None] - keys >= window
-        near = full.masked_fill(far.repeat(self._fold, 1), lowest)
+        near = additive_mask(past, self._block(shape), self._fold) if self._mixed else full
+        near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
         return {"full_attention": full, "sliding_attention": near} if self._mixed else near
 
     def _draw_block(self, shape: TreeShape) -> Tensor:
-        """The tree's own part of the mask, [fold * n, n]."""
+        """The tree's own part of the mask, [n, n]."""
         seen = ancestors(shape)
         lowest = torch.finfo(self.dtype).min
         block = torch.zeros(seen.shape, dtype=self.dtype).masked_fill(~seen, lowest)
-        return block.repeat(self._fold, 1).to(self.device)
+        return upload(block, self.device)
 
     def _set_attention(self) -> bool:
         """Use our attention where the model's class takes one; others keep their own eager one."""
@@ -231,7 +240,7 @@ class Target:
         return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
 
     def _remember_features(self, module: object, args: object, output: Any) -> None:
-        self._features = output[0][0]
+        self._features = output[0][0].to(self.device)
 
     @torch.inference_mode()
     def _probe(self) -> tuple[list[LayerShape], list[torch.device], int]:
@@ -297,9 +306,10 @@ class _RecordingCache(Cache):
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
-    the final scale or softcap of some families included."""
+    the final scale or softcap of some families included. On the features' device, wherever the
+    lm_head lies."""
     config: Any = model.config.get_text_config(decoder=True)
-    logits: Tensor = model.get_output_embeddings()(features.to(model.dtype))
+    logits: Tensor = model.get_output_embeddings()(features.to(model.dtype)).to(features.device)
     if scale := getattr(config, "logit_scale", None):  # Cohere
         logits = logits * scale
     if divisor := getattr(config, "logits_scaling", None):  # Granite

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.params import SamplingParams
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
@@ -113,7 +114,7 @@ def accept_typical(
         return accept(draft, logits, sampling, noise)
     shape = draft.tree.shape
     log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
-    parents = torch.tensor((0, *shape.parents[1:]), device=logits.device)
+    parents = upload((0, *shape.parents[1:]), logits.device)
     log_x = log_p[parents, draft.tree.tokens]
     passes = log_x.exp() > threshold[parents]
     bonus = pick(logits, sampling, noise, shape.depths)

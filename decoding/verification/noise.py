@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.device import upload
+
 # Rows drawn at a time: what a generator gives depends on how much it is asked for at once.
 BLOCK = 8
 
@@ -41,7 +43,7 @@ class Noise:
             self._rows = torch.cat([self._rows, exponential(block, self._position_noise)])
         if tuple(depths) == tuple(range(len(depths))):
             return self._rows[: len(depths)]
-        return self._rows.index_select(0, torch.tensor(depths, device=self._rows.device))
+        return self._rows.index_select(0, upload(depths, self._rows.device))
 
     def advance(self, positions: int) -> None:
         """`positions` tokens were committed: their noise is used up."""

@@ -207,7 +207,7 @@ def test_a_second_turn_drafts_as_if_it_were_the_first(
     version: EagleVersion, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are reused, caught up or thrown away must give the same tree."""
-    monkeypatch.setattr(eagle_module, "PREFILL_CHUNK", 4)
+    monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 4)
     target = Target(build("llama"))
     used = Decoder(target, eagle(target, version, EagleTree(20, 4)))
     for record in used.generate(PROMPT, Params(max_new_tokens=9)):

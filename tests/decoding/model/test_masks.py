@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from decoding.model.attention import MASK_ALIGNMENT, additive_mask
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape
 from tests.support.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
@@ -69,6 +70,15 @@ def test_a_tree_says_what_its_paths_say(family: str, shape: TreeShape, prefix: i
 @pytest.mark.parametrize("family", ["llama", "gpt2", *WINDOWED])
 def test_any_tree_behind_any_prefix(family: str, shape: TreeShape, prefix: int) -> None:
     check(family, PREFIX[:prefix], shape)
+
+
+@pytest.mark.parametrize("prefix", [1, 4, 10, 26])
+def test_rows_of_a_mask_begin_where_cudas_kernels_take_them(prefix: int) -> None:
+    block = torch.tensor([[0.0, -1.0], [0.0, 0.0]])
+    mask = additive_mask(prefix, block, fold=3)
+    assert mask.stride(-2) % MASK_ALIGNMENT == 0 and mask.stride(-1) == 1
+    zeros = torch.zeros(2, prefix)
+    assert mask[0, 0].equal(torch.cat([zeros, block], dim=1).repeat(3, 1))
 
 
 @torch.inference_mode()

@@ -1,0 +1,217 @@
+"""The loop on CUDA devices that are pretended: nothing is mixed, and the host hardly waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from accelerate import dispatch_model
+from transformers import PreTrainedModel
+
+from decoding.cost.curve import Curve
+from decoding.decoder import Decoder
+from decoding.drafters.base import Drafter
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.eagle import Eagle, EagleTree
+from decoding.drafters.lookup import Lookup
+from decoding.drafters.medusa import Medusa
+from decoding.drafters.suffix import Suffix
+from decoding.model.target import Target
+from decoding.params import Params, SamplingParams
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import TreeShape, chain
+from decoding.trees.static import NAMED_TREES
+from tests.decoding.drafters.test_medusa import heads_for
+from tests.support.eagle_drafts import eagle
+from tests.support.families import build
+from tests.support.pretended_cuda import PretendedCuda
+
+PROMPT = [3, 7, 9, 11, 2, 3, 7, 9, 11, 2, 3]
+NEW = 10
+WARPED = SamplingParams(temperature=0.9, top_k=20, top_p=0.9)
+
+# A lane's drafter on a target, beside a draft model.
+LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
+    "ar": lambda target, draft: None,
+    "draft": lambda target, draft: DraftModel(draft, target.vocab_size),
+    "lookup": lambda target, draft: Lookup(target.device),
+    "suffix": lambda target, draft: Suffix(target.device),
+    "medusa": lambda target, draft: Medusa(heads_for(target), NAMED_TREES["wide"]),
+    "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40),
+    "eagle3-chain": lambda target, draft: eagle(target, tree=EagleTree(6, 1)),
+    "eagle3-static": lambda target, draft: eagle(
+        target, tree=EagleTree(choices=NAMED_TREES["wide"])
+    ),
+    "eagle3-paying": lambda target, draft: paying(target),
+    "eagle1": lambda target, draft: eagle(target, "eagle1", EagleTree(20, 4)),
+}
+SETTINGS = {
+    "greedy": Params(max_new_tokens=NEW),
+    "sampled": Params(WARPED, max_new_tokens=NEW),
+    "typical": Params(SamplingParams(0.9), max_new_tokens=NEW, acceptance="typical"),
+    "recorded": Params(WARPED, max_new_tokens=NEW),  # with probabilities
+}
+# A lossy rule's text depends on the tree, and this lane's trees on the time that it takes.
+CASES = [each for each in product(LANES, SETTINGS) if each != ("eagle3-paying", "typical")]
+
+# Waits a round: one for the tokens, and where a tree's shape must be known before it is verified.
+WAITS = {"eagle3": 2, "eagle3-paying": 2, "eagle3-chain": 2, "eagle1": 2}
+
+
+def paying(target: Target) -> Eagle:
+    cost = Curve(((1, 1.0), (64, 1.6)))
+    return Eagle(eagle(target).head, target, EagleTree(None, 4), cost, 5)
+
+
+def noised(model: PreTrainedModel) -> PreTrainedModel:
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight) * 0.03)
+    return model
+
+
+@cache
+def targets(place: str) -> tuple[Target, Target]:
+    """A target and a draft model; "cuda" only within `PretendedCuda()`."""
+    model: Any = build("llama").requires_grad_(False)
+    draft: Any = noised(build("llama")).requires_grad_(False)
+    if place == "two":
+        return Target(on_two_devices(model)), Target(draft.to("cuda"))
+    return Target(model.to(place)), Target(draft.to(place))
+
+
+def on_two_devices(model: PreTrainedModel) -> PreTrainedModel:
+    upper = ("model.layers.1", "model.layers.2", "model.norm", "lm_head")
+    lower = ("model.embed_tokens", "model.rotary_emb", "model.layers.0")
+    places = {**dict.fromkeys(lower, "cuda:0"), **dict.fromkeys(upper, "cuda:1")}
+    split: PreTrainedModel = dispatch_model(model, places, main_device="cuda:0")
+    return split
+
+
+def decoder_of(lane: str, place: str) -> Decoder:
+    target, draft = targets(place)
+    return Decoder(target, LANES[lane](target, draft))
+
+
+def start(decoder: Decoder, settings: str) -> None:
+    decoder.record_probabilities = settings == "recorded"
+    decoder.start(PROMPT, SETTINGS[settings], 7)
+
+
+def finish(decoder: Decoder, settings: str) -> int:
+    """The number of rounds that it took."""
+    rounds = 0
+    while not decoder.finished:
+        decoder.step(SETTINGS[settings])
+        rounds += 1
+    return rounds
+
+
+@cache
+def ids_on_the_cpu(lane: str, settings: str) -> list[int]:
+    decoder = decoder_of(lane, "cpu")
+    start(decoder, settings)
+    finish(decoder, settings)
+    return decoder.generated
+
+
+@pytest.mark.parametrize("lane, settings", CASES)
+def test_a_lane_says_what_it_says_on_the_cpu_and_hardly_waits(lane: str, settings: str) -> None:
+    with PretendedCuda() as cuda:
+        decoder = decoder_of(lane, "cuda")
+        start(decoder, settings)
+        cuda.reset()
+        rounds = finish(decoder, settings)
+    assert decoder.generated == ids_on_the_cpu(lane, settings)
+    assert not cuda.ledger.pageable
+    most = rounds * (WAITS.get(lane, 1) + (settings == "recorded"))
+    assert cuda.ledger.waits.total() <= most, cuda.ledger.waits
+
+
+@pytest.mark.parametrize("lane", LANES)
+def test_a_target_on_two_devices(lane: str) -> None:
+    with PretendedCuda():
+        decoder = decoder_of(lane, "two")
+        start(decoder, "greedy")
+        finish(decoder, "greedy")
+    assert decoder.generated == ids_on_the_cpu(lane, "greedy")
+
+
+BUSHY = TreeShape((-1, 0, 0, 1, 1, 2))
+
+
+@pytest.mark.parametrize("shape, most", [(chain(0), 36), (BUSHY, 36)], ids=["one token", "a tree"])
+def test_a_layer_launches_no_more_kernels_than_it_did(shape: TreeShape, most: int) -> None:
+    """A ratchet: lower the numbers where fewer do."""
+
+    def launched(layers: int) -> int:
+        model: Any = build("llama").requires_grad_(False)
+        model.config.num_hidden_layers = layers
+        model.model.layers = model.model.layers[:layers]
+        target = Target(model.to("cuda"))
+        cache = target.new_cache()
+        target.prefill(cache, PROMPT)
+        tree = DraftTree(shape, torch.zeros(len(shape), dtype=torch.long, device="cuda"))
+        target.forward(cache, tree)  # what is prepared once a shape
+        cuda.reset()
+        target.forward(cache, tree)
+        return cuda.ledger.kernels
+
+    with PretendedCuda() as cuda:
+        assert launched(3) - launched(2) <= most
+
+
+def test_cudnn_plans_no_attention_on_cuda() -> None:
+    with PretendedCuda():
+        torch.backends.cuda.enable_cudnn_sdp(True)
+        model: Any = build("llama").requires_grad_(False)
+        Target(model.to("cuda"))
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
+def test_what_a_gpu_would_refuse_is_refused() -> None:
+    with PretendedCuda():
+        here, there = torch.ones(2, device="cuda"), torch.ones(2, device="cuda:1")
+        for other in (torch.ones(2), there):
+            with pytest.raises(RuntimeError, match="same device"):
+                here + other
+        with pytest.raises(RuntimeError, match="generator on cpu"):
+            here.exponential_(generator=torch.Generator())
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        with pytest.raises(RuntimeError, match="not ready"):
+            event.elapsed_time(event)
+
+
+def test_what_a_gpu_would_be_waited_for_is_counted() -> None:
+    waits: dict[str, Callable[[torch.Tensor], object]] = {
+        "a value": lambda x: x[0].item(),
+        "values": lambda x: x.tolist(),
+        "a copy": lambda x: x.cpu(),
+        "a mask": lambda x: x[x > 0],
+        "a search": lambda x: x.nonzero(),
+        "a test": lambda x: bool(x.any()),
+    }
+    uploads: dict[str, Callable[[torch.Tensor], object]] = {
+        "a list": lambda x: torch.tensor([1, 2], device="cuda"),
+        "a tensor": lambda x: torch.ones(2).to("cuda"),
+        "a list of indices": lambda x: x[[0, 1]],
+        "indices": lambda x: x[torch.tensor([0, 1])],
+        "part of a tensor": lambda x: x.copy_(torch.ones(2)),
+    }
+    free: dict[str, Callable[[torch.Tensor], object]] = {
+        "pinned": lambda x: torch.ones(2).pin_memory().to("cuda", non_blocking=True),
+        "computed": lambda x: (x + 1)[1:].topk(1),
+    }
+    with PretendedCuda() as cuda:
+        x = torch.ones(2, device="cuda")
+        for what, do in (waits | uploads | free).items():
+            cuda.reset()
+            do(x)
+            assert cuda.ledger.waits.total() == (what not in free), what
+            assert cuda.ledger.pageable.total() == (what in uploads), what
