@@ -23,7 +23,8 @@ from app.models.library import with_demo
 from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
 from app.report.document import settings_report
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
 from app.text.prompt_file import Request
 from decoding.errors import InputError

@@ -14,7 +14,8 @@ from app.history.recorder import Recorder
 from app.history.store import Store
 from app.models.library import library
 from app.report.document import settings_report
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.tui.app import SpecchatApp, run_tui
 
 

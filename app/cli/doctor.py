@@ -219,7 +219,8 @@ def _demo() -> Finding:
     from app.config.settings import ModelOptions
     from app.engine.lane import Lane
     from app.models.loaded import load_models
-    from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES, LaneSpec
+    from app.strategies.lane_spec import LaneSpec
+    from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
     from decoding.params import Params
     from decoding.tokenizing.stopping import Stop
 

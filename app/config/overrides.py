@@ -9,7 +9,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError, field_validator
 from pydantic_core import ErrorDetails
 
-from app.strategies.registry import LaneSpec, find_strategy, unique_name
+from app.strategies.lane_spec import LaneSpec, unique_name
+from app.strategies.registry import find_strategy
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import Strategy
 from decoding.errors import InputError

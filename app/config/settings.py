@@ -24,7 +24,8 @@ from pydantic_settings import (
 
 from app.config.overrides import LaneSettings, complaint, parse_strategies
 from app.config.presets import Presets
-from app.strategies.registry import DEFAULT_STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
 from app.text.unicode import require_unicode
 from decoding.errors import InputError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenProbs

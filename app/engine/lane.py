@@ -10,7 +10,8 @@ from typing import cast
 from app.engine.events import LaneInfo
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, NamedTree
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter

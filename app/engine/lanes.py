@@ -15,7 +15,7 @@ from app.engine.lane import Lane
 from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
 from app.models.loaded import load_drafter, load_models, needs_loading
-from app.strategies.registry import LaneSpec, unique_name
+from app.strategies.lane_spec import LaneSpec, unique_name
 from app.text.errors import describe
 from decoding.errors import InputError
 

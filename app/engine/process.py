@@ -25,7 +25,7 @@ from app.engine.commands import Command, OpenModels
 from app.engine.events import EngineExited, Event
 from app.engine.protocol import Engine
 from app.engine.snapshot import SessionSnapshot
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 
 POLL_SECONDS = 0.02  # how long an event or a command may wait in the other process
 LAST_MOMENT_SECONDS = 0.1  # between the end of the pipe and that of the process

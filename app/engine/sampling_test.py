@@ -13,7 +13,8 @@ import torch
 from app.engine.events import ContinuationCount, SamplingTest
 from app.engine.lane import Lane
 from app.engine.turn import answer_seed
-from app.strategies.registry import AUTOREGRESSIVE, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import AUTOREGRESSIVE
 from decoding.errors import InputError
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt

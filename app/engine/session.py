@@ -32,7 +32,7 @@ from app.engine.config import SessionConfig
 from app.engine.events import Event, RunRejected
 from app.engine.mailbox import Mailbox
 from app.engine.worker import Worker
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 
 
 class Session:

@@ -39,7 +39,7 @@ from app.engine.events import (
     SamplingTest,
     Timed,
 )
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 
 
 class SessionSnapshot:

@@ -21,7 +21,8 @@ from app.engine.events import (
     Timed,
 )
 from app.engine.metrics import metrics_of
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from decoding.round import Round
 from decoding.stats import Stats
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from app.config.settings import Settings
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from app.version import VERSION
 from decoding.round import Round
 from decoding.stats import Stats, ratio

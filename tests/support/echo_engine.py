@@ -14,7 +14,7 @@ from typing import Any
 from app.config.settings import ModelOptions
 from app.engine.commands import Command, Run, RunAgain, Stop
 from app.engine.events import EngineExited, Event, Loading
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 
 
 class EchoEngine:

@@ -20,7 +20,7 @@ from app.cli.heads.training_data import (
 from app.config.settings import ModelOptions
 from app.engine.lane import Lane
 from app.models.loaded import load_models
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle

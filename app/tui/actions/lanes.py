@@ -10,7 +10,8 @@ from textual import on
 from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, OpenModels, RemoveLane
 from app.models.library import title_of
-from app.strategies.registry import STRATEGIES, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.strategy import DEFAULT_TREE
 from app.tui.actions.base import AppBase

@@ -10,7 +10,7 @@ from app.cli.screen_settings import keymap_of, settings_from, theme_of
 from app.config import settings as module
 from app.config.overrides import parse_strategies
 from app.config.settings import load_settings
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 
 

@@ -34,7 +34,7 @@ from app.engine.events import (
 )
 from app.engine.lane import Lane
 from app.models.loaded import load_models
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from tests.support.listening import LONG, Listener, Open, ids_of, lanes_of, of, reason_of
 
 

@@ -13,7 +13,7 @@ from app.engine.comparison import first_divergence
 from app.engine.lane import Lane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params, SamplingParams
 from decoding.round import Round, TokenEvent, TokenFate
 from decoding.tokenizing.stopping import Stop

@@ -53,7 +53,7 @@ from app.engine.events import (
     RunRejected,
 )
 from app.engine.process import SessionProcess
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params, SamplingParams
 from tests.support.echo_engine import EchoEngine, late, stuck
 

@@ -40,7 +40,7 @@ from app.engine.sampling_test import (
     same_source,
 )
 from app.models.loaded import LoadedModels
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding import decoder as loop
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.drafters.medusa import MedusaHeads

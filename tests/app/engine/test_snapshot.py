@@ -34,7 +34,7 @@ from app.engine.events import (
     SamplingTest,
 )
 from app.engine.snapshot import SessionSnapshot
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from tests.support.listening import Open, of
 
 MINE, OTHER = ModelOptions("mine"), ModelOptions("other")

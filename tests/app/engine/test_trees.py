@@ -11,7 +11,7 @@ import torch
 from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, OpenModels, SetTree
 from app.engine.events import Event, LanesChanged, RoundFinished
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 from tests.conftest import FamilyFolders
 from tests.support.listening import Open, ids_of, of

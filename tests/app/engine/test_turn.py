@@ -16,7 +16,8 @@ from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedul
 from app.engine.lane import Lane
 from app.engine.turn import TurnRunner
 from app.models.loaded import LoadedModels, load_models
-from app.strategies.registry import MEDUSA, LaneSpec
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import MEDUSA
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft

@@ -15,7 +15,8 @@ from app.config.settings import ModelOptions
 from app.engine.lane import Lane
 from app.models.catalog import drafter_status
 from app.models.loaded import LoadedModels, load_models, needs_loading
-from app.strategies.registry import EAGLE, STRATEGIES, LaneSpec, find_strategy
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import EAGLE, STRATEGIES, find_strategy
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import DEFAULT_TREE, Strategy

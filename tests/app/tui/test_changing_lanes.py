@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.engine.commands import AddLane, RemoveLane, SetEnabled, SetOverrides, SetParams
 from app.engine.events import Finished, LanesChanged, RunFinished
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from app.tui.widgets.sliders_panel import SlidersPanel
 from tests.support.scripted import lane, prefilled, stepped
 from tests.support.stage import LANES, Play

@@ -16,7 +16,7 @@ from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFini
 from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
 from app.models.library import ModelLibrary, demo, title_of
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from app.tui.screens import models
 from app.tui.screens.models import ModelsScreen
 from tests.support.scripted import lane, prefilled

@@ -1,0 +1,29 @@
+"""A lane as the user asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.strategies.strategy import DEFAULT_TREE
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSpec:
+    """One lane as it was asked for. `overrides` are settings of its own, by name; the others are
+    the run's. `tree` is the one to begin with, where its models have one of that name."""
+
+    strategy: str
+    name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    tree: str = DEFAULT_TREE
+
+
+def unique_name(wanted: str, taken: Collection[str]) -> str:
+    """`wanted`, or followed by the first number that makes it unique: draft, draft#2, ..."""
+    name, count = wanted, 1
+    while name in taken:
+        count += 1
+        name = f"{wanted}#{count}"
+    return name
