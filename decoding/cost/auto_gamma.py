@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
+from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import robust_line
 from decoding.cost.model import Cost, CostModel, fit_verify, rest_seconds
 from decoding.round import Round
@@ -26,10 +27,7 @@ from decoding.round import Round
 MAX_GAMMA = 16
 WARM_UP = 8  # rounds with the drafter's default, to see what they cost
 PLAN_INTERVAL = 8  # rounds between two plans: one takes a good part of a millisecond
-DECAY = 0.99  # weight of a round's acceptance, a round later
 WINDOW = 64  # rounds whose times are remembered
-PRIOR_WEIGHT = 2.0  # pseudo-rounds: a position starts with its predecessor's acceptance
-PRIOR_ACCEPTANCE = 0.6  # of position 1 before any data
 MAX_AHEAD = 2  # levels beyond the deepest one that was tested lately
 PROBE_INTERVAL = 10  # every so many rounds another gamma is tried: costs show by comparison
 REST_ROUNDS = 48  # without drafts, where these do not pay; then
@@ -38,21 +36,12 @@ RETRY_ROUNDS = 4  # with drafts: what made them not pay may be over
 
 @dataclass(slots=True)
 class Level:
-    """Fading sums of one depth of the drafts: over the rounds whose gamma reached it, whether it
-    was there and with how many nodes, and over those whose path came so far, whether it went on."""
+    """One depth of the drafts: over the rounds whose gamma reached it, whether it was there and
+    with how many nodes, and over those whose path came so far, whether it went on."""
 
-    asked: float = 0.0
-    there: float = 0.0
-    nodes: float = 0.0
-    reached: float = 0.0
-    went_on: float = 0.0
-
-    def fade(self) -> None:
-        self.asked *= DECAY
-        self.there *= DECAY
-        self.nodes *= DECAY
-        self.reached *= DECAY
-        self.went_on *= DECAY
+    there: Rate = field(default_factory=Rate)
+    nodes: Rate = field(default_factory=Rate)
+    goes_on: Rate = field(default_factory=Rate)
 
 
 class AutoGamma:
@@ -76,11 +65,8 @@ class AutoGamma:
         self._passes: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # nodes, seconds
         self._rests: deque[float] = deque(maxlen=WINDOW)
         self._rounds = 0
-        self._plan = (
-            0,
-            0,
-            0,
-        )  # the round in which the next one is due; the best gamma, the largest
+        # The round in which the next plan is due; the best gamma and the largest by this one.
+        self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
         self._rested = 0  # rounds since drafting was last expected to pay
         self._up = False
@@ -120,16 +106,15 @@ class AutoGamma:
         self._rests.append(rest_seconds(record))
         accepted = len(record.accepted)
         for position, level in enumerate(self._levels, 1):
-            level.fade()
+            for rate in (level.there, level.nodes, level.goes_on):
+                rate.fade()
             if position > record.gamma:
                 continue
             there = position <= drafted
-            level.asked += 1
-            level.there += there
-            level.nodes += sizes[position] if there else 0
+            level.there.add(there)
+            level.nodes.add(sizes[position] if there else 0)
             if position <= accepted + 1:
-                level.reached += 1
-                level.went_on += position <= accepted
+                level.goes_on.add(position <= accepted)
 
     def speeds(self) -> list[float]:
         """Expected tokens per second of each gamma from 0 on, as far as there is any evidence."""
@@ -138,16 +123,16 @@ class AutoGamma:
             fit_verify(self._passes, self._measured),
             median(self._rests),
         )
-        tested = (i for i, level in enumerate(self._levels, 1) if level.reached > 0.5)
+        tested = (i for i, level in enumerate(self._levels, 1) if level.goes_on.trials > 0.5)
         reach = max(tested, default=0)
         tau, nodes, levels, drafts = 1.0, 1.0, 0.0, 0.0
         path, goes_on = 1.0, PRIOR_ACCEPTANCE
         there, size = 1.0, 1.0
         found = [1 / costs.seconds(0, 1, drafting=0)]
         for level in self._levels[: reach + MAX_AHEAD]:
-            goes_on = (level.went_on + PRIOR_WEIGHT * goes_on) / (level.reached + PRIOR_WEIGHT)
-            there = (level.there + PRIOR_WEIGHT * there) / (level.asked + PRIOR_WEIGHT)
-            size = (level.nodes + PRIOR_WEIGHT * size) / (level.asked + PRIOR_WEIGHT)
+            goes_on = level.goes_on.estimate(goes_on)
+            there = level.there.estimate(there)
+            size = level.nodes.estimate(size)
             drafts = drafts or there  # of the rounds, how many draft at all
             path *= goes_on
             tau, nodes, levels = tau + path, nodes + size, levels + there

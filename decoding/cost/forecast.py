@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
+from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import Curve, robust_line
 from decoding.cost.model import CostModel, fit_verify, rest_seconds
 from decoding.round import Round
@@ -92,21 +93,19 @@ def forecast(
 
 def survival(asked: Sequence[Round], most: int) -> list[float]:
     """S(j), j from 1 to `most`, of at least `MIN_ROUNDS` rounds that were asked for a draft."""
-    reached, went_on = [0] * (most + 1), [0] * (most + 1)
+    rates = [Rate() for _ in range(most)]
     ends = Counter((len(record.accepted), record.gamma) for record in asked)
     for (accepted, gamma), count in ends.items():
         for position in range(1, min(accepted + 1, gamma, most) + 1):
-            reached[position] += count
-            went_on[position] += count * (position <= accepted)
+            rates[position - 1].add(count * (position <= accepted), count)
     alive, goes_on, found = 1.0, 0.0, []
-    for position in range(1, most + 1):
-        if reached[position] >= MIN_ROUNDS:
-            rate = went_on[position] / reached[position]
+    for rate in rates:
+        if rate.trials >= MIN_ROUNDS:
+            alive *= rate.successes / rate.trials
             # for later positions: nothing is certain, however often it was seen
-            goes_on = (went_on[position] + 1) / (reached[position] + 2)
+            goes_on = rate.estimate(PRIOR_ACCEPTANCE)
         else:
-            rate = goes_on
-        alive *= rate
+            alive *= goes_on
         found.append(alive)
     return found
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from decoding.cost.acceptance import Rate
 from decoding.cost.curve import Line
 from decoding.cost.model import Cost, CostModel
 from decoding.trees.static import Choices
@@ -58,8 +59,7 @@ class TreeSizer:
     verify_cost: Cost
     draft_seconds: float = 0.0  # running means, of a draft and of a level of it
     level_seconds: float = 0.0
-    _expected: float = 1.0
-    _accepted: float = 1.0
+    _accepted: Rate = field(default_factory=Rate)  # drafts, for each one expected
     _speed: float = 0.0  # tokens per second expected of the last tree
     _of_last: float = 0.0  # drafts expected to be accepted, unscaled
 
@@ -93,10 +93,10 @@ class TreeSizer:
         """`count` drafts of the last tree were accepted."""
         if not self._of_last:
             return
-        self._expected = 0.98 * self._expected + 0.02 * self._of_last
-        self._accepted = 0.98 * self._accepted + 0.02 * count
+        self._accepted.fade()
+        self._accepted.add(count, self._of_last)
         self._of_last = 0.0
 
     @property
     def _calibration(self) -> float:
-        return min(max(self._accepted / max(self._expected, 0.05), 0.2), 1.5)
+        return min(max(self._accepted.estimate(1.0), 0.2), 1.5)
