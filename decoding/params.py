@@ -3,12 +3,52 @@ change between two rounds."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 Acceptance = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a number may be. Bounds that are None do not bind; `above` is a lower one that is itself
+    not allowed."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+
+    def __str__(self) -> str:
+        low = f"above {self.above:g}" if self.least is None else f"{self.least:g} or more"
+        return low if self.most is None else f"{low}, at most {self.most:g}"
+
+    def check(self, name: str, value: float) -> None:
+        """Raises ValueError."""
+        fits = (
+            math.isfinite(value)
+            and (self.least is None or value >= self.least)
+            and (self.above is None or value > self.above)
+            and (self.most is None or value <= self.most)
+        )
+        if not fits:
+            raise ValueError(f"{name} must be {self}, not {value}")
+
+
+BOUNDS = {
+    "temperature": Bounds(least=0),
+    "top_k": Bounds(least=0),
+    "top_p": Bounds(above=0, most=1),
+    "min_p": Bounds(least=0, most=1),
+    "gamma": Bounds(least=0, most=64),
+    "max_new_tokens": Bounds(least=1),
+    "epsilon": Bounds(above=0, most=1),
+    "delta": Bounds(above=0, most=1),
+    "eagle_total_tokens": Bounds(least=2, most=1024),
+    "eagle_top_k": Bounds(least=1, most=64),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +65,7 @@ class SamplingParams:
     min_p: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.temperature < float("inf"):
-            raise ValueError(f"temperature must be 0 or more, not {self.temperature}")
-        if self.top_k < 0:
-            raise ValueError(f"top_k must be 0 (off) or more, not {self.top_k}")
-        if not 0.0 < self.top_p <= 1.0:
-            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
-        if not 0.0 <= self.min_p <= 1.0:
-            raise ValueError(f"min_p must be between 0 and 1, not {self.min_p}")
+        _check(self)
 
     @property
     def greedy(self) -> bool:
@@ -60,20 +93,16 @@ class Params:
     eagle_top_k: int | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.gamma, str):
-            if self.gamma != "auto":
-                raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
-        elif self.gamma is not None and self.gamma < 0:
-            raise ValueError(f"gamma must be 0 or more, not {self.gamma}")
-        if self.max_new_tokens < 1:
-            raise ValueError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")
-        if self.eagle_total_tokens is not None and self.eagle_total_tokens < 2:
-            raise ValueError(f"eagle_total_tokens must be 2 or more, not {self.eagle_total_tokens}")
-        if self.eagle_top_k is not None and self.eagle_top_k < 1:
-            raise ValueError(f"eagle_top_k must be 1 or more, not {self.eagle_top_k}")
-        for name in ("epsilon", "delta"):
-            if not 0.0 < getattr(self, name) <= 1.0:
-                raise ValueError(f"{name} must be above 0 and at most 1, not {getattr(self, name)}")
+        if isinstance(self.gamma, str) and self.gamma != "auto":
+            raise ValueError(f"gamma must be a number or auto, not '{self.gamma}'")
+        _check(self)
+
+
+def _check(settings: SamplingParams | Params) -> None:
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if isinstance(value, (int, float)):
+            BOUNDS[each.name].check(each.name, value)
 
 
 _SAMPLING = frozenset(each.name for each in fields(SamplingParams))

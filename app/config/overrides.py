@@ -19,7 +19,8 @@ from decoding.params import Params, SamplingParams
 
 def _field(name: str) -> Any:
     setting = SETTINGS[name]
-    return Field(setting.default, ge=setting.least, gt=setting.above, le=setting.most)
+    bounds = setting.bounds
+    return Field(setting.default, ge=bounds.least, gt=bounds.above, le=bounds.most)
 
 
 class LaneSettings(BaseModel):
@@ -42,7 +43,7 @@ class LaneSettings(BaseModel):
     def _auto_or_length(cls, gamma: object) -> object:
         if gamma is None or gamma == "auto":
             return gamma
-        most = SETTINGS["gamma"].most or 0
+        most = SETTINGS["gamma"].bounds.most or 0
         if str(gamma).isdecimal() and int(str(gamma)) <= most:
             return int(str(gamma))
         raise ValueError(f"must be auto or a whole number from 0 to {most}, not '{gamma}'")

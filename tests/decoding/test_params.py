@@ -1,0 +1,38 @@
+"""What a setting may be."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from decoding.params import BOUNDS, Params, SamplingParams, flat, with_settings
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"temperature": -0.1}, "temperature must be 0 or more, not -0.1"),
+    ({"temperature": math.inf}, "temperature must be 0 or more, not inf"),
+    ({"top_p": 0.0}, "top_p must be above 0, at most 1, not 0.0"),
+    ({"min_p": math.nan}, "min_p must be 0 or more, at most 1, not nan"),
+    ({"gamma": 65}, "gamma must be 0 or more, at most 64, not 65"),
+    ({"gamma": "most"}, "gamma must be a number or auto, not 'most'"),
+    ({"eagle_total_tokens": 1}, "eagle_total_tokens must be 2 or more, at most 1024, not 1"),
+]
+
+
+@pytest.mark.parametrize(("values", "complaint"), REFUSED)
+def test_what_is_out_of_bounds_is_refused(values: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        with_settings(Params(), values)
+    assert str(refused.value) == complaint
+
+
+def test_bounds_are_allowed_themselves() -> None:
+    for name, bounds in BOUNDS.items():
+        for value in {bounds.least, bounds.most} - {None}:
+            assert flat(with_settings(Params(), {name: value}))[name] == value
+
+
+def test_every_number_has_bounds() -> None:
+    numbers = flat(Params(SamplingParams(), gamma=1, eagle_total_tokens=2, eagle_top_k=1))
+    assert numbers.keys() - {"acceptance"} == BOUNDS.keys()
