@@ -48,7 +48,7 @@ def bench(
     with progress() as say:
         strategies = {spec.strategy for spec in lanes}
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
-        prompts = first_prompts(settings, requests, models)
+        prompts = first_prompts(requests, models, settings.system, settings.raw)
         contestants = _lanes(settings, lanes, models, seed) | _peers(settings, models, peers)
         specs = {spec.name: spec for spec in lanes if spec.name in contestants}
         params = {name: _params(settings, specs.get(name)) for name in contestants}
@@ -194,7 +194,7 @@ def _peers(
     model = load_model(models.name, settings.models)
     assistant = None
     if "hf-assisted" in peers:
-        source = with_demo(settings.models).draft
+        source = with_demo(settings.models).drafters.get("draft")
         if source is None:
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
         assistant = load_model(source, settings.models)

@@ -61,7 +61,6 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
     ("Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."),
-    ("Sampling", "settings", str, ""),  # the old name of --preset: refused with the new one
     ("Sampling", "seed", int, "Drawn and reported when absent."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
@@ -106,7 +105,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
             default=None,
             annotation=Annotated[
                 kind | None,
-                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel, hidden=not text),
+                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel),
             ],
         )
         for panel, name, kind, text in _SHARED

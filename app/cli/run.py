@@ -39,7 +39,7 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
         available = [lane for lane in lanes if lane.available]
         if not available:
             raise InputError(f"no lane can run: {lanes[0].reason}")
-        prompts = first_prompts(settings, requests, models)
+        prompts = first_prompts(requests, models, settings.system, settings.raw)
         say("warming up")
         for lane in available:
             with suppress(Exception):  # a lane that breaks will say so when it answers
@@ -80,7 +80,7 @@ def _answer(
     trace: bool,
 ) -> Iterator[dict[str, Any]]:
     """Yield one report per turn. The next turn follows the first lane's answer that exists."""
-    messages = _opening(settings, request)
+    messages = _opening(request, settings.system)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
         if text is not None:
@@ -140,16 +140,19 @@ def _reports(
     ]
 
 
-def _opening(settings: Settings, request: Request) -> list[Message]:
+def _opening(request: Request, system: str | None) -> list[Message]:
     """The messages before the request's first turn; its own system message wins."""
     history = list(request.history)
-    if settings.system and not (history and history[0]["role"] == "system"):
-        history.insert(0, {"role": "system", "content": settings.system})
+    if system and not (history and history[0]["role"] == "system"):
+        history.insert(0, {"role": "system", "content": system})
     return history
 
 
 def first_prompts(
-    settings: Settings, requests: Sequence[Request], models: LoadedModels
+    requests: Sequence[Request],
+    models: LoadedModels,
+    system: str | None = None,
+    raw: bool = False,
 ) -> list[list[int]]:
     """The ids of each request's first prompt, all of them checked before the first is answered."""
     prompts = []
@@ -157,7 +160,7 @@ def first_prompts(
         ids = list(request.input_ids)
         if not ids:
             user = {"role": "user", "content": request.turns[0]}
-            ids = models.encode([*_opening(settings, request), user], settings.raw)
+            ids = models.encode([*_opening(request, system), user], raw)
         name = f"prompt {number if request.id is None else request.id}"
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")

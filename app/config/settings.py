@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -33,13 +33,11 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What to load and how: folders or hub ids by role. `target` None is the demo family."""
+    """What to load and how: folders or hub ids of the target (None is the demo family) and, by
+    role, of its drafters."""
 
     target: str | None = None
-    draft: str | None = None
-    medusa: str | None = None
-    eagle: str | None = None
-    eagle1: str | None = None  # an EAGLE-1 or 2 head beside it, to compare
+    drafters: Mapping[str, str] = field(default_factory=dict)
     medusa_choices: str | None = None  # None: the tree that pays on this machine
     eagle_choices: str | None = None  # None: the dynamic tree
     device: str = "auto"
@@ -48,17 +46,18 @@ class ModelOptions:
     threads: int | None = None  # None: chosen for this machine
     trust_remote_code: bool = False
 
+    def source(self, role: str) -> str | None:
+        return self.target if role == "target" else self.drafters.get(role)
+
 
 def config_file() -> Path:
     return platformdirs.user_config_path("specchat") / "config.toml"
 
 
-class FamilyEntry(BaseModel):
-    """A family of the user's own: [families.NAME] in config.toml."""
+class ModelSources(BaseModel):
+    """A folder or hub id for each role."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    target: str = Field(min_length=1)
+    target: str | None = Field(None, min_length=1)
     draft: str | None = Field(None, min_length=1)
     medusa: str | None = Field(None, min_length=1)
     eagle: str | None = Field(None, min_length=1)
@@ -66,10 +65,22 @@ class FamilyEntry(BaseModel):
 
     @property
     def sources(self) -> dict[str, str]:
+        """Those that are named, by role."""
         return {name: getattr(self, name) for name in ROLES if getattr(self, name)}
 
 
-class Settings(LaneSettings, BaseSettings):
+assert ModelSources.model_fields.keys() == ROLES.keys()
+
+
+class FamilyEntry(ModelSources):
+    """A family of the user's own: [families.NAME] in config.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    target: str = Field(min_length=1)
+
+
+class Settings(ModelSources, LaneSettings, BaseSettings):
     """Every setting, checked. Build it with `load_settings`."""
 
     model_config = SettingsConfigDict(
@@ -78,11 +89,6 @@ class Settings(LaneSettings, BaseSettings):
 
     families: dict[str, FamilyEntry] = Field(default_factory=dict)  # the user's own, by name
     family: str = "demo"
-    target: str | None = Field(None, min_length=1)
-    draft: str | None = Field(None, min_length=1)
-    medusa: str | None = Field(None, min_length=1)
-    eagle: str | None = Field(None, min_length=1)
-    eagle1: str | None = Field(None, min_length=1)
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
@@ -168,14 +174,15 @@ class Settings(LaneSettings, BaseSettings):
     @property
     def models(self) -> ModelOptions:
         """The models that are named; without a target, completed from the family."""
-        named = {name: getattr(self, name) for name in ROLES if getattr(self, name)}
         family = self.families.get(self.family) if self.target is None else None
-        return self._options({**(family.sources if family else {}), **named})
+        return self._options({**(family.sources if family else {}), **self.sources})
 
     def _options(self, sources: Mapping[str, str]) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
+        drafters = {name: os.path.expanduser(source) for name, source in sources.items()}
         return ModelOptions(
-            **{name: os.path.expanduser(source) for name, source in sources.items()},
+            drafters.pop("target", None),
+            drafters,
             medusa_choices=self.medusa_choices,
             eagle_choices=self.eagle_choices,
             device=self.device,
@@ -205,10 +212,6 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     of settings that wins over environment and file, as flags do. Raises InputError with the first
     wrong setting and its valid values."""
     given = {name: value for name, value in flags.items() if value is not None}
-    if "settings" in given:
-        raise InputError(f"--settings is called --preset now: --preset '{given['settings']}'")
-    if os.environ.get("SPECCHAT_PRESET"):
-        raise InputError("SPECCHAT_PRESET is called SPECCHAT_FAMILY now: it names models")
     if preset := given.pop("preset", None):
         try:
             given = {**Presets().get(preset), **given}
@@ -232,8 +235,6 @@ def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
         if first["type"] == "extra_forbidden":
             return f"{where}: a family has only {', '.join(FamilyEntry.model_fields)}"
         return f"{where}: {complaint(first) if first['type'] != 'missing' else 'it must be given'}"
-    if first["type"] == "extra_forbidden" and name == "preset":
-        return f"{source}: it is called family now, and names models"
     if first["type"] == "extra_forbidden":
         return f"{source}: there is no such setting; the settings are those of specchat run --help"
     return f"{source}: {complaint(first)}"

@@ -160,7 +160,7 @@ class SessionSnapshot:
         """Remember which request the loaded target belongs to: newer ones may be pending. An empty
         target is the demo, which only comes first; a merged Medusa checkpoint is its own target."""
         newest_first = reversed(self._requested)
-        known = (each for each in newest_first if target in (each.target, each.medusa))
+        known = (each for each in newest_first if target in (each.target, each.source("medusa")))
         self._loaded = next(known, self._requested[0])
         if self._loaded is self._requested[-1]:
             self.options = self._loaded

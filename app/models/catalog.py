@@ -8,16 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
 
 from app.config.settings import ModelOptions
 from app.models.hub import display_name, hub_id
 from app.strategies.registry import STRATEGIES
+from app.strategies.roles import HEADS, ROLES
 from decoding.checkpoints.dialects import detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
 
-Kind = Literal["model", "medusa", "eagle", "eagle1"]
+# "model", or the role that heads of this kind are for.
+_KINDS = {"model": "model", **{ROLES[name].kinds[0]: name for name in HEADS}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class CheckpointInfo:
 
     source: str
     name: str
-    kind: Kind
+    kind: str  # model, or the role of its heads
     size: int
     hidden: int
     vocab: int = 0
@@ -61,7 +62,7 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
     detected = detect_kind(config, shapes)
     if detected is None:
         return None
-    kind: Kind = "eagle" if detected == "eagle3" else detected
+    kind = _KINDS[detected]
     text = config.get("text_config") or config.get("transformer_layer_config") or config
     hidden = int(text.get("hidden_size") or text.get("n_embd") or 0)
     width = feature_width(detected, config, shapes)
@@ -134,24 +135,24 @@ def fill_in_drafters(
     target = inspect_folder(Path(str(options.target)))
     if target is None:
         return options
-    if target.merged:
-        options = replace(options, medusa=options.medusa or target.source)
     others = [*siblings(Path(target.source)), *elsewhere]
-    found: dict[str, Any] = {
-        kind: next((each.source for each in others if _fits(each, kind, target)), None)
-        for kind in ("medusa", "eagle", "eagle1")
+    found = {
+        role: each.source
+        for role in HEADS
+        for each in reversed(others)  # the first one that fits
+        if each.kind == role and _fits(each, target)
     }
-    if not options.draft and (draft := draft_for(target, others)):
+    if "draft" not in options.drafters and (draft := draft_for(target, others)):
         found["draft"] = draft.source
-    filled = {name: source for name, source in found.items() if not getattr(options, name)}
-    return replace(options, **filled)
+    if target.merged:
+        found["medusa"] = target.source
+    return replace(options, drafters={**found, **options.drafters})
 
 
-def _fits(found: CheckpointInfo, kind: str, target: CheckpointInfo) -> bool:
-    if kind == "medusa" and not found.hidden and found.base:  # an old .pt: no shapes to read
-        return found.kind == kind and found.base in (target.source, target.name)
-    same_vocab = found.vocab in (0, target.vocab)
-    return found.kind == kind and found.hidden == target.hidden and same_vocab
+def _fits(heads: CheckpointInfo, target: CheckpointInfo) -> bool:
+    if not heads.hidden and heads.base:  # an old .pt: no shapes to read
+        return heads.base in (target.source, target.name)
+    return heads.hidden == target.hidden and heads.vocab in (0, target.vocab)
 
 
 def drafter_status(options: ModelOptions) -> list[DrafterStatus]:
@@ -161,7 +162,7 @@ def drafter_status(options: ModelOptions) -> list[DrafterStatus]:
     return [
         DrafterStatus(role, source, "" if source else what.format(target=target))
         for role, what in advice.items()
-        for source in (getattr(options, role),)
+        for source in (options.drafters.get(role),)
     ]
 
 

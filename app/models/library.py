@@ -21,12 +21,10 @@ class ModelLibrary:
 
 def demo() -> ModelOptions:
     """The demo family, without those of its drafters that are not installed."""
-    options = {
-        name: str(folder)
-        for name, role in ROLES.items()
-        if (folder := assets() / "demo" / role.demo).is_dir() or name == "target"
-    }
-    return replace(ModelOptions(), **options)  # type: ignore[arg-type]
+    folders = {name: assets() / "demo" / role.demo for name, role in ROLES.items()}
+    target = str(folders.pop("target"))
+    drafters = {name: str(folder) for name, folder in folders.items() if folder.is_dir()}
+    return ModelOptions(target, drafters)
 
 
 def title_of(target: str) -> str:
@@ -38,9 +36,9 @@ def with_demo(options: ModelOptions) -> ModelOptions:
     """Fill in the demo's models if `options` name no target."""
     if options.target is not None:
         return options
-    defaults, named = demo(), {name: getattr(options, name) for name in ROLES}
-    sources = {name: source or getattr(defaults, name) for name, source in named.items()}
-    return replace(options, **sources)
+    defaults = demo()
+    drafters = {**defaults.drafters, **options.drafters}
+    return replace(options, target=defaults.target, drafters=drafters)
 
 
 def library(settings: Settings) -> ModelLibrary:

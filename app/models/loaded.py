@@ -152,8 +152,9 @@ def load_models(
     InputError."""
     options = with_demo(options)
     source = str(options.target)
-    if options.medusa and is_merged(Path(options.medusa).expanduser()):
-        source = options.medusa
+    heads = options.drafters.get("medusa")
+    if heads and is_merged(Path(heads).expanduser()):
+        source = heads
     choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     if options.quantize != "none" and device_of(options.device) == "cpu":
@@ -189,7 +190,7 @@ def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> Non
         return
     role = STRATEGIES[strategy].role
     assert role is not None
-    source = getattr(models.options, role)
+    source = models.options.drafters.get(role)
     if source is None:
         models.missing[strategy] = STRATEGIES[strategy].missing
         return
@@ -235,8 +236,8 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
     folder = Path(source).expanduser()
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config
-    if role == "eagle1" and config.version != "eagle1":
-        raise InputError(f"--eagle1 {folder} is an EAGLE-3 head: give it with --eagle")
+    if config.version not in ROLES[role].kinds:
+        raise InputError(f"--{role} {folder} is an EAGLE-3 head: give it with --eagle")
     head = drafting_head(weights, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
-import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
+from decoding.training.data import Located, Record, parse_jsonl, read_jsonl
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
 ROLES = ("system", "user", "assistant", "tool")
-MAX_BYTES = 64 * 2**20  # far more than can be answered: a wrong file, such as a model's
 
 Message = dict[str, str]
 
@@ -30,40 +30,24 @@ class Request:
 
 
 def read_requests(path: Path) -> list[Request]:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise InputError(f"no file {path}: --prompts takes a JSONL file, or - for stdin") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"can't read {path}: {error}") from error
-    return parse_requests(data, str(path))
+    return _requests(read_jsonl(path), str(path))
 
 
 def parse_requests(data: bytes, where: str) -> list[Request]:
     """Parse JSONL. Raises InputError with the file and line."""
-    if len(data) > MAX_BYTES:
-        raise InputError(f"{where} is larger than {MAX_BYTES >> 20} MiB: split it")
-    # Bytes are split, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.
-    requests = [
-        _parse(line, f"{where}:{number}")
-        for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1)
-        if line.strip()
-    ]
+    return _requests(parse_jsonl(BytesIO(data), where), where)
+
+
+def _requests(records: Iterable[Located], where: str) -> list[Request]:
+    requests = [parse_request(record, line) for line, record in records]
     if not requests:
         raise InputError(f"{where} holds no prompts: give one JSON object a line")
     return requests
 
 
-def _parse(line: bytes, where: str) -> Request:
-    try:
-        record = json.loads(line.decode())
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON ({error})") from error
-    if not isinstance(record, dict):
-        raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
+def parse_request(record: Record, where: str, answered: bool = False) -> Request:
+    """Check one record. `answered`: `messages` may end with answers, which are left out: they are
+    to be given anew. Raises InputError."""
     given = [field for field in FIELDS if field in record]
     if len(given) != 1:
         found = " and ".join(given) if given else "none"
@@ -84,10 +68,13 @@ def _parse(line: bytes, where: str) -> Request:
         if any(not isinstance(i, int) or isinstance(i, bool) or i < 0 for i in value):
             raise InputError(f"{where}: input_ids must be whole numbers from 0")
         return Request(input_ids=tuple(value), **tags)
-    messages = tuple(_message(message, f"{where}: messages") for message in value)
-    if messages[-1]["role"] != "user":
+    messages = [_message(message, f"{where}: messages") for message in value]
+    while answered and messages and messages[-1]["role"] != "user":
+        messages.pop()
+    if not messages or messages[-1]["role"] != "user":
         raise InputError(f"{where}: the last message must be the user's, it will be answered")
-    return Request(turns=(messages[-1]["content"],), history=messages[:-1], **tags)
+    last = messages.pop()
+    return Request(turns=(last["content"],), history=tuple(messages), **tags)
 
 
 def _text(value: object, where: str) -> str:

@@ -1,20 +1,28 @@
-"""Reading chat JSONL.
+"""Reading JSONL, and chat JSONL to learn from.
 
-A record is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat form) or `{"text": ...}`; other
-fields are metadata. Files may be gzipped.
+A record to learn from is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat form) or
+`{"text": ...}`; other fields are metadata. Files may be gzipped.
 """
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
+import math
 import random
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
+from decoding.errors import InputError
+
 Record = dict[str, Any]
+Located = tuple[str, Record]  # a record after its FILE:LINE
+MAX_LINE = 64 * 2**20  # bytes: a longer line is that of another kind of file, such as a model's
 
 
 @dataclass(frozen=True)
@@ -31,11 +39,18 @@ class DataSource:
         path, _, rest = text.partition(":")
         repeat, _, where = rest.partition(":")
         key, _, value = where.partition("=")
-        return cls(Path(path), float(repeat or 1), (key, value) if where else None)
+        try:
+            times = float(repeat or 1)
+        except ValueError:
+            times = math.nan
+        if not 0 < times < math.inf:
+            raise InputError(f"'{text}': give FILE, or FILE:REPEAT with a number above 0")
+        return cls(Path(path), times, (key, value) if where else None)
 
-    def read(self, seed: int = 0) -> Iterator[Record]:
+    def read(self, seed: int = 0) -> Iterator[Located]:
+        """Raises InputError."""
         records = [
-            record for record in read_jsonl(self.path)
+            (line, record) for line, record in read_jsonl(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
         ]  # fmt: skip
         whole, part = divmod(self.repeat, 1)
@@ -44,14 +59,43 @@ class DataSource:
         yield from random.Random(seed).sample(records, round(part * len(records)))
 
 
-def read_jsonl(path: Path) -> Iterator[Record]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
-
-
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
     for source in sources:
-        yield from DataSource.parse(source).read(seed)
+        for _, record in DataSource.parse(source).read(seed):
+            yield record
+
+
+def read_jsonl(path: Path) -> Iterator[Located]:
+    """The objects of a file. Raises InputError."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from parse_jsonl(file, str(path))
+    except FileNotFoundError:
+        raise InputError(f"no file {path}: give a JSONL file") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"can't read {path}: {error}") from error
+
+
+def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
+    """One JSON object a line; empty lines are passed over. Raises InputError with the line."""
+    number = 0
+    # Bytes, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise InputError(f"{where}:{number} is larger than {MAX_LINE >> 20} MiB: no JSONL file")
+        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if line.strip():
+            yield f"{where}:{number}", _parse(line, f"{where}:{number}")
+
+
+def _parse(line: bytes, where: str) -> Record:
+    try:
+        record = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: not valid JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
+    return record

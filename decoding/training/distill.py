@@ -1,8 +1,7 @@
-"""Self-distillation data: the target's own answers to a file of prompts, as chat JSONL.
+"""Self-distillation data: the target's own answers to prompts, as chat JSONL.
 
-A prompt is `{"prompt"}`, `{"turns"}` (user turns, answered one after the other) or `{"messages"}`
-(its last answer, if there is one, is written anew). Output records are `{"messages",
-"finish_reason"}`. The same call again goes on after the last whole batch.
+Output records are `{"messages", "finish_reason"}`. The same call again goes on after the last
+whole batch.
 """
 
 from __future__ import annotations
@@ -22,20 +21,6 @@ from decoding.training.data import Record
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
-
-
-def conversation(record: Record) -> Conversation | None:
-    """The history and open user turns of a record; None without a user turn."""
-    if "turns" in record:
-        return [], list(record["turns"])
-    if "prompt" in record:
-        return [], [record["prompt"]]
-    messages = list(record.get("messages", []))
-    while messages and messages[-1]["role"] != "user":
-        messages.pop()
-    if not messages:
-        return None
-    return messages[:-1], [messages[-1]["content"]]
 
 
 def prompt_ids(messages: list[Message], tokenizer: PreTrainedTokenizerBase) -> list[int]:
@@ -140,19 +125,19 @@ def eos_ids(model: PreTrainedModel) -> set[int]:
 def distill(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-    records: Iterable[Record],
+    conversations: Iterable[Conversation],
     out: Path,
     max_new_tokens: int = 256,
     temperature: float = 0.0,
     batch_size: int = 64,
     seed: int = 0,
 ) -> int:
-    """Write the answers to `out` batch by batch; returns the number of records in it.
+    """Answer each conversation's open turns one after the other, and write the answers to `out`
+    batch by batch; returns the number of records in it.
 
     Prompts of like length share a batch, so the output is ordered by length.
     """
-    open_turns = [found for record in records if (found := conversation(record)) is not None]
-    open_turns.sort(key=_characters)
+    open_turns = sorted(conversations, key=_characters)
     first = _whole_batches(out, batch_size, len(open_turns))
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as lines:

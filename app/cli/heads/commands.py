@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.heads.training_data import load, records_of, refuse_existing, say
+from app.cli.heads.training_data import load, refuse_existing, requests_of, say
 from decoding.errors import InputError
 
 heads = typer.Typer(
@@ -96,10 +96,13 @@ def distill(
     """Let the target answer the prompts. Run again, it continues where it stopped."""
     from decoding.training.distill import distill as write_answers
 
-    records = records_of(prompts)
+    requests = requests_of(prompts)
+    if any(request.input_ids for request in requests):
+        raise InputError("--prompts: heads distill answers text, not input_ids")
+    asked = [(list(request.history), list(request.turns)) for request in requests]
     model, tokenizer = load(target, device)
     done = write_answers(
-        model, tokenizer, records, out, max_new_tokens, temperature, batch_size, seed
+        model, tokenizer, asked, out, max_new_tokens, temperature, batch_size, seed
     )
     say(f"{done} conversations in {out}")
 

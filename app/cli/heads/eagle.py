@@ -12,11 +12,12 @@ from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     conversations_of,
     load,
-    prompts_of,
     records_of,
+    requests_of,
     say,
     shape_of,
 )
+from app.cli.run import first_prompts
 from app.config.settings import ModelOptions
 from app.engine.lane import Lane
 from app.models.loaded import load_models
@@ -129,9 +130,9 @@ def measure(
     as_json: bool,
 ) -> None:
     models = load_models(
-        ModelOptions(target=target, eagle=str(heads), device=device), strategies=("eagle",)
+        ModelOptions(target, {"eagle": str(heads)}, device=device), strategies=("eagle",)
     )
-    ids = prompts_of(models, prompts)
+    ids = first_prompts(requests_of(prompts), models)
     lane = Lane(LaneSpec("eagle", "eagle"), models)
     served, answers = Stats(), []
     for i, prompt in enumerate(ids):

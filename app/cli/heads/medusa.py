@@ -8,11 +8,12 @@ from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     conversations_of,
     load,
-    prompts_of,
     refuse_existing,
+    requests_of,
     say,
     shape_of,
 )
+from app.cli.run import first_prompts
 from app.config.settings import ModelOptions
 from app.models.loaded import load_models
 from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
@@ -71,9 +72,9 @@ def measure(
     device: str,
     as_json: bool,
 ) -> None:
-    options = ModelOptions(target=target, medusa=str(heads), medusa_choices=choices, device=device)
+    options = ModelOptions(target, {"medusa": str(heads)}, choices, device=device)
     models = load_models(options, strategies=("medusa",))
-    ids = prompts_of(models, prompts)
+    ids = first_prompts(requests_of(prompts), models)
     report = evaluate_medusa(
         models.target,
         models.drafters["medusa"],

@@ -5,48 +5,41 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from app.models.loaded import LoadedModels
+    from app.text.prompt_file import Request
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
 
 
 def records_of(sources: list[str]) -> list[Record]:
-    from decoding.training.data import DataSource, read_sources
+    """Conversations to learn from. Raises InputError."""
+    from decoding.training.data import read_sources
 
-    for source in sources:
-        path = DataSource.parse(source).path
-        if not path.is_file():
-            raise InputError(f"no file {path}: give a JSONL file of prompts or conversations")
-    try:
-        records: list[Any] = list(read_sources(sources))
-    except ValueError as error:
-        raise InputError(f"{', '.join(sources)}: not JSONL ({error})") from error
+    records = list(read_sources(sources))
     if not records:
         raise InputError(f"{', '.join(sources)} holds no records")
     return records
 
 
-def prompts_of(models: LoadedModels, sources: list[str]) -> list[list[int]]:
-    """Encode each record's first open turn, with the generation prompt."""
-    from decoding.prefill import require_room
-    from decoding.training.distill import conversation
+def requests_of(sources: list[str]) -> list[Request]:
+    """Prompts, or conversations whose last answer is to be given anew. Raises InputError."""
+    from app.text.prompt_file import parse_request
+    from decoding.training.data import DataSource
 
-    asked = [found for record in records_of(sources) if (found := conversation(record))]
-    ids = [
-        models.encode([*history, {"role": "user", "content": turns[0]}]) for history, turns in asked
+    requests = [
+        parse_request(record, line, answered=True)
+        for source in sources
+        for line, record in DataSource.parse(source).read()
     ]
-    if not ids:
-        raise InputError("--prompts holds nothing to answer: give prompt, turns or messages")
-    for number, prompt in enumerate(ids, 1):
-        require_room(models.context, f"prompt {number}", len(prompt))
-    return ids
+    if not requests:
+        raise InputError(f"{', '.join(sources)} holds no prompts: give one JSON object a line")
+    return requests
 
 
 def conversations_of(

@@ -103,7 +103,7 @@ class LaneActions(AppBase):
             lanes = state.lanes.values()  # without their trees, which are the present models'
             specs = tuple(replace(lane.info.spec, tree=DEFAULT_TREE) for lane in lanes)
             self.engine.send(OpenModels(options, specs))
-            self.begin_conversation({name: getattr(options, name) for name in ROLES})
+            self.begin_conversation({role: options.source(role) for role in ROLES})
             state.begin_anew()
             name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)

@@ -14,14 +14,19 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from app.text.prompt_file import parse_request
 from decoding.training.data import Record, read_sources
-from decoding.training.distill import distill
+from decoding.training.distill import Conversation, distill
 
 
-def first_turns(record: Record, count: int) -> Record:
-    """The first user turns of a conversation, all to be answered anew."""
+def open_turns(record: Record, count: int | None) -> Conversation:
+    """What of a conversation is to be answered anew: the first `count` user turns, or the last
+    one."""
     turns = [m["content"] for m in record.get("messages", []) if m["role"] == "user"]
-    return {"turns": turns[:count]} if turns else record
+    if count and turns:
+        return [], turns[:count]
+    request = parse_request(record, "a prompt", answered=True)
+    return list(request.history), list(request.turns)
 
 
 def main() -> None:
@@ -40,11 +45,10 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(args.target)
     dtype = getattr(torch, args.dtype)
     model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
-    records = list(read_sources(args.prompts, args.seed))
-    if args.turns:
-        records = [first_turns(record, args.turns) for record in records]
+    records = read_sources(args.prompts, args.seed)
+    asked = [open_turns(record, args.turns) for record in records if "text" not in record]
     distill(
-        model, tokenizer, records, args.out, args.max_new_tokens, args.temperature,
+        model, tokenizer, asked, args.out, args.max_new_tokens, args.temperature,
         args.batch_size, args.seed,
     )  # fmt: skip
 

@@ -178,16 +178,9 @@ def test_bad_strategies(text: str, complaint: str) -> None:
         parse_strategies(text)
 
 
-def test_names_of_options_that_were_others_name_the_new_ones(
-    config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(InputError, match="^--settings is called --preset now"):
-        load_settings({"settings": "creative"})
+def test_a_preset_is_no_family(config: Path) -> None:
     with pytest.raises(InputError, match="no preset “demo”; .*: --family$"):
         load_settings({"preset": "demo"})
     config.write_text('preset = "demo"')
-    with pytest.raises(InputError, match="^preset in .*: it is called family now"):
-        load_settings({})
-    monkeypatch.setenv("SPECCHAT_PRESET", "demo")
-    with pytest.raises(InputError, match="^SPECCHAT_PRESET is called SPECCHAT_FAMILY now"):
+    with pytest.raises(InputError, match="^preset in .*: there is no such setting"):
         load_settings({})

@@ -20,9 +20,8 @@ from tests.support.listening import DEADLINE, Listener, Open
 
 @pytest.fixture(scope="session")
 def options(family_folders: Any) -> ModelOptions:
-    return ModelOptions(
-        family_folders.target, family_folders.draft, device="cpu", dtype="float32", threads=1
-    )
+    drafters = {"draft": family_folders.draft}
+    return ModelOptions(family_folders.target, drafters, device="cpu", dtype="float32", threads=1)
 
 
 @pytest.fixture(scope="session")

@@ -206,7 +206,7 @@ def test_other_models_take_the_place_of_the_first(
     listener.turn("the fox")
     first = list(families)
     assert len(first) == 4 and all(ref() is not None for ref in first)
-    other = ModelOptions(options.draft, device="cpu", dtype="float32", threads=1)
+    other = ModelOptions(options.source("draft"), device="cpu", dtype="float32", threads=1)
     listener.session.send(OpenModels(other, parse_strategies("lookup,ar,draft")))
     loaded = listener.wait(Loaded)
     assert names_of(loaded) == ["lookup", "ar", "draft"] and loaded.target == "draft"

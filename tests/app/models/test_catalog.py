@@ -93,9 +93,9 @@ def test_what_fits_a_target_is_found_beside_it_and_named_places_stay(tmp_path: P
     config = json.loads((tmp_path / "eagle3" / "config.json").read_text())
     (tmp_path / "eagle3" / "config.json").write_text(json.dumps({**config, "vocab_size": 9}))
     target = str(tmp_path / "target")
-    found = fill_in_drafters(ModelOptions(target, medusa="mine"))
-    assert found.draft == str(tmp_path / "draft") and found.medusa == "mine"
-    assert found.eagle is None  # it was made for another vocabulary
+    found = fill_in_drafters(ModelOptions(target, {"medusa": "mine"}))
+    assert found.source("draft") == str(tmp_path / "draft") and found.source("medusa") == "mine"
+    assert found.source("eagle") is None  # it was made for another vocabulary
     assert len(siblings(tmp_path / "target")) == 3
     lines = {part.strategy: part for part in drafter_status(found)}
     assert lines["draft"].source and not lines["draft"].advice
@@ -118,12 +118,12 @@ def test_a_pickled_eagle_draft_is_known_by_its_tensors(
     found = inspect_folder(place)
     assert found and (found.kind, found.hidden) == (kind, H)
     options = fill_in_drafters(ModelOptions(str(tmp_path / "target")))
-    assert getattr(options, kind) == str(place) and options.draft is None
+    assert options.source(kind) == str(place) and options.source("draft") is None
     with pytest.raises(InputError, match="holds heads"):
         resolve_model_folder(str(place))
     sizes["hidden_size"] = H + 1
     (tmp_path / "target" / "config.json").write_text(json.dumps({**config, **sizes}))
-    assert getattr(fill_in_drafters(ModelOptions(str(tmp_path / "target"))), kind) is None
+    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).source(kind) is None
 
 
 def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_pickled_models_and_medusa_heads_are_known_by_their_tensors(tmp_path: Pa
         assert read_tensor_shapes(folder) == {
             key: list(each.shape) for key, each in tensors.items()
         }
-    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).medusa == str(
+    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).source("medusa") == str(
         tmp_path / "medusa"
     )
 
@@ -160,29 +160,29 @@ def test_heads_in_a_bin_are_known_by_the_target_that_they_name(tmp_path: Path) -
     for base, expected in ((str(tmp_path / "target"), str(heads)), ("acme/other", None)):
         config = {"medusa_num_heads": 3, "base_model_name_or_path": base}
         (heads / "config.json").write_text(json.dumps(config))
-        assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).medusa == expected
+        assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).source("medusa") == expected
 
 
 def test_a_draft_speaks_the_targets_words_and_is_smaller(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
     assert (
-        fill_in_drafters(ModelOptions(str(tmp_path / "draft"))).draft is None
+        fill_in_drafters(ModelOptions(str(tmp_path / "draft"))).source("draft") is None
     )  # the other is larger
     tokenizer = tmp_path / "draft" / "tokenizer.json"
     words = json.loads(tokenizer.read_text())
     words["model"]["vocab"].popitem()
     tokenizer.write_text(json.dumps(words))
-    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).draft is None
+    assert fill_in_drafters(ModelOptions(str(tmp_path / "target"))).source("draft") is None
 
 
 def test_a_draft_is_at_most_half_as_large(tmp_path: Path) -> None:
     for name in ("target", "draft"):
         shutil.copytree(DEMO / name, tmp_path / name)
     found = inspect_folder(tmp_path / "target")
-    assert found and fill_in_drafters(ModelOptions(found.source)).draft
+    assert found and fill_in_drafters(ModelOptions(found.source)).source("draft")
     (tmp_path / "draft" / "padding").write_bytes(bytes(found.size // 2))
-    assert fill_in_drafters(ModelOptions(found.source)).draft is None
+    assert fill_in_drafters(ModelOptions(found.source)).source("draft") is None
 
 
 def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_the_cache_is_a_place_to_look_in(hub: Path, tmp_path: Path) -> None:
         ("acme/heads", "medusa"),
     ]
     options = fill_in_drafters(ModelOptions(str(place)), found)
-    assert options.medusa and "acme--heads" in options.medusa
+    assert "acme--heads" in str(options.source("medusa"))
     assert "--target acme/big --out" in drafter_status(options)[2].advice
 
 

@@ -40,7 +40,8 @@ README = Path(__file__).parents[3] / "README.md"
 @pytest.fixture(scope="module")
 def models(family_folders: FamilyFolders) -> LoadedModels:
     """The tiny family with random Medusa heads and EAGLE heads: something in every role."""
-    options = ModelOptions(family_folders.target, family_folders.draft, device="cpu", threads=1)
+    drafters = {"draft": family_folders.draft}
+    options = ModelOptions(family_folders.target, drafters, device="cpu", threads=1)
     loaded = load_models(options)
     target = loaded.target
     size, zeros = target.hidden, torch.zeros(3, 1, target.hidden, target.hidden)

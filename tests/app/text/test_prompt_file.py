@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.text import prompt_file as inputs
-from app.text.prompt_file import Request, parse_requests, read_requests
+from app.text.prompt_file import Request, parse_request, parse_requests, read_requests
 from decoding.errors import InputError
+from decoding.training import data
 
 
 def test_every_field_is_read() -> None:
@@ -38,11 +38,19 @@ def test_lines_end_at_line_feeds_only() -> None:
 def test_a_file_that_is_no_prompt_file_is_not_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(data, "MAX_LINE", 2**20)
     path = tmp_path / "model.safetensors"
     path.write_bytes(b" " * (2**20 + 1))
     with pytest.raises(InputError, match="larger than 1 MiB"):
         read_requests(path)
+
+
+def test_a_conversation_may_be_answered_anew() -> None:
+    messages = [{"role": role, "content": role} for role in ("system", "user", "assistant")]
+    request = parse_request({"messages": messages}, "here:1", answered=True)
+    assert request == Request(turns=("user",), history=(messages[0],))
+    with pytest.raises(InputError, match="here:1: the last message must be the user's"):
+        parse_request({"messages": [messages[0]]}, "here:1", answered=True)
 
 
 def test_bom_windows_line_ends_empty_lines_and_emoji(tmp_path: Path) -> None:

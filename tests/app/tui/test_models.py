@@ -22,7 +22,7 @@ from app.tui.screens.models import ModelsScreen
 from tests.support.scripted import lane, prefilled
 from tests.support.stage import LANES, PATIENCE, Play
 
-MINE = ModelOptions("/models/mine", draft="/models/small", dtype="bfloat16")
+MINE = ModelOptions("/models/mine", {"draft": "/models/small"}, dtype="bfloat16")
 LIBRARY = ModelLibrary(
     {"demo": ModelOptions("/demo"), "mine": MINE}, ModelOptions(dtype="bfloat16")
 )
@@ -237,7 +237,7 @@ async def test_enter_waits_for_the_list_of_cached_models(
         await stage.until(lambda: stage.engine.asked(OpenModels))
         [command] = stage.engine.asked(OpenModels)
         options = command.options
-        assert (options.target, options.eagle) == (str(target), "/hub/x")
+        assert (options.target, options.source("eagle")) == (str(target), "/hub/x")
 
 
 async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -> None:

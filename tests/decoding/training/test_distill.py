@@ -9,21 +9,21 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
-from assets.demo.recipe.answers import first_turns
+from assets.demo.recipe.answers import open_turns
 from assets.demo.recipe.distill_draft import build_draft, distill_draft, distillation_loss
 from assets.demo.recipe.loop import LoopConfig
 from assets.demo.recipe.stream import load_stream
 from decoding.training.data import Record
 from decoding.training.distill import (
+    Conversation,
     answer,
-    conversation,
     distill,
     eos_ids,
     generate,
     prompt_ids,
 )
 
-PROMPTS: list[Record] = [{"prompt": f"Can I have {n} teas?"} for n in range(5)]
+PROMPTS: list[Conversation] = [([], [f"Can I have {n} teas?"]) for n in range(5)]
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -47,13 +47,11 @@ def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
     assert len(generate(model, [[1] * 120], set(), 50)[0]) == 8
 
 
-def test_what_a_record_asks() -> None:
-    assert conversation({"prompt": "a"}) == ([], ["a"])
-    assert conversation({"turns": ["a", "b"]}) == ([], ["a", "b"])
-    messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")]
-    assert conversation({"messages": messages}) == ([messages[0]], ["user"])
-    assert conversation({"text": "no question"}) is None
-    assert first_turns({"messages": messages * 3}, 2) == {"turns": ["user", "user"]}
+def test_a_conversation_is_answered_anew_from_its_last_or_first_turns() -> None:
+    messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")] * 2
+    assert open_turns({"messages": messages}, None) == (messages[:4], ["user"])
+    assert open_turns({"messages": messages}, 2) == ([], ["user", "user"])
+    assert open_turns({"prompt": "a"}, 2) == ([], ["a"])
 
 
 def test_turns_are_answered_one_after_the_other(
