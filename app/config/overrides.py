@@ -14,7 +14,7 @@ from app.strategies.registry import find_strategy
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import Strategy
 from decoding.errors import InputError
-from decoding.params import Params, SamplingParams
+from decoding.params import Params, with_settings
 
 
 def _field(name: str) -> Any:
@@ -50,17 +50,7 @@ class LaneSettings(BaseModel):
 
     @property
     def params(self) -> Params:
-        sampling = SamplingParams(self.temperature, self.top_k, self.top_p, self.min_p)
-        return Params(
-            sampling,
-            self.gamma,
-            self.max_new_tokens,
-            self.acceptance,
-            self.epsilon,
-            self.delta,
-            self.eagle_total_tokens,
-            self.eagle_top_k,
-        )
+        return with_settings(Params(), {name: getattr(self, name) for name in SETTINGS})
 
 
 assert LaneSettings.model_fields.keys() == SETTINGS.keys()

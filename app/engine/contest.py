@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from app.engine.lane import Lane
 from app.engine.turn import answer_seed
-from app.strategies.registry import LaneSpec
+from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop

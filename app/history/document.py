@@ -1,5 +1,14 @@
 """A recorded conversation as JSON: the document of `specchat run --json --trace`, extended by what
-a replay needs. `app.history.parse_document` reads it again."""
+a replay needs. `app.history.parse_document` reads it again.
+
+`replay` has the `name`, when it was `created`, the `lanes`, `weights` and `memory` in bytes,
+`pass_costs` (seconds of a target pass over so many tokens) and `pieces` (each token id's text).
+A run has its `seed`, `schedule`, `leader` (the lane it goes on from), `memory`, and in `settings`
+all that its rounds had; a lane its `first` token and how it ended, `finishes`, and its
+`finish_reason` may also be stopped. A round has `start_seconds`, `settings` (an index of the
+run's), its `tree`, `shown` (id, text, fate and node of each token), and what of
+`decoding.round.Round` is not its default.
+"""
 
 from __future__ import annotations
 

@@ -14,12 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.settings import ModelOptions
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
-from app.models.loading import (
-    device_of,
-    generation_settings,
-    load_model,
-    load_tokenizer,
-)
+from app.models.loading import device_of, ignored_settings, load_model, load_tokenizer
 from app.models.threads import choose_threads
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
@@ -34,7 +29,7 @@ from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.detokenizer import Detokenizer
-from decoding.tokenizing.stopping import Stop
+from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices
 
@@ -54,9 +49,7 @@ class LoadedModels:
     tokenizer: PreTrainedTokenizerBase
     threads: int
     options: ModelOptions  # sources of the drafters, loaded when a lane needs them
-    drafters: dict[str, Any] = field(
-        default_factory=dict
-    )  # by role: Target, MedusaHeads, EagleHead
+    drafters: dict[str, Any] = field(default_factory=dict)  # Target, MedusaHeads, ... by role
     medusa_choices: Choices = ()
     eagle_choices: Choices = ()
     notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
@@ -165,7 +158,6 @@ def load_models(
     target = Target(load_model(source, options))
     progress("choosing the number of threads", 0.7)
     threads = choose_threads(target, options.threads)
-    ignored, eos = generation_settings(target, tokenizer)
     models = LoadedModels(
         source,
         target,
@@ -174,8 +166,8 @@ def load_models(
         options,
         medusa_choices=choices,
         eagle_choices=eagle_choices,
-        ignored=ignored,
-        eos=eos,
+        ignored=ignored_settings(target),
+        eos=eos_ids(target.model, tokenizer),
     )
     for strategy in STRATEGIES:
         if strategy in strategies:

@@ -98,18 +98,9 @@ def _dtype(wanted: str, device: str) -> Any:
     return getattr(torch, wanted)
 
 
-def generation_settings(
-    target: Target, tokenizer: PreTrainedTokenizerBase
-) -> tuple[tuple[str, ...], frozenset[int]]:
-    """The names of the logits processors in the model's generation_config, which we ignore, and
-    its EOS ids."""
+def ignored_settings(target: Target) -> tuple[str, ...]:
+    """The names of the logits processors in the model's generation_config: we go without."""
     wanted: GenerationConfig | None = target.model.generation_config
-    eos = getattr(wanted, "eos_token_id", None)
-    if eos is None:
-        eos = target.config.eos_token_id if target.config.eos_token_id is not None else []
-    ids = set(eos if isinstance(eos, (list, tuple)) else [eos])
-    if not ids and tokenizer.eos_token_id is not None:
-        ids.add(tokenizer.eos_token_id)
     neutral = {
         "repetition_penalty": 1.0,
         "no_repeat_ngram_size": 0,
@@ -123,10 +114,9 @@ def generation_settings(
         "min_length": 0,
         "min_new_tokens": None,
     }
-    ignored = tuple(
+    return tuple(
         name for name, off in neutral.items() if getattr(wanted, name, off) not in (off, None)
     )
-    return ignored, frozenset(int(i) for i in ids)
 
 
 def _first_line(error: Exception) -> str:

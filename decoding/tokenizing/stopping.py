@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +34,13 @@ class Stop:
         """`text` up to the earliest stop text."""
         ends = [text.index(t) for t in self.texts if t in text]
         return text[: min(ends)] if ends else text
+
+
+def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
+    """A `transformers` model's end-of-sequence ids: those of its generation_config, else of its
+    config, else the tokenizer's."""
+    for source in (model.generation_config, model.config.get_text_config(decoder=True), tokenizer):
+        eos = getattr(source, "eos_token_id", None)
+        if eos is not None and eos != []:
+            return frozenset(map(int, eos if isinstance(eos, (list, tuple)) else [eos]))
+    return frozenset()

@@ -39,17 +39,17 @@ def encode_conversation(record: Record, tokenizer: PreTrainedTokenizerBase) -> E
         )
     if not tokenizer.chat_template:
         raise InputError("the target's tokenizer has no chat template: give records with 'text'")
-    ids = _rendered(tokenizer, messages, False)
+    ids = rendered(tokenizer, messages, False)
     labels = [IGNORED] * len(ids)
     for i, message in enumerate(messages):
         if message["role"] == "assistant":
-            start = len(_rendered(tokenizer, messages[:i], True))
-            end = len(_rendered(tokenizer, messages[: i + 1], False))
+            start = len(rendered(tokenizer, messages[:i], True))
+            end = len(rendered(tokenizer, messages[: i + 1], False))
             labels[start:end] = ids[start:end]
     return Example(ids, tuple(labels))
 
 
-def _rendered(
+def rendered(
     tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]], prompt: bool
 ) -> tuple[int, ...]:
     if not messages:

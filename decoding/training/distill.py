@@ -7,7 +7,7 @@ whole batch.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -17,23 +17,19 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from decoding.tokenizing.stopping import eos_ids
+from decoding.training.conversations import rendered
 from decoding.training.data import Record
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
 
 
-def prompt_ids(messages: list[Message], tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    text = str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
-    ids: list[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-    return ids
-
-
 @torch.no_grad()
 def generate(
     model: PreTrainedModel,
     prompts: Sequence[list[int]],
-    eos: set[int],
+    eos: Collection[int],
     max_new_tokens: int,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
@@ -92,7 +88,7 @@ def answer(
     A conversation ends early where an answer was cut (finish_reason "length") or the context is
     full.
     """
-    eos = eos_ids(model)
+    eos = eos_ids(model, tokenizer)
     special = set(tokenizer.all_special_ids)
     records: list[Record] = [
         {"messages": list(history), "finish_reason": "stop"} for history, _ in conversations
@@ -102,7 +98,7 @@ def answer(
         for record, (_, turns) in zip(records, conversations, strict=True):
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
-                ids = prompt_ids(messages, tokenizer)
+                ids = list(rendered(tokenizer, messages, prompt=True))
                 if len(ids) < model.config.max_position_embeddings:
                     asked.append((record, messages, ids))
         if not asked:
@@ -115,11 +111,6 @@ def answer(
             record["messages"] = [*messages, {"role": "assistant", "content": text}]
             record["finish_reason"] = "stop" if ids[-1] in eos else "length"
     return records
-
-
-def eos_ids(model: PreTrainedModel) -> set[int]:
-    eos = model.generation_config.eos_token_id
-    return set(eos) if isinstance(eos, list) else {int(eos)}
 
 
 def distill(

@@ -24,12 +24,6 @@ from transformers import (
 from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.eagle import EagleWeights
-from decoding.decoder import Decoder
-from decoding.drafters.base import Drafter
-from decoding.model.target import Target
-from decoding.params import Params
-from decoding.stats import Stats
-from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.features import FeatureCache, collate_features
@@ -65,7 +59,7 @@ def train_eagle(
     `held_out`.
 
     The best are those with the highest `served` (tokens per target pass with these
-    weights; see `evaluate_eagle`), without it the highest simulated τ. `steps` are those of
+    weights; see `answer_prompts`), without it the highest simulated τ. `steps` are those of
     training-time test, for EAGLE-1 of the evaluation alone. Checkpoints and optimizer state go to
     `work`; `resume` goes on from the newest one there.
     """
@@ -100,24 +94,6 @@ def train_eagle(
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
     logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]
     return trained(), [_report(entry, steps) for entry in logged]
-
-
-def evaluate_eagle(
-    target: Target,
-    drafter: Drafter,
-    prompts: Sequence[Sequence[int]],
-    params: Params,
-    stop: Stop,
-    seed: int = 0,
-) -> Stats:
-    """Answer each prompt with the drafter; returns the stats of all rounds. Prompt i is sampled
-    with `seed + i`."""
-    decoder = Decoder(target, drafter)
-    stats = Stats()
-    for i, prompt in enumerate(prompts):
-        for record in decoder.generate(prompt, params, seed + i, stop):
-            stats.add(record)
-    return stats
 
 
 @torch.no_grad()

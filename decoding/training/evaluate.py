@@ -1,4 +1,4 @@
-"""Measures Medusa heads on the target's own answers, through the real decoder."""
+"""Measures drafters on the target's own answers, through the real decoder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from decoding.decoder import Decoder
+from decoding.drafters.base import Drafter
 from decoding.drafters.medusa import Medusa, MedusaHeads
 from decoding.model.target import Target
 from decoding.params import Params
@@ -28,6 +29,24 @@ class Report:
     served: Stats
 
 
+def answer_prompts(
+    target: Target,
+    drafter: Drafter,
+    prompts: Sequence[Sequence[int]],
+    params: Params,
+    stop: Stop,
+    seed: int = 0,
+) -> tuple[Stats, list[list[int]]]:
+    """The stats of all rounds, and each prompt's answer. Prompt i is sampled with `seed + i`."""
+    decoder = Decoder(target, drafter)
+    stats, answers = Stats(), []
+    for i, prompt in enumerate(prompts):
+        for record in decoder.generate(prompt, params, seed + i, stop):
+            stats.add(record)
+        answers.append(decoder.generated)
+    return stats, answers
+
+
 def evaluate_medusa(
     target: Target,
     heads: MedusaHeads,
@@ -37,15 +56,11 @@ def evaluate_medusa(
     stop: Stop,
     seed: int = 0,
 ) -> Report:
-    """Answer each prompt with the heads, and measure them along the answers. Prompt i is sampled
-    with `seed + i`."""
-    decoder = Decoder(target, Medusa(heads, choices))
-    served = Stats()
+    """Answer each prompt with the heads, and measure them along the answers."""
+    served, answers = answer_prompts(target, Medusa(heads, choices), prompts, params, stop, seed)
     hits, counts = torch.zeros(heads.count, RANKS), torch.zeros(heads.count, 1)
-    for i, prompt in enumerate(prompts):
-        for record in decoder.generate(prompt, params, seed + i, stop):
-            served.add(record)
-        _count(target, heads, prompt, decoder.generated, hits, counts)
+    for prompt, answer in zip(prompts, answers, strict=True):
+        _count(target, heads, prompt, answer, hits, counts)
     return Report(hits / counts.clamp_min(1), served)
 
 

@@ -19,9 +19,8 @@ from app.cli.heads.training_data import (
 )
 from app.cli.run import first_prompts
 from app.config.settings import ModelOptions
-from app.engine.lane import Lane
 from app.models.loaded import load_models
-from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import EAGLE
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
@@ -30,18 +29,16 @@ from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params
-from decoding.stats import Stats
-from decoding.tokenizing.stopping import Stop
-from decoding.training.conversations import Conversations
-from decoding.training.distill import eos_ids, prompt_ids
+from decoding.tokenizing.stopping import Stop, eos_ids
+from decoding.training.conversations import Conversations, rendered
 from decoding.training.eagle import (
     EagleReport,
     chain_accuracy,
-    evaluate_eagle,
     simulated_length,
     train_eagle,
 )
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
+from decoding.training.evaluate import answer_prompts
 from decoding.training.features import cache_features
 from decoding.training.train_config import TrainConfig
 
@@ -70,7 +67,9 @@ def attach_to(
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         texts = Conversations(records_of(data), tokenizer, _WHOLE)
         examples = [texts[i] for i in range(len(texts))]
-        known = frequent_tokens(examples, shape_of(model)[1], draft_vocab, eos_ids(model))
+        known = frequent_tokens(
+            examples, shape_of(model)[1], draft_vocab, eos_ids(model, tokenizer)
+        )
     weights = attach_eagle(model, kind, known, _layers(aux_layers), seed)
     write_eagle(weights, out, kind, target)
     config = weights.config
@@ -99,17 +98,18 @@ def train_on(
     backend = Target(model)
     backend.capture_layers(layers)
     first_turns = [
-        prompt_ids([m], tokenizer)
+        rendered(tokenizer, [m], prompt=True)
         for record in records
         if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
     ]
     prompts = [ids for ids in first_turns if len(ids) < backend.context][:_SERVED_PROMPTS]
-    stop = Stop(frozenset(eos_ids(model)))
+    stop = Stop(eos_ids(model, tokenizer))
     params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 
     def served(candidate: EagleWeights) -> float:
         drafter = Eagle(drafting_head(candidate, backend), backend, _SERVED_TREE)
-        return evaluate_eagle(backend, drafter, prompts, params, stop).tokens_per_pass or 0.0
+        stats, _ = answer_prompts(backend, drafter, prompts, params, stop)
+        return stats.tokens_per_pass or 0.0
 
     trained, reports = train_eagle(
         model, weights, kept or learned, tested, config, out / "training", resume,
@@ -133,15 +133,12 @@ def measure(
         ModelOptions(target, {"eagle": str(heads)}, device=device), strategies=("eagle",)
     )
     ids = first_prompts(requests_of(prompts), models)
-    lane = Lane(LaneSpec("eagle", "eagle"), models)
-    served, answers = Stats(), []
-    for i, prompt in enumerate(ids):
-        lane.generate(prompt, params, seed + i, Stop(models.eos))
-        for record in lane.rounds:
-            served.add(record)
-        answers.append((prompt, lane.ids))
+    assert EAGLE.build is not None
+    drafter = EAGLE.build(models)
+    served, answers = answer_prompts(models.target, drafter, ids, params, Stop(models.eos), seed)
     model = models.target.model
-    accuracy = chain_accuracy(model, _read(heads, model), answers)
+    said = list(zip(ids, answers, strict=True))
+    accuracy = chain_accuracy(model, _read(heads, model), said)
     simulated = simulated_length(accuracy)
     facts = {
         "target": target,

@@ -87,7 +87,7 @@ def test_what_a_new_lane_drafts_with_is_loaded_when_it_comes(open_session: Open)
 def test_a_draft_that_breaks_leaves_its_reason_and_the_others(
     open_session: Open, options: ModelOptions, tmp_path: Path
 ) -> None:
-    listener = open_session("ar", options=replace(options, draft=str(tmp_path)))
+    listener = open_session("ar", options=replace(options, drafters={"draft": str(tmp_path)}))
     listener.loaded()
     listener.session.send(AddLane(LaneSpec("draft", "draft"), "ar"))
     changed = listener.wait(LanesChanged)

@@ -148,7 +148,7 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
 def test_without_a_draft_its_lane_is_not_available(
     open_session: Open, options: ModelOptions
 ) -> None:
-    listener = open_session(options=replace(options, draft=None))
+    listener = open_session(options=replace(options, drafters={}))
     draft = listener.loaded().lanes[1]
     assert not draft.available
     assert draft.reason == "no draft model: give one with --draft"

@@ -130,7 +130,9 @@ def test_models_are_wished_for_while_others_are_loaded() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [replace(MINE, draft="bad"), OTHER], ids=["another draft", "another target"]
+    "other",
+    [replace(MINE, drafters={"draft": "bad"}), OTHER],
+    ids=["another draft", "another target"],
 )
 @pytest.mark.parametrize("source", ["mine", "merged"])
 def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
@@ -138,7 +140,7 @@ def test_parts_of_a_target_that_did_not_go_with_it_are_not_loaded_again(
 ) -> None:
     snapshot = SessionSnapshot(ModelOptions(), SPECS)
     snapshot.apply_events([loaded("/demo", "ar")])
-    mine = replace(MINE, medusa="merged")
+    mine = replace(MINE, drafters={"medusa": "merged"})
     snapshot.apply_command(OpenModels(mine, SPECS))
     snapshot.apply_events([loaded(source, "ar")])
     snapshot.apply_command(OpenModels(other, SPECS))

@@ -29,7 +29,8 @@ def with_heads(
         "v2", torch.zeros(HEADS, 1, HIDDEN, HIDDEN), torch.zeros(HEADS, 1, HIDDEN), None
     )
     write_medusa(weights, tmp_path / "heads", "v2", family_folders.target)
-    return replace(options, medusa=str(tmp_path / "heads"), medusa_choices="chain")
+    drafters = {**options.drafters, "medusa": str(tmp_path / "heads")}
+    return replace(options, drafters=drafters, medusa_choices="chain")
 
 
 def sizes(events: list[Event]) -> set[int]:

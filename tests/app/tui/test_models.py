@@ -107,7 +107,9 @@ async def test_drafters_beside_a_typed_folder_are_used(play: Play, tmp_path: Pat
         await stage.press("enter")
         [command] = stage.engine.asked(OpenModels)
         assert command.options == replace(
-            LIBRARY.load_options, target=str(tmp_path / "target"), medusa=str(tmp_path / "medusa")
+            LIBRARY.load_options,
+            target=str(tmp_path / "target"),
+            drafters={"medusa": str(tmp_path / "medusa")},
         )
 
 
@@ -217,7 +219,7 @@ async def test_enter_waits_for_the_list_of_cached_models(
     def completed(options: ModelOptions, elsewhere: list[CheckpointInfo]) -> ModelOptions:
         looking[bool(elsewhere)] = threading.current_thread()
         known[bool(elsewhere)].wait(PATIENCE)
-        return replace(options, eagle=elsewhere[0].source if elsewhere else None)
+        return replace(options, drafters={"eagle": elsewhere[0].source} if elsewhere else {})
 
     monkeypatch.setattr(models, "cached_checkpoints", scanned)
     monkeypatch.setattr(models, "fill_in_drafters", completed)

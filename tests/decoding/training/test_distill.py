@@ -13,14 +13,14 @@ from assets.demo.recipe.answers import open_turns
 from assets.demo.recipe.distill_draft import build_draft, distill_draft, distillation_loss
 from assets.demo.recipe.loop import LoopConfig
 from assets.demo.recipe.stream import load_stream
+from decoding.tokenizing.stopping import eos_ids
+from decoding.training.conversations import rendered
 from decoding.training.data import Record
 from decoding.training.distill import (
     Conversation,
     answer,
     distill,
-    eos_ids,
     generate,
-    prompt_ids,
 )
 
 PROMPTS: list[Conversation] = [([], [f"Can I have {n} teas?"]) for n in range(5)]
@@ -31,10 +31,10 @@ def test_batched_answers_are_those_of_transformers(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, count: int
 ) -> None:
     asked = [[{"role": "user", "content": "Hi" + " there" * 3 * i}] for i in range(count)]
-    prompts = [prompt_ids(messages, tokenizer) for messages in asked]
+    prompts = [list(rendered(tokenizer, messages, prompt=True)) for messages in asked]
     theirs: Any = model
     # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
-    eos = {*eos_ids(model), *range(6, 60)}
+    eos = {*eos_ids(model, tokenizer), *range(6, 60)}
     for prompt, got in zip(prompts, generate(model, prompts, eos, 30), strict=True):
         expected = theirs.generate(
             torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,

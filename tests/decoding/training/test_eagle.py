@@ -25,11 +25,12 @@ from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
-from decoding.training.eagle import chain_accuracy, evaluate_eagle, train_eagle
+from decoding.training.eagle import chain_accuracy, train_eagle
 from decoding.training.eagle_attach import attach_eagle, default_aux_layers, frequent_tokens
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
+from decoding.training.evaluate import answer_prompts
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.train_config import TrainConfig
@@ -153,7 +154,7 @@ def test_training_from_its_data_to_a_served_draft(
         drafter = Eagle(head, decoder_target, EagleTree(top_k=1), default_gamma=3)
         prompts = [example.ids[:3] for example in data[::6]]
         stop = Stop(frozenset({EOS}))
-        stats = evaluate_eagle(decoder_target, drafter, prompts, Params(max_new_tokens=20), stop)
+        stats, _ = answer_prompts(decoder_target, drafter, prompts, Params(max_new_tokens=20), stop)
         return stats.tokens_per_pass or 0.0
 
     config = TrainConfig(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
