@@ -47,8 +47,11 @@ class DataSource:
             raise InputError(f"'{text}': give FILE, or FILE:REPEAT with a number above 0")
         return cls(Path(path), times, (key, value) if where else None)
 
-    def read(self, seed: int = 0) -> Iterator[Located]:
+    def read(self, seed: int = 0) -> Iterator[Record]:
         """Raises InputError."""
+        return (record for _, record in self.located(seed))
+
+    def located(self, seed: int = 0) -> Iterator[Located]:
         records = [
             (line, record) for line, record in read_jsonl(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
@@ -61,8 +64,7 @@ class DataSource:
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
     for source in sources:
-        for _, record in DataSource.parse(source).read(seed):
-            yield record
+        yield from DataSource.parse(source).read(seed)
 
 
 def read_jsonl(path: Path) -> Iterator[Located]:

@@ -19,7 +19,7 @@ from decoding.training.data import Record, read_sources
 from decoding.training.distill import Conversation, distill
 
 
-def open_turns(record: Record, count: int | None) -> Conversation:
+def open_turns(record: Record, count: int | None = None) -> Conversation:
     """What of a conversation is to be answered anew: the first `count` user turns, or the last
     one."""
     turns = [m["content"] for m in record.get("messages", []) if m["role"] == "user"]

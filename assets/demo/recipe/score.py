@@ -23,9 +23,10 @@ from pathlib import Path
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from assets.demo.recipe.answers import open_turns
 from assets.demo.recipe.corpus.text import ANSWERS, read_topics
 from decoding.training.data import Record
-from decoding.training.distill import answer, conversation
+from decoding.training.distill import answer
 
 BATCH = 32
 DOES_NOT_KNOW = re.compile(
@@ -90,9 +91,8 @@ def answered(
     generator = torch.Generator().manual_seed(0)
     for start in range(0, len(records), BATCH):
         batch = records[start : start + BATCH]
-        asked = [conversation(record) for record in batch]
-        assert all(each is not None for each in asked)
-        given = answer(model, tokenizer, asked, longest, temperature, generator)  # type: ignore[arg-type]
+        asked = [open_turns(record) for record in batch]
+        given = answer(model, tokenizer, asked, longest, temperature, generator)
         yield from zip(batch, given, strict=True)
 
 

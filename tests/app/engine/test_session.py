@@ -122,11 +122,11 @@ def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Open) ->
 
 
 @pytest.mark.parametrize(
-    "change, line",
+    "role, source, line",
     [
-        ({"target": "/no/such/folder"}, "no folder /no/such/folder"),
-        ({"draft": "stranger"}, "another vocabulary"),
-        ({"draft": "./missing"}, "no folder ./missing"),
+        ("target", "/no/such/folder", "no folder /no/such/folder"),
+        ("draft", "stranger", "another vocabulary"),
+        ("draft", "./missing", "no folder ./missing"),
     ],
     ids=["target", "vocabulary", "draft"],
 )
@@ -134,11 +134,13 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     open_session: Open,
     options: ModelOptions,
     family_folders: Any,
-    change: dict[str, Any],
+    role: str,
+    source: str,
     line: str,
 ) -> None:
-    change = {k: family_folders.stranger if v == "stranger" else v for k, v in change.items()}
-    listener = open_session(options=replace(options, **change))
+    source = family_folders.stranger if source == "stranger" else source
+    other = {"target": source} if role == "target" else {"drafters": {role: source}}
+    listener = open_session(options=replace(options, **other))
     message = listener.wait(LoadFailed).message
     assert line in message and "\n" not in message
     listener.session.send(Run("too late"))  # nothing breaks

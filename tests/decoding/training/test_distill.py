@@ -49,7 +49,7 @@ def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
 
 def test_a_conversation_is_answered_anew_from_its_last_or_first_turns() -> None:
     messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")] * 2
-    assert open_turns({"messages": messages}, None) == (messages[:4], ["user"])
+    assert open_turns({"messages": messages}) == (messages[:4], ["user"])
     assert open_turns({"messages": messages}, 2) == ([], ["user", "user"])
     assert open_turns({"prompt": "a"}, 2) == ([], ["a"])
 
