@@ -10,7 +10,7 @@ from typing import Any
 
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
-from decoding.training.data import Located, Record, parse_jsonl, read_jsonl
+from decoding.training.data import Located, Record, jsonl_lines, parse_jsonl
 
 FIELDS = ("prompt", "messages", "turns", "input_ids")
 ROLES = ("system", "user", "assistant", "tool")
@@ -30,7 +30,7 @@ class Request:
 
 
 def read_requests(path: Path) -> list[Request]:
-    return _requests(read_jsonl(path), str(path))
+    return _requests(jsonl_lines(path), str(path))
 
 
 def parse_requests(data: bytes, where: str) -> list[Request]:

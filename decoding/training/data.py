@@ -47,13 +47,10 @@ class DataSource:
             raise InputError(f"'{text}': give FILE, or FILE:REPEAT with a number above 0")
         return cls(Path(path), times, (key, value) if where else None)
 
-    def read(self, seed: int = 0) -> Iterator[Record]:
+    def lines(self, seed: int = 0) -> Iterator[Located]:
         """Raises InputError."""
-        return (record for _, record in self.located(seed))
-
-    def located(self, seed: int = 0) -> Iterator[Located]:
         records = [
-            (line, record) for line, record in read_jsonl(self.path)
+            (line, record) for line, record in jsonl_lines(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
         ]  # fmt: skip
         whole, part = divmod(self.repeat, 1)
@@ -64,10 +61,14 @@ class DataSource:
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
     for source in sources:
-        yield from DataSource.parse(source).read(seed)
+        yield from (record for _, record in DataSource.parse(source).lines(seed))
 
 
-def read_jsonl(path: Path) -> Iterator[Located]:
+def read_jsonl(path: Path) -> Iterator[Record]:
+    return (record for _, record in jsonl_lines(path))
+
+
+def jsonl_lines(path: Path) -> Iterator[Located]:
     """The objects of a file. Raises InputError."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

@@ -35,7 +35,7 @@ def requests_of(sources: list[str]) -> list[Request]:
     requests = [
         parse_request(record, line, answered=True)
         for source in sources
-        for line, record in DataSource.parse(source).located()
+        for line, record in DataSource.parse(source).lines()
     ]
     if not requests:
         raise InputError(f"{', '.join(sources)} holds no prompts: give one JSON object a line")

@@ -139,7 +139,7 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     line: str,
 ) -> None:
     source = family_folders.stranger if source == "stranger" else source
-    other = {"target": source} if role == "target" else {"drafters": {role: source}}
+    other: dict[str, Any] = {"target": source} if role == "target" else {"drafters": {role: source}}
     listener = open_session(options=replace(options, **other))
     message = listener.wait(LoadFailed).message
     assert line in message and "\n" not in message
