@@ -14,10 +14,10 @@ def ratio(over: float, under: float) -> float | None:
 
 @dataclass(slots=True)
 class Position:
-    """One position of the drafted paths: how many rounds drafted that far, in how many it was
-    tested because all before it was accepted, in how many it was accepted itself."""
+    """One position of the drafted paths: of how many rounds with drafts, in how many it was tested
+    because all before it was accepted, in how many it was accepted itself."""
 
-    drafted: int = 0
+    rounds: int = 0
     tested: int = 0
     accepted: int = 0
 
@@ -29,18 +29,20 @@ class Position:
     @property
     def unconditional(self) -> float | None:
         """P(accepted)."""
-        return ratio(self.accepted, self.drafted)
+        return ratio(self.accepted, self.rounds)
 
 
 def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
-    """[i] is position i + 1. A round that the answer's end cut counts as far as it was accepted."""
-    found: list[Position] = []
-    for record in rounds:
+    """[i] is position i + 1. Every round that drafted counts for all positions: where it drafted
+    less far it accepted nothing. One that the answer's end cut counts as far as it was accepted."""
+    drafting = [record for record in rounds if record.drafted]
+    depths = [len(r.accepted) if r.cut else r.shape.depth for r in drafting]
+    found = [Position() for _ in range(max(depths, default=0))]
+    for record in drafting:
         accepted = len(record.accepted)
-        drafted = accepted if record.cut else record.shape.depth
-        found.extend(Position() for _ in range(drafted - len(found)))
-        for number, position in enumerate(found[:drafted], 1):
-            position.drafted += 1
+        counted = accepted if record.cut else len(found)
+        for number, position in enumerate(found[:counted], 1):
+            position.rounds += 1
             position.tested += number <= record.tested
             position.accepted += number <= accepted
     return found

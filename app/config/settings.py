@@ -103,7 +103,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     system: str | None = None
     ignore_eos: bool = False
     raw: bool = False
-    schedule: Literal["fair", "race"] = "fair"
+    schedule: Literal["fair", "race"] = "race"
     keep: bool = True  # conversations on the screen are kept on disk
     # Checked where a screen opens, see app.cli.screen_settings: a headless run has none.
     theme: Annotated[object, NoDecode] = "specchat-dark"

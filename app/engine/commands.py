@@ -84,7 +84,7 @@ class SetEnabled:
 
 @dataclass(frozen=True, slots=True)
 class SetSchedule:
-    """fair: one lane after the other, comparable speeds. race: round-robin, equal time each."""
+    """race: all lanes advance together, the same time for each. fair: one after the other."""
 
     schedule: Schedule
 

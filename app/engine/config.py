@@ -15,7 +15,7 @@ class SessionConfig:
 
     params: Params
     seed: int
-    schedule: Schedule = "fair"
+    schedule: Schedule = "race"
     system: str | None = None
     raw: bool = False
     stop_texts: tuple[str, ...] = ()

@@ -53,8 +53,9 @@ class TurnRunner:
         self._baseline = next((t for t in self._turns if t.lane.strategy.is_baseline), None)
 
     def due(self, schedule: Schedule, enabled: Callable[[str], bool]) -> LaneTurn | None:
-        """The lane whose round is next, None when all have ended. fair: one after the other, so
-        that each has the machine for itself. race: the one that has had the least time."""
+        """The lane whose round is next, None when all have ended. race: the one that has had the
+        least decoding time, so that all have the same and a disturbance meets all alike. fair: one
+        after the other."""
         for turn in self._turns:
             if turn.reason is None and not enabled(turn.lane.spec.name):
                 self._end(turn, "stopped")

@@ -59,7 +59,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         engine: Engine,
         params: Params,
         lanes: tuple[LaneInfo, ...] | None = None,
-        schedule: Schedule = "fair",
+        schedule: Schedule = "race",
         seed: int | None = None,
         clock: Callable[[], float] = time.perf_counter,
         recorder: Recorder | None = None,

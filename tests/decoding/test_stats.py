@@ -73,7 +73,7 @@ def test_positions_add_up_to_the_figures(records: list[Round]) -> None:
     assert sum(position.tested for position in found) == stats.tested
     for before, after in zip(found, found[1:], strict=False):
         assert after.tested <= before.accepted
-        assert after.accepted <= after.tested <= after.drafted <= before.drafted
+        assert after.accepted <= after.tested <= after.rounds <= before.rounds
 
 
 def test_acceptance_by_position_given_what_came_before_and_at_all() -> None:
@@ -86,8 +86,17 @@ def test_acceptance_by_position_given_what_came_before_and_at_all() -> None:
     assert acceptance_by_position([machine.round(0)]) == []
 
 
+def test_acceptance_at_all_never_rises_with_the_position() -> None:
+    """Though deep drafts are made only where they are likely to be accepted."""
+    sure, unsure = Machine((1.0,)), Machine((0.5,))
+    rounds = [*(sure.round(6) for _ in range(10)), *(unsure.round(2) for _ in range(30))]
+    found = [each.unconditional for each in acceptance_by_position(rounds)]
+    assert found == sorted(found, key=lambda rate: -(rate or 0.0))
+    assert found[5] == pytest.approx(10 / 40)
+
+
 def test_a_position_behind_the_answers_end_was_not_rejected() -> None:
     whole = Machine((1.0,)).round(3)
     ended = replace(whole, accepted=(1,), emitted=(0,), tested=1)
     found = acceptance_by_position([whole, ended])
-    assert [(each.drafted, each.accepted) for each in found] == [(2, 2), (1, 1), (1, 1)]
+    assert [(each.rounds, each.accepted) for each in found] == [(2, 2), (1, 1), (1, 1)]

@@ -121,7 +121,7 @@ class RunActions(AppBase):
         self.say(
             "race: all lanes at once, the same time for each"
             if schedule == "race"
-            else "fair: one lane after the other, comparable speeds"
+            else "fair: one lane after the other"
         )
 
     def action_acceptance(self) -> None:

@@ -62,8 +62,8 @@ TOKEN = [
 FIGURES = [
     ("α if reached", "conditional: of the drafts that were tested at this position, how many were "
                      "accepted."),
-    ("α at all", "unconditional: of all rounds that drafted so far, in how many this position was "
-                 "accepted."),
+    ("α at all", "unconditional: of all rounds that drafted, in how many this position was "
+                 "accepted; one that drafted less far counts as not accepted."),
     ("draft", "time until the drafter has proposed; verify: the target's pass over the proposals "
               "(pass, where nothing is drafted); accept: choosing, and keeping what was chosen; "
               "other: what is left of the round."),
@@ -104,8 +104,11 @@ METRICS = [
     ("Prove it", "the next tokens from one place, many times over with other seeds: by the lane "
                  "and by plain sampling. p is how often two equal sources would differ as much "
                  "by chance."),
-    ("fair", "one lane after the other, so that speeds can be compared; race: all at once, the "
-             "same time for each, so speeds share one machine."),
+    ("race", "all lanes at once, round by round, each with the same share of the machine's time. "
+             "What disturbs the machine meets all alike; a speed is tokens over the lane's own "
+             "time. fair: one lane after the other."),
+    ("1st 2nd", "who was done first, by decoding time of its own; lanes that answer with another "
+                "model are not in the race."),
 ]  # fmt: skip
 
 # What is written in an edge, and the word that explains it; the first that fits.
@@ -125,7 +128,8 @@ FIGURE_PATTERNS = [
         (r"leads$", "leads"),
         (r"(T[\d.]+)?\*$", "*"),
         (r"length$", "length"),
-        (r"(· )?(fair|race)$", "fair"),
+        (r"(· )?(fair|race)$", "race"),
+        (r"\d(st|nd|rd|th)$", "1st 2nd"),
         (r"(· )?typical$", "typical"),
         (r"[▶‖…]$", "▶ ‖ …"),
         (r"[✓■✗]$", "✓ ■ ✗"),

@@ -7,7 +7,7 @@ from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.text.plural import pluralize
 from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
-from app.tui.format.numbers import percent, seconds, small
+from app.tui.format.numbers import ordinal, percent, seconds, small
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
@@ -38,6 +38,8 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
+    if (place := state.place(lane.info.name)) is not None:
+        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
     if state.turns and lane.info.name == state.leader:
         left.append(Part("leads", "italic $primary", 2))
     right = [LOSSY] if lane.lossy else []

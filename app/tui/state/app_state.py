@@ -30,7 +30,7 @@ from decoding.round import TokenEvent
 @dataclass(slots=True)
 class AppState:
     params: Params
-    schedule: Schedule = "fair"
+    schedule: Schedule = "race"
     seed: int | None = None
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
@@ -145,6 +145,21 @@ class AppState:
             index = max(token.round, 0)
             newest = index >= len(lane.round_events) - 1
             lane.round_index = None if newest else index
+
+    def place(self, name: str) -> int | None:
+        """0 for the lane that was done first, by decoding time of its own: whose round came last
+        is chance. None for one that is not done, while another one that runs may still come before
+        it, and where another model answers."""
+        racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
+        lanes = [
+            lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
+        ]
+        lane = self.lanes[name]
+        done = lane in lanes and lane.phase is Phase.DONE and lane.figures is not None
+        if not done or len(lanes) < 2:
+            return None
+        before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
+        return len(before) if all(each.phase is Phase.DONE for each in before) else None
 
     def label(self, name: str) -> str:
         """A lane's name in sentences: its number and title."""

@@ -61,6 +61,11 @@ class LaneState:
         return self.tree not in (DEFAULT_TREE, DYNAMIC_TREE)
 
     @property
+    def decode_seconds(self) -> float:
+        """Its own, in this run so far."""
+        return self.figures.decode_seconds if self.figures else 0.0
+
+    @property
     def active(self) -> bool:
         """Whether the lane takes part in the next run."""
         return self.enabled and self.info.available

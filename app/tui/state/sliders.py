@@ -13,6 +13,7 @@ from decoding.params import Params, flat
 
 MIN_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
+GAMMAS = (*range(17), 20, 24, 32, 48, int(SETTINGS["gamma"].most or 0))
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 
@@ -43,7 +44,7 @@ SAMPLED = "it acts at a temperature above 0"
 PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
 SLIDERS = (
-    SliderSpec("gamma", "gamma", Scale((None, "auto", *range(17), 20, 24, 32), {None: "each"}),
+    SliderSpec("gamma", "gamma", Scale((None, "auto", *GAMMAS), {None: "each"}),
          "The longest draft in tokens; Medusa: heads used. each: every strategy its own default; "
          "auto: what pays most, round by round"),
     SliderSpec("temperature", "temp", Scale(evenly(0.0, 2.0, 0.05), decimals=2), "0 is greedy"),

@@ -38,6 +38,7 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
         settings = {
             "params": Params(gamma=3, max_new_tokens=12),
             "seed": 7,
+            "schedule": "fair",
             "ignore_eos": True,
             **settings,
         }

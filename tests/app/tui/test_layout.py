@@ -308,7 +308,7 @@ async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
             ("19.8 tok/s", "decoded tokens ÷"), ("1.77×", "speedup"), ("α 72%", "acceptance rate"),
             ("τ 2.9", "tokens per target pass"), ("TTFT 210ms", "the prefill"),
             ("64 tok", "tokens of the answer"), ("≠AR@17", "differs from token 17"),
-            ("γ4", "the longest draft"), ("█", "how many rounds"), ("· fair", "one lane after"),
+            ("γ4", "the longest draft"), ("█", "how many rounds"), ("· race", "all lanes at once"),
         ):  # fmt: skip
             y = next(y for y, line in enumerate(lines) if figure in line)
             x = lines[y].index(figure)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.engine.commands import (
@@ -18,9 +20,17 @@ from app.engine.commands import (
     StepRound,
     Stop,
 )
-from app.engine.events import EngineExited, Finished, LoadFailed, Loading, RunFinished, RunRejected
+from app.engine.events import (
+    EngineExited,
+    Finished,
+    LoadFailed,
+    Loading,
+    RoundFinished,
+    RunFinished,
+    RunRejected,
+)
 from decoding.params import Params
-from tests.support.scripted import prefilled, stepped
+from tests.support.scripted import figures, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
 
 
@@ -75,7 +85,7 @@ async def test_history(play: Play) -> None:
 
 
 async def test_stop_pause_step_again(play: Play) -> None:
-    async with play() as stage:
+    async with play(schedule="fair") as stage:
         await stage.type("Hi")
         await stage.press("enter")
         await stage.begin("Hi")
@@ -344,18 +354,47 @@ async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "The"))
-        assert "● 1 ar running 0/3" in stage.text
-        await stage.press("escape", "m")
         assert "● running 0/3" in stage.text  # the names would flicker
+        await stage.press("escape", "m")
+        assert "● 1 ar running 0/3" in stage.text
+
+
+async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
+    """And not by whose last round came first; it is said when nobody can be faster any more."""
+
+    def spent(name: str, seconds: float) -> tuple[RoundFinished, Finished]:
+        now = replace(figures(), decode_seconds=seconds)
+        return stepped(name, ["a"], [], "b", now), Finished(name, "stop", None, now)
+
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(*(prefilled(name, "The") for name in ("ar", "draft", "lookup")))
+        draft, draft_ends = spent("draft", 1.2)
+        lookup, lookup_ends = spent("lookup", 1.1)
+        ar, ar_ends = spent("ar", 1.0)
+        await stage.tell(ar, draft, lookup, draft_ends)
+        assert "1st" not in stage.text
+        await stage.tell(lookup_ends)
+        assert "1st" not in stage.text  # the autoregressive lane has had less time
+        ar, ar_ends = spent("ar", 2.0)
+        await stage.tell(ar)
+        titles = [
+            next(row for row in stage.text.splitlines() if title in row)
+            for title in ("3 Prompt lookup", "2 Draft model")
+        ]
+        assert "3 Prompt lookup γ10 ✓ 1st" in titles[0] and "2 Draft model γ4 ✓ 2nd" in titles[1]
+        assert "3rd" not in stage.text
+        await stage.tell(ar_ends)
+        assert "1 Autoregressive ✓ 3rd" in stage.text
 
 
 async def test_a_notice_goes_away(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "m")
-        assert "race: all lanes at once" in stage.text
+        assert "fair: one lane after the other" in stage.text
         for _ in range(7):
             await stage.tell()
-        assert "race: all lanes at once" not in stage.text
+        assert "fair: one lane after the other" not in stage.text
 
 
 async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
