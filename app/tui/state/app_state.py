@@ -155,7 +155,7 @@ class AppState:
             lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
         ]
         lane = self.lanes[name]
-        done = lane in lanes and lane.phase is Phase.DONE and lane.figures is not None
+        done = lane in lanes and lane.phase is Phase.DONE and lane.metrics is not None
         if not done or len(lanes) < 2:
             return None
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]

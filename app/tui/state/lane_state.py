@@ -63,7 +63,7 @@ class LaneState:
     @property
     def decode_seconds(self) -> float:
         """Its own, in this run so far."""
-        return self.figures.decode_seconds if self.figures else 0.0
+        return self.metrics.decode_seconds if self.metrics else 0.0
 
     @property
     def active(self) -> bool:

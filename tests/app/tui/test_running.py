@@ -30,7 +30,7 @@ from app.engine.events import (
     RunRejected,
 )
 from decoding.params import Params
-from tests.support.scripted import figures, prefilled, stepped
+from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
 
 
@@ -363,7 +363,7 @@ async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
     """And not by whose last round came first; it is said when nobody can be faster any more."""
 
     def spent(name: str, seconds: float) -> tuple[RoundFinished, Finished]:
-        now = replace(figures(), decode_seconds=seconds)
+        now = replace(metrics(), decode_seconds=seconds)
         return stepped(name, ["a"], [], "b", now), Finished(name, "stop", None, now)
 
     async with play() as stage:
