@@ -51,7 +51,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class StepRound:
-    """While paused: exactly one round of the next lane that is due."""
+    """While paused: exactly one round of the lane, if it is not done; None: of the one that is
+    due."""
+
+    lane: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

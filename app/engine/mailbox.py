@@ -32,7 +32,8 @@ class Mailbox:
         self.stopping = False
         self.lanes_changed = False  # counts during a pause as well
         self.paused = False
-        self.steps = 0
+        self.steps: deque[str | None] = deque()  # rounds to be made, of a lane or whichever is due
+        self.stepped: str | None = None  # the lane of the one that is made now
         self.closed = False
         self.events: deque[Event] = deque()  # to be read
 
@@ -70,8 +71,8 @@ class Mailbox:
             ):
                 self.wake.wait()
             self.lanes_changed = False
-            allowed = not self.stopping and (not self.paused or self.steps > 0)
-            self.steps = max(self.steps - 1, 0)
+            allowed = not self.stopping and (not self.paused or bool(self.steps))
+            self.stepped = self.steps.popleft() if self.steps else None
             return allowed
 
     def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:

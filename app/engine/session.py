@@ -76,9 +76,10 @@ class Session:
                         mailbox.emit(RunRejected(turn.prompt, "stopped before it began"))
                         mailbox.next_turn = None
                 case Pause(paused):
-                    mailbox.paused, mailbox.steps = paused, 0
-                case StepRound():
-                    mailbox.steps += 1
+                    mailbox.paused = paused
+                    mailbox.steps.clear()
+                case StepRound(lane):
+                    mailbox.steps.append(lane)
                 case NewConversation():
                     mailbox.begin_conversation((), self._own_seed)
                 case Resume(turns, seed):

@@ -52,14 +52,18 @@ class TurnRunner:
         self._shared: PrefilledPrompt | None = None
         self._baseline = next((t for t in self._turns if t.lane.strategy.is_baseline), None)
 
-    def due(self, schedule: Schedule, enabled: Callable[[str], bool]) -> LaneTurn | None:
+    def due(
+        self, schedule: Schedule, enabled: Callable[[str], bool], wanted: str | None = None
+    ) -> LaneTurn | None:
         """The lane whose round is next, None when all have ended. race: the one that has had the
         least decoding time, so that all have the same and a disturbance meets all alike. fair: one
-        after the other."""
+        after the other. `wanted`: this lane or none."""
         for turn in self._turns:
             if turn.reason is None and not enabled(turn.lane.spec.name):
                 self._end(turn, "stopped")
         going = [turn for turn in self._turns if turn.reason is None]
+        if wanted is not None:
+            return next((turn for turn in going if turn.lane.spec.name == wanted), None)
         if not going:
             return None
         if schedule == "fair":

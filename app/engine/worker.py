@@ -171,7 +171,7 @@ class Worker:
                 self._context = PromptContext(ids, stop, runner.unfinished())
                 self._test_sampling(request, lanes, running=True)
             # what is due may have changed during a pause
-            if go_on and (due := runner.due(mailbox.schedule, goes_on)):
+            if go_on and (due := runner.due(mailbox.schedule, goes_on, mailbox.stepped)):
                 name = due.lane.spec.name
                 due.lane.record_probabilities(name in mailbox.recorded_lanes)
                 if name in mailbox.trees:

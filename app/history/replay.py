@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from app.engine.commands import Command, Pause, RunAgain, StepRound, Stop
 from app.engine.events import Event, Prefilled, RoundFinished, RunFinished, Timed
-from app.history.recording import RecordedTurn, Recording
+from app.history.recording import LaneRecord, RecordedTurn, Recording
 
 LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or the user thinking
+LOOP_SECONDS = 2.0  # that the end stays before it begins again
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
@@ -19,7 +20,7 @@ class ReplayEngine:
 
     Its time is the recording's, idle time cut short. `StepRound` plays exactly one round, `Stop`
     plays the rest of the turn at once, `RunAgain` begins from the start; no other command changes
-    what was recorded.
+    what was recorded. With `loop` it begins again by itself.
     """
 
     def __init__(
@@ -36,6 +37,8 @@ class ReplayEngine:
         self.position = 0.0  # in seconds
         self.paused = False
         self.speed = 1.0
+        self.loop = False
+        self._over_for = 0.0  # seconds
 
     @property
     def seconds(self) -> float:
@@ -52,8 +55,14 @@ class ReplayEngine:
 
     def drain(self) -> list[Event]:
         now = self._clock()
-        if self._opened and not self.paused and not self.over:
-            self._play_until(self.position + (now - self._last) * self.speed)
+        passed = now - self._last
+        if self._opened and not self.paused:
+            if not self.over:
+                self._play_until(self.position + passed * self.speed)
+            elif self.loop:
+                self._over_for += passed
+                if self._over_for >= LOOP_SECONDS:
+                    self.send(RunAgain())
         self._last = now
         events, self._ready = self._ready, []
         return events
@@ -61,13 +70,13 @@ class ReplayEngine:
     def send(self, command: Command) -> None:
         match command:
             case RunAgain():
-                self._next, self.position = 0, 0.0
+                self._next, self.position, self._over_for = 0, 0.0, 0.0
             case Stop():
                 self._play_through(RunFinished)
             case Pause(paused):
                 self.paused = paused
-            case StepRound():
-                self._play_through(RoundFinished)
+            case StepRound(lane):
+                self._play_through(RoundFinished, lane)
 
     def change_speed(self, direction: int) -> None:
         """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
@@ -80,11 +89,17 @@ class ReplayEngine:
         while not self.over and self._timeline[self._next][0] <= self.position:
             self._play_one()
 
-    def _play_through(self, kind: type[Event]) -> None:
-        """Up to the next event of a kind, and the clock with it."""
+    def _play_through(self, kind: type[Event], lane: str | None = None) -> None:
+        """Up to the next event of a kind (of a lane), and the clock with it."""
+        if lane is not None and not any(
+            isinstance(event, kind) and getattr(event, "lane", None) == lane
+            for _, event in self._timeline[self._next :]
+        ):
+            return
         while not self.over:
             self.position = self._timeline[self._next][0]
-            if isinstance(self._play_one(), kind):
+            event = self._play_one()
+            if isinstance(event, kind) and lane in (None, getattr(event, "lane", None)):
                 return
 
     def _play_one(self) -> Event:
@@ -110,6 +125,23 @@ def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
             before = event.at
             found.append((now, event))
     return found
+
+
+def side_by_side(turn: RecordedTurn) -> RecordedTurn:
+    """The turn as if each lane had had a machine for itself: all begin to decode at once, and a
+    round is there when the lane's own decoding time has come to it."""
+    lanes, last = {}, 0.0
+    for name, lane in turn.lanes.items():
+        now, steps = 0.0, []
+        for step in lane.steps:
+            now += step.round.total_seconds
+            steps.append(replace(step, at=now))
+        first = lane.prefilled and replace(lane.prefilled, at=0.0)
+        ends = [replace(end, at=now) for end in lane.finishes[-1:]]
+        lanes[name] = LaneRecord(lane.info, first, steps, ends)
+        last = max(last, now)
+    ended = turn.ended and replace(turn.ended, at=last)
+    return RecordedTurn(replace(turn.started, at=0.0), lanes, ended)
 
 
 def worked(event: Event) -> float:

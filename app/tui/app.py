@@ -16,10 +16,12 @@ from app.engine.events import (
     EngineExited,
     Event,
     LaneInfo,
+    LanesChanged,
     Loaded,
     LoadFailed,
     RoundFinished,
     RunRejected,
+    RunStarted,
     Schedule,
 )
 from app.engine.protocol import Engine
@@ -44,6 +46,7 @@ from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
+ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
 class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
@@ -70,8 +73,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
     ) -> None:
         state = AppState(params, schedule, seed)
         state.set_lanes(lanes or ())
-        super().__init__(engine, state, recorder, presets or Presets(), library)
-        self._clock = clock
+        super().__init__(engine, state, recorder, presets or Presets(), library, clock)
         self._last_labels = clock()
         self._stale = False
         for ours in OURS.values():
@@ -104,6 +106,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         if has_backlog(self._driver):
             return
         events = self.engine.drain()
+        if any(isinstance(event, ENDS_SLOW_MOTION) for event in events):
+            self.end_slow_motion()
         problem = self._record(events)
         for event in events:
             await self.handle_event(event)
@@ -111,9 +115,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
                 self.settle_queued_prompt(event)
         if problem:
             self.state.say(problem)
-        now = self._clock()
+        now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
-        self._stale = self._stale or bool(events)
+        self._stale = self.play_slow_motion() or self._stale or bool(events)
         if due and self.state.let_time_pass(now - self._last_labels):
             self._stale = True
         if due or any(not isinstance(event, RoundFinished) for event in events):

@@ -14,6 +14,7 @@ from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.models import ModelsScreen
 from app.tui.screens.presets import PresetsScreen
+from app.tui.screens.projector import ProjectorScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.slider import Slider
@@ -34,6 +35,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         ModelsScreen,
         ConversationsScreen,
         PresetsScreen,
+        ProjectorScreen,
         SamplingTestScreen,
     )
     return {

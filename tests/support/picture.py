@@ -24,7 +24,7 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
     settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
     make = partial(Session, config=SessionConfig(params=settings.params, seed=1))
     session = SessionProcess(make, settings.models, settings.lanes)
-    app = SpecchatApp(session, settings.params, None, "fair", 1)
+    app = SpecchatApp(session, settings.params, seed=1)
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:
             await pilot.pause(0.1)

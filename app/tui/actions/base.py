@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from textual.app import App
@@ -13,6 +13,7 @@ from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.models.library import ModelLibrary
+from app.tui.replay.slow_motion import SlowMotion, progress_line
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
@@ -32,6 +33,7 @@ class AppBase(App[None]):
         recorder: Recorder | None,
         presets: Presets,
         library: ModelLibrary | None,
+        clock: Callable[[], float],
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -39,6 +41,8 @@ class AppBase(App[None]):
         self.recorder = recorder
         self.presets = presets
         self.library = library  # of models; None: there is no choice
+        self.clock = clock
+        self.slow_motion: SlowMotion | None = None  # the last run, as long as it is played again
         self.main = MainScreen(engine, state)
 
     async def handle_event(self, event: Event) -> None:
@@ -49,6 +53,30 @@ class AppBase(App[None]):
         await self.main.handle_event(event)
         if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
             self.screen.show_progress(event)
+
+    def play_slow_motion(self) -> bool:
+        """Whether there is one, and anything of it has been shown now."""
+        slow, state = self.slow_motion, self.state
+        if slow is None:
+            return False
+        state.paused = slow.player.paused
+        line = progress_line(slow.player)
+        changed, state.slow_motion = line != state.slow_motion, line
+        return self._show_again(slow.drain()) or changed
+
+    def end_slow_motion(self) -> None:
+        """All of the run is there again."""
+        if self.slow_motion is not None:
+            self._show_again(self.slow_motion.end())
+            self.slow_motion = self.state.slow_motion = None
+            self.state.paused = False
+
+    def _show_again(self, events: list[Event]) -> bool:
+        for event in events:
+            self.state.apply(event)
+            self.state.running = False  # there is nothing that the engine could stop
+            self.main.grid.handle_event(event, self.state)
+        return bool(events)
 
     @property
     def lane_here(self) -> LaneState | None:
@@ -90,5 +118,6 @@ class AppBase(App[None]):
 
     def forget_conversation(self) -> None:
         """Empty the panes."""
+        self.slow_motion = self.state.slow_motion = None
         self.state.forget_conversation()
         self.main.forget_conversation()

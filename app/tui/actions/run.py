@@ -7,6 +7,7 @@ from textual import on
 from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
 from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
 from app.tui.actions.base import AppBase
+from app.tui.replay.slow_motion import SlowMotion, can_play
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance
@@ -53,6 +54,7 @@ class RunActions(AppBase):
         self.main.show_state()
 
     def _run(self, prompt: str) -> None:
+        self.end_slow_motion()
         self.state.running = True  # until the engine says otherwise: no second Enter in between
         self.engine.send(Run(prompt))
         self.main.focus_pane()
@@ -68,6 +70,7 @@ class RunActions(AppBase):
         elif self.state.turns:
             if self.state.gone:
                 self._reopen_engine()
+            self.end_slow_motion()
             self.state.running = True
             self.engine.send(RunAgain())
             self.main.focus_pane()
@@ -89,6 +92,8 @@ class RunActions(AppBase):
             pass
         elif main.zoomed:
             main.action_zoom()
+        elif self.slow_motion is not None:
+            self.end_slow_motion()
         elif self.state.running:
             self.engine.send(Stop())
         main.show_state()
@@ -101,18 +106,47 @@ class RunActions(AppBase):
             self.main.prompt.put_away()
 
     def action_pause(self) -> None:
-        if self.state.running:
+        """Pause or go on; where nothing runs, play the last run again in slow motion."""
+        if self.slow_motion is not None:
+            self.slow_motion.player.paused = not self.slow_motion.player.paused
+        elif self.state.running:
             self.state.paused = not self.state.paused
             self.engine.send(Pause(self.state.paused))
             for name, lane in self.state.lanes.items():
                 self.state.look_at(name, lane.cursor)
             self.main.show_state()
+        elif can_play(self.state):
+            self.slow_motion = SlowMotion(self.state, self.clock)
 
     def action_step(self) -> None:
-        if self.state.running:
-            if not self.state.paused:
+        """One round of the lane in focus."""
+        lane = self.lane_here
+        if lane is not None:
+            self._step([lane.info.name])
+
+    def action_step_all(self) -> None:
+        """One round of every lane."""
+        self._step(list(self.state.lanes))
+
+    def _step(self, names: list[str]) -> None:
+        state = self.state
+        going = [name for name in names if state.lanes[name].going]
+        if self.slow_motion is not None:
+            self.slow_motion.player.paused = True
+            self.slow_motion.player.send(StepRound(names[0]))
+        elif state.running:
+            if not state.paused:
                 self.action_pause()
-            self.engine.send(StepRound())
+            for name in going:
+                self.engine.send(StepRound(name))
+            if not going and len(names) == 1:
+                every = state.keys["run.step_all"]
+                self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
+
+    def action_speed(self, direction: int) -> None:
+        """Of the slow motion."""
+        if self.slow_motion is not None:
+            self.slow_motion.player.change_speed(direction)
 
     def action_schedule(self) -> None:
         schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from app.engine.events import LaneInfo, Loading
+from app.engine.events import LaneInfo, Loading, Metrics
+from app.report.verdict import FEW_TOKENS, Verdict, exceeds_tau
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.text.plural import pluralize
@@ -38,17 +39,25 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
-    if (place := state.place(lane.info.name)) is not None:
-        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
     if state.turns and lane.info.name == state.leader:
         left.append(Part("leads", "italic $primary", 2))
+    if (place := state.place(lane.info.name)) is not None:
+        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
     right = [LOSSY] if lane.lossy else []
     if metrics := lane.metrics:
         if metrics.tokens_per_second is not None:
             right.append(Part(f"{metrics.tokens_per_second:.1f} tok/s", "$foreground", 1))
         if metrics.speedup is not None:
-            right.append(Part(f"{metrics.speedup:.2f}×", "bold $foreground"))
+            right.append(speedup_part(lane, metrics.speedup, metrics))
     return left, right
+
+
+def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
+    """Grey where it is over too few tokens, with a question mark where it can't be."""
+    drafts = lane.strategy.drafts and lane.strategy.on_target
+    doubt = "?" * (drafts and exceeds_tau(speedup, metrics.tokens_per_pass))
+    trusted = metrics.tokens >= FEW_TOKENS and not doubt
+    return Part(f"{speedup:.2f}×{doubt}", "bold $foreground" if trusted else "$quiet")
 
 
 def introduction(info: LaneInfo) -> str:
@@ -135,6 +144,8 @@ def run_state(state: AppState) -> Part:
         return Part("✗ ended", "bold $error")
     if not state.loaded:
         return Part("… loading", "$quiet")
+    if state.slow_motion is not None:
+        return Part("● slow motion", "bold $primary")
     if not state.running:
         return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
@@ -149,12 +160,13 @@ def run_state(state: AppState) -> Part:
     return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
 
 
-def status_left(state: AppState) -> list[Part]:
-    """The line above the prompt: the newest notice, else progress, else what comes next."""
+def status_left(state: AppState, said: Verdict | None = None) -> list[Part]:
+    """The line above the prompt: the newest notice, else progress, else what the run came to
+    (`said`, where nothing else says it), else what comes next."""
     if state.notice:
         return [Part(state.notice, "$warning")]
-    if state.replay is not None:
-        return [Part(state.replay, "$primary")]
+    if (played := state.slow_motion or state.replay) is not None:
+        return [Part(played, "$primary")]
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
     if state.queued is not None:
@@ -162,6 +174,8 @@ def status_left(state: AppState) -> list[Part]:
         return [Part(f"Runs when loading is done ({what})", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
+    if said is not None:
+        return [Part(said.short, "bold $foreground")]
     if state.turns and (leader := state.goes_on_from):
         return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
     return []

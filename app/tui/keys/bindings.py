@@ -9,8 +9,8 @@ from app.tui.state.app_state import AppState
 LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
-    *("submit", "leave", "pause", "step", "speed(-1)", "speed(1)", "again"),
-    *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
+    *("submit", "leave", "pause", "step", "step_all", "speed(-1)", "speed(1)", "again"),
+    *("panel('tree')", "panel('token')", "panel('figures')", "scoreboard", "round(-1)", "round(1)"),
     *("help", "show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "conversations", "presets"),
 )
@@ -19,7 +19,7 @@ BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "For
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("sampling_test", "models")
+    + ("sampling_test", "models", "step_all")
 )
 
 
@@ -34,8 +34,14 @@ RUN_KEYS = [
         "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run, or empty the prompt"),
-    key("space", "pause", "Pause", "run.pause", "Pause or go on, between two rounds"),
-    key("n", "step", "One round", "run.step", "Pause and do exactly one round"),
+    key("space", "pause", "Pause", "run.pause",
+        "Pause or go on, between two rounds; after a run: play it again in slow motion"),
+    key("n", "step", "One round", "run.step",
+        "Pause and do exactly one round of the lane in focus"),
+    key("N", "step_all", "A round each", "run.step_all",
+        "Pause and do exactly one round of every lane"),
+    key("minus", "speed(-1)", "Slower", "replay.slower", "Slow motion: slower"),
+    key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Slow motion: faster"),
     key("m", "schedule", "Race / fair", "run.schedule",
         "Race: all lanes at once, the same time for each; or fair: one lane after the other"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
@@ -64,6 +70,10 @@ VIEW_KEYS = [
         "Acceptance, times, speed and memory of the lane in focus"),
     key("w", "panel('token')", "Why", "view.why",
         "Why this token: who proposed it, what the target thought of it"),
+    key("r", "scoreboard", "Scoreboard", "view.scoreboard",
+        "How fast each lane was, what that means, and what to try: show or hide it"),
+    key("Z", "projector", "Projector", "view.projector",
+        "The scoreboard in large digits, to be read from the last row"),
     key("left_square_bracket", "round(-1)", "Round back", "view.round_back",
         "To the round before, when paused or done"),
     key("right_square_bracket", "round(1)", "Round forward", "view.round_forward",
@@ -145,7 +155,14 @@ def key_bar_state(
     """What some actions are called now, and those that would do nothing. `looking`: a panel is
     open, `alone`: it has taken the place of the lanes, `cursor`: there is one in the pane here."""
     names = dict(BAR_NAMES)
-    hidden = set() if state.running else {"pause", "step"}
+    slow = state.slow_motion is not None
+    hidden = set() if state.running or slow else {"step", "step_all"}
+    if slow:
+        hidden.add("step_all")
+    if not (slow or state.replay is not None):
+        hidden |= {"speed(-1)", "speed(1)"}
+    if not (state.running or slow or state.turns):
+        hidden.add("pause")
     if state.running or not (state.turns or state.gone):
         hidden.add("again")
     if state.gone:
@@ -158,8 +175,10 @@ def key_bar_state(
         names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
     elif state.replay is not None:
         names["leave"] = "Turn's end"
-    if not (typing or alone or cursor or zoomed or state.running):
+    if not (typing or alone or cursor or zoomed or state.running or slow):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Go on"
+    elif not (state.running or slow or state.replay is not None):
+        names["pause"] = "Slow motion"
     return names, hidden

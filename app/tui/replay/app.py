@@ -10,12 +10,10 @@ from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
 from app.tui.app import SpecchatApp
-from app.tui.format.bars import progress_bar
 from app.tui.keys.bindings import REPLAY_KEYS
+from app.tui.replay.slow_motion import progress_line
 from app.tui.themes import DARK
 from decoding.params import Params
-
-BAR_CELLS = 20
 
 
 class ReplayApp(SpecchatApp):
@@ -79,16 +77,6 @@ class ReplayApp(SpecchatApp):
 
     def action_speed(self, direction: int) -> None:
         self.player.change_speed(direction)
-
-
-def progress_line(player: ReplayEngine) -> str:
-    """The status line of a replay: position and speed."""
-    bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
-    now, end = (
-        f"{int(each) // 60}:{int(each) % 60:02}" for each in (player.position, player.seconds)
-    )
-    mark = "‖" if player.paused else "■" if player.over else "▶"
-    return f"{mark} {bar} {now} of {end} · {player.speed:g}×"
 
 
 def run_replay(

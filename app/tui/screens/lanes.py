@@ -12,6 +12,7 @@ from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFai
 from app.tui.format.token_facts import facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import LanesLayout
+from app.tui.screens.projector import ProjectorScreen
 from app.tui.tokens.lens import NEXT_COLOR_BY
 from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
 from app.tui.widgets.lane_grid import GONE
@@ -151,6 +152,9 @@ class MainScreen(LanesLayout):
     def action_slider(self, name: str) -> None:
         self.query_one(f"#{name}", Slider).focus()
 
+    def action_projector(self) -> None:
+        self.app.push_screen(ProjectorScreen(self.state))
+
     def action_zoom(self) -> None:
         self.zoomed = not self.zoomed
         self.show_state()
@@ -161,6 +165,15 @@ class MainScreen(LanesLayout):
         self.show_state()
         if self.panel_alone or not self.open:
             self.call_after_refresh(self.focus_pane)
+
+    def action_scoreboard(self) -> None:
+        """Show or hide it; where there is room for one only, in the place of the lanes."""
+        if not self.room_for_both:
+            self.action_panel("scores")
+            return
+        self.scores_shown = self.open is not None or not self.scores_shown
+        self.open = None
+        self.show_state()
 
     # Display options
 

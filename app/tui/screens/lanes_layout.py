@@ -13,6 +13,7 @@ from app.engine.protocol import Engine
 from app.tui.format.labels import legend, status_left, title_bar
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
+from app.tui.state.scores import verdict_of
 from app.tui.tokens.lens import MEASURED
 from app.tui.tokens.token_text import DisplayOptions
 from app.tui.widgets.figures_panel import FiguresPanel
@@ -23,6 +24,7 @@ from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
@@ -45,7 +47,8 @@ class LanesLayout(Screen[None]):
         self.engine = engine
         self.state = state
         self.zoomed = self._crowded = False
-        self.open: str | None = None  # the panel that is shown, by its id
+        self.open: str | None = None  # the panel that the user has opened, by its id
+        self.scores_shown = True  # the scoreboard, where no other panel is open and there is room
         self.display_options = DisplayOptions()
         self._restyling = False  # a timer is running for the next pane
         self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
@@ -60,6 +63,7 @@ class LanesLayout(Screen[None]):
             yield TreePanel(dom_id="tree")
             yield FiguresPanel(dom_id="figures")
             yield TokenPanel(dom_id="token")
+            yield Scoreboard(dom_id="scores")
         yield SlidersPanel(dom_id="controls")
         yield GammaForecast(dom_id="whatif")
         yield SplitLine(dom_id="status")
@@ -80,8 +84,9 @@ class LanesLayout(Screen[None]):
 
     @property
     def panel(self) -> Panel | None:
-        """The one that is open."""
-        return self.query_one(f"#{self.open}", Panel) if self.open else None
+        """The one that is shown."""
+        name = self.open or ("scores" if self.scores_shown and self.room_for_both else None)
+        return self.query_one(f"#{name}", Panel) if name else None
 
     @property
     def pane_here(self) -> LanePane | None:
@@ -95,8 +100,13 @@ class LanesLayout(Screen[None]):
     @property
     def panel_alone(self) -> bool:
         """On a narrow or low screen a panel takes the place of the lanes."""
+        return self.open is not None and not self.room_for_both
+
+    @property
+    def room_for_both(self) -> bool:
+        """For the lanes and a panel below them."""
         columns, rows = self.size
-        return self.open is not None and (columns < NARROW_COLUMNS or rows < PANEL_AND_LANE_ROWS)
+        return columns >= NARROW_COLUMNS and rows >= PANEL_AND_LANE_ROWS
 
     # Showing
 
@@ -129,15 +139,16 @@ class LanesLayout(Screen[None]):
         forecast.display = forecast.known and not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
-        self.query_one("#status", SplitLine).show(status_left(state), options)
+        said = verdict_of(state) if self.panel is None or self.panel.id != "scores" else None
+        self.query_one("#status", SplitLine).show(status_left(state, said), options)
         examples = f"Ask something, {state.keys['app.examples']} has examples"
         self.prompt.placeholder = "Go on" if state.turns else examples
         self._show_keys()
 
     def _show_panels(self) -> None:
-        for each in self.query(Panel):
-            each.display = each.id == self.open
         panel, pane = self.panel, self.pane_here
+        for each in self.query(Panel):
+            each.display = each is panel
         if panel and pane:
             panel.show(self.state, pane.name_of_lane)
         self._record_probabilities()

@@ -23,6 +23,7 @@ from app.engine.events import (
     Schedule,
 )
 from app.tui.state.lane_state import ENDS, LaneState, Phase
+from app.tui.state.session_runs import Prompt, SessionRuns
 from decoding.params import Params
 from decoding.round import TokenEvent
 
@@ -43,6 +44,9 @@ class AppState:
     paused: bool = False
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
+    started: RunStarted | None = None  # the last run
+    slow_motion: str | None = None  # how far the last run is, played again; None where it is not
+    runs: SessionRuns = field(default_factory=SessionRuns)  # on these models
     busy_lane: str | None = None  # the lane that the last event came from
     queued: str | None = None  # a prompt that waits for the models
     replay: str | None = None  # how far a replay is; None where models answer
@@ -97,6 +101,16 @@ class AppState:
             return self.leader
         names = [self.leader, *self.lanes]
         return next((name for name in names if self.lanes[name].first), self.leader)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Of the last run."""
+        return (self.started.prompt_ids or self.started.prompt) if self.started else ""
+
+    @property
+    def played_again(self) -> bool:
+        """Whether what comes in has been before."""
+        return self.replay is not None or self.slow_motion is not None
 
     @property
     def typical(self) -> bool:
@@ -159,7 +173,9 @@ class AppState:
         if not done or len(lanes) < 2:
             return None
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
-        return len(before) if all(each.phase is Phase.DONE for each in before) else None
+        together = self.slow_motion is not None  # there the clocks of all lanes go together
+        certain = together or all(each.phase is Phase.DONE for each in before)
+        return sum(each.phase is Phase.DONE for each in before) if certain else None
 
     def label(self, name: str) -> str:
         """A lane's name in sentences: its number and title."""
@@ -177,6 +193,7 @@ class AppState:
             case Loaded():
                 self.loading, self.loaded, self.memory = None, event, event.memory
                 self.failure = None
+                self.runs.clear()
                 self.set_lanes(event.lanes)
             case LoadFailed(kept=True):
                 there = self.loaded.target if self.loaded else "what was there"
@@ -190,6 +207,7 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
                 self.turns, self.seed = event.turn + 1, event.seed
+                self.started = event
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
                         lane.begin()
@@ -210,6 +228,9 @@ class AppState:
                 self.look_at(event.lane, lane.cursor)
             case RunFinished():
                 self.running = self.paused = False
+                if not self.played_again:
+                    for lane in self.lanes.values():
+                        self.runs.add(lane, self.prompt)
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
             case RunRejected():
@@ -248,7 +269,7 @@ class AppState:
         return self.lanes[name]
 
     def forget_conversation(self) -> None:
-        self.turns = 0
+        self.turns, self.started = 0, None
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE
             lane.clear_metrics()

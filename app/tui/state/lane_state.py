@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 from app.engine.events import Finished, LaneInfo, Metrics, Prefilled, RoundFinished
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
-from decoding.params import Params, with_settings
+from decoding.params import Params, flat, with_settings
 from decoding.round import Round, TokenEvent
 
+Settings = tuple[Any, ...]  # a tree and the values of a strategy's settings
 NEWEST = 16  # rounds that gamma "auto" is summarised over
 
 
@@ -59,6 +60,11 @@ class LaneState:
     def static_tree(self) -> bool:
         """Whether the lane drafts the same tree every round."""
         return self.tree not in (DEFAULT_TREE, DYNAMIC_TREE)
+
+    @property
+    def going(self) -> bool:
+        """Whether it is in a run and not done."""
+        return self.phase in (Phase.WAITING, Phase.RUNNING)
 
     @property
     def decode_seconds(self) -> float:
@@ -111,6 +117,17 @@ class LaneState:
             return int(gamma or 0)
         newest = [event.round.gamma for event in self.round_events[-NEWEST:]]
         return max(newest, key=newest.count, default=self.info.default_gamma)
+
+    def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:
+        """The settings that act on the lane, as its last run had them, apart from the `ignored`
+        ones. None where they changed on the way."""
+        names = [name for name in self.strategy.settings if name not in ignored]
+        made = {(event.params, event.tree) for event in self.round_events}
+        used: set[Settings] = set()
+        for params, tree in made:
+            values = flat(params) if params else {}
+            used.add((tree, *(values.get(name) for name in names)))
+        return used.pop() if len(used) == 1 else None
 
     @property
     def rounds(self) -> list[Round]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from statistics import mean
 
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
-from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
@@ -25,34 +22,13 @@ from app.tui.format.metrics import (
 from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
+from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.panel import Panel
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
 DRAFTS_NOTHING = "This lane drafts nothing: every round is one pass and one token."
-
-Drawing = Callable[[int], Content]  # in so many columns
-
-
-class Block(Widget):
-    """Rows drawn for the available width."""
-
-    ALLOW_SELECT = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._draw: Drawing = lambda width: Content("")
-
-    def show(self, draw: Drawing) -> None:
-        self._draw = draw
-        self.refresh(layout=True)
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._draw(width).plain.count("\n") + 1
-
-    def render(self) -> Content:
-        return self._draw(self.size.width)
 
 
 class FiguresPanel(Panel):

@@ -60,14 +60,15 @@ class GammaForecast(Widget):
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
-    """From the rounds of the lane's last answer, and the target's passes in other lanes."""
+    """From all rounds of the session that had the settings of the lane's last answer, and the
+    target's passes in other lanes."""
     if not lane.info.default_gamma:
         return None
     others = [each for each in state.lanes.values() if each.strategy.on_target]
     one_pass = lane.strategy.one_pass
     fixed = one_pass or lane.static_tree  # a tree is as deep as it is
     return forecast(
-        lane.rounds,
+        state.runs.rounds_like(lane),
         lane.usual_gamma(state.params),
         others=[record for each in others if each is not lane for record in each.rounds],
         pass_costs=state.loaded.pass_costs if state.loaded else (),

@@ -26,6 +26,11 @@ class Panel(Vertical):
         self.bottom.add_class("edge")
 
     @property
+    def wanted_rows(self) -> int:
+        """As many as it has a use for."""
+        return self.MAX_ROWS
+
+    @property
     def inside(self) -> Widget:
         """The widget that gets the focus."""
         raise NotImplementedError

@@ -32,10 +32,10 @@ class VerticalSpace(Vertical):
         width, height = self.size
         opened = sum(lane.active for lane in state.lanes.values())
         needed = grid_rows(opened, width) * PANE_ROWS + len(state.lanes) - opened
-        least = MIN_PANEL_ROWS if panel else 0
+        least = min(MIN_PANEL_ROWS, panel.wanted_rows) if panel else 0
         crowded = 0 < height < needed + least
         if panel:
-            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.MAX_ROWS)
+            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.wanted_rows)
             spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
             panel.styles.height = max(min(wanted, spare), least)
         return crowded

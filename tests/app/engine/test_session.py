@@ -371,6 +371,19 @@ def test_settings_act_at_the_next_round(open_session: Open) -> None:
         assert listener.wait(RoundFinished, count).round.drafted == gamma
 
 
+def test_steps_of_chosen_lanes_while_paused(open_session: Open) -> None:
+    """In fair mode too nobody has to wait for the lanes before."""
+    listener = open_session(params=LONG)
+    listener.loaded()
+    listener.session.send(Pause(True))
+    listener.session.send(Run("the fox"))
+    for lane in ("lookup", *LANES):
+        listener.session.send(StepRound(lane))
+    listener.wait(RoundFinished, 4)
+    assert [e.lane for e in of(listener.heard, RoundFinished)] == ["lookup", *LANES]
+    listener.session.send(Stop())
+
+
 def test_race_lets_the_lanes_alternate(open_session: Open) -> None:
     listener = open_session(schedule="race", params=Params(gamma=2, max_new_tokens=30))
     listener.loaded()

@@ -77,6 +77,17 @@ def test_race_gives_every_lane_the_same_time(family: LoadedModels) -> None:
     assert all(lane.rounds for lane in turn.lanes)
 
 
+def test_a_lane_can_be_asked_for_its_round_out_of_turn(family: LoadedModels) -> None:
+    turn = Turn(family, lanes_for(family, "ar,draft"))
+    for wanted in ("draft", "draft", "ar"):
+        due = turn.runner.due("fair", turn.enabled.__getitem__, wanted)
+        assert due is not None
+        turn.runner.advance(due, PARAMS)
+    assert [e.lane for e in turn.events if isinstance(e, RoundFinished)] == ["draft", "draft", "ar"]
+    turn.play()
+    assert turn.runner.due("fair", turn.enabled.__getitem__, "draft") is None
+
+
 def test_the_prompt_is_prefilled_once_for_the_target(family: LoadedModels) -> None:
     lanes = lanes_for(family, "ar,draft,draft-only,lookup")
     Turn(family, lanes).play()

@@ -16,11 +16,16 @@ from tests.support.stage import LANES, Clock, Play, Stage
 def play() -> Play:
     @asynccontextmanager
     async def start(
-        size: tuple[int, int] = (100, 30), *, load: bool = True, **options: Any
+        size: tuple[int, int] = (100, 30),
+        *,
+        load: bool = True,
+        scoreboard: bool = False,
+        **options: Any,
     ) -> AsyncIterator[Stage]:
         engine, clock = ScriptedEngine(), Clock()
         options = {"params": Params(), "lanes": LANES, **options}
         app = SpecchatApp(engine, clock=clock, **options)
+        app.main.scores_shown = scoreboard  # most tests look at the panes
         async with app.run_test(size=size) as pilot:
             app.main.prompt.cursor_blink = False
             await pilot.pause()

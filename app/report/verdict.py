@@ -1,0 +1,213 @@
+"""What a comparison of lanes comes to, in plain sentences made of nothing but its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.report.spread import Spread
+from app.text.plural import pluralize
+
+FEW_TOKENS = 50  # a speed over fewer is mostly chance
+WORTH = 1.05  # what is no faster than this gains nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneScore:
+    """One lane's part. `speed` in tokens per second and the `speedup` over the autoregressive lane
+    are over all runs that count, which have `tokens` in all; `passes` are the last run's, and so
+    are `tokens_per_pass` (tau), the mean `round_seconds`, and the drafter's share of them.
+    `same_text` as the autoregressive lane; None where that is not defined (yet). `lossy`: not by
+    the target's distribution."""
+
+    number: int
+    title: str
+    is_baseline: bool = False
+    on_target: bool = True
+    drafts: bool = True
+    done: bool = True
+    tokens: int = 0
+    passes: int = 0
+    speed: Spread | None = None
+    speedup: Spread | None = None
+    tokens_per_pass: float | None = None
+    round_seconds: float = 0.0
+    draft_share: float = 0.0
+    same_text: bool | None = None
+    lossy: bool = False
+
+    @property
+    def few(self) -> bool:
+        """Too few tokens to believe a speed."""
+        return self.tokens < FEW_TOKENS
+
+    @property
+    def incredible(self) -> bool:
+        if self.speedup is None or not (self.drafts and self.on_target):
+            return False
+        return exceeds_tau(self.speedup.median, self.tokens_per_pass)
+
+    @property
+    def label(self) -> str:
+        return f"{self.number} {self.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`text` is a sentence, `short` the same for a row with little room. `factor`: the number in
+    it that matters, where there is one to be proud of. `lane`: the number of the lane that it is
+    about."""
+
+    text: str
+    short: str
+    factor: float | None = None
+    lane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Another gamma for a lane, and the tokens per second that are expected of it."""
+
+    gamma: int
+    speed: float
+
+
+def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
+    """Whether a lane was faster than can be: a pass over drafts is never quicker than one over a
+    single token, so a disturbance was measured."""
+    return tokens_per_pass is not None and speedup > tokens_per_pass
+
+
+def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:
+    return next((score for score in scores if score.is_baseline), None)
+
+
+def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
+    """Of the lanes that draft for the target."""
+    return max(_drafting(scores), key=_speed, default=None)
+
+
+def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
+    """Of the lanes that draft for the target."""
+    return min(_drafting(scores), key=_speed, default=None)
+
+
+def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
+    """None before anything can be said. `again`: the key of another run."""
+    best, plain = fastest(scores), baseline(scores)
+    if best is None or plain is None or best.speedup is None:
+        return _without_comparison(best, plain)
+    factor = best.speedup.median
+    times = f"{factor:.1f} times as fast"
+    short = f"{best.title} {factor:.1f}×"
+    if not all(score.done for score in scores):
+        if factor > 1.0 and best.few:
+            ahead = f"{best.title} is ahead"
+            return Verdict(f"So far {ahead}.", ahead, None, best.number)
+        if factor > 1.0:
+            return Verdict(
+                f"So far {best.title} is {times}.", f"{short} so far", factor, best.number
+            )
+        text = f"So far the big model alone is ahead of {best.title}."
+        return Verdict(text, "so far AR is ahead", None, plain.number)
+    if best.incredible:
+        text = (
+            f"{best.title} came out {times}, which can't be with {best.tokens_per_pass:.1f} tokens "
+            f"a pass: something else kept the machine busy. {again} runs it again."
+        )
+        return Verdict(text, f"{short}? more than its τ", None, best.number)
+    if best.few:
+        text = (
+            f"{best.title} looks {times}, but {pluralize(best.tokens, 'token')} are too few to "
+            f"tell. {again} runs it again and counts both."
+        )
+        return Verdict(text, f"{short}, too few tokens", None, best.number)
+    if factor < WORTH:
+        alike = "only as fast as" if factor > 1 / WORTH else f"{factor:.1f} times as fast as"
+        text = (
+            f"Drafting does not pay here: {best.title}, the best, is {alike} the big model alone."
+        )
+        return Verdict(text, f"drafting does not pay ({short})", None, best.number)
+    passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
+    text = f"{best.title} is {times}{_same(best)}: {passes} instead of {plain.passes}."
+    fewer = f"{best.passes} passes for {plain.passes}"
+    return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
+
+
+def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = None) -> str | None:
+    """Why the slowest lane that drafts lost, against the fastest one or else the target alone, and
+    what to try in it. None where nothing was lost."""
+    slow, fast = slowest(scores), fastest(scores)
+    if slow is None or fast is None or not all(score.done for score in scores):
+        return None
+    if slow is fast:
+        fast = baseline(scores)
+        if fast is None or slow.speedup is None or slow.speedup.median >= WORTH:
+            return None
+    reason = _reason(slow, fast)
+    if reason is None:
+        return None
+    if suggestion is None:
+        return f"{reason}."
+    what = f"γ {suggestion.gamma}" if suggestion.gamma else "no drafts at all (γ 0)"
+    return f"{reason}; {what} should give about {suggestion.speed:.0f} tok/s."
+
+
+def _drafting(scores: Sequence[LaneScore]) -> list[LaneScore]:
+    return [s for s in scores if s.drafts and s.on_target and s.speed is not None]
+
+
+def _speed(score: LaneScore) -> float:
+    return score.speed.median if score.speed else 0.0
+
+
+def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verdict | None:
+    if best is not None:
+        speed = f"{_speed(best):.0f} tok/s"
+        text = (
+            f"{best.title} is the fastest: {speed}. An autoregressive lane would say what it gains."
+        )
+        return Verdict(text, f"{best.title} {speed}", None, best.number)
+    if plain is not None and plain.speed is not None:
+        speed = f"{_speed(plain):.0f} tok/s"
+        text = f"The big model alone: {speed}. A lane that drafts would show what can be gained."
+        return Verdict(text, f"{plain.title} {speed}", None, plain.number)
+    return None
+
+
+def _same(score: LaneScore) -> str:
+    if score.lossy:
+        return ", by a lossy rule and so with another text"
+    if score.same_text is None:
+        return ""
+    return ", word for word the same text" if score.same_text else ", though its text differs"
+
+
+def _same_short(score: LaneScore) -> str:
+    if score.lossy or score.same_text is False:
+        return ", other text"
+    return ", same text" if score.same_text else ""
+
+
+def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
+    """What of a lane's speed, tokens per pass over seconds per round, is most of the loss."""
+    slow_tau, fast_tau = slow.tokens_per_pass, fast.tokens_per_pass
+    if not (slow_tau and fast_tau and slow.round_seconds and fast.round_seconds):
+        return None
+    by_tokens = math.log(fast_tau / slow_tau)
+    by_time = math.log(slow.round_seconds / fast.round_seconds)
+    if max(by_tokens, by_time) <= 0:
+        return None
+    if by_tokens >= by_time:
+        return (
+            f"Fewer of lane {slow.number}'s guesses are right: {slow_tau:.1f} tokens a pass, "
+            f"{fast_tau:.1f} in lane {fast.number}"
+        )
+    guessing = f"Guessing takes {slow.draft_share:.0%} of lane {slow.number}'s time"
+    if not fast.drafts:
+        return f"{guessing}, for {slow_tau:.1f} tokens a pass"
+    if slow.draft_share > fast.draft_share:
+        return f"{guessing}, {fast.draft_share:.0%} of lane {fast.number}'s"
+    longer = f"{slow.round_seconds / fast.round_seconds:.1f} times as long"
+    return f"A round of lane {slow.number} takes {longer} as one of lane {fast.number}"

@@ -1,0 +1,110 @@
+"""The scoreboard's rows: a bar for each lane, with the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
+
+from app.report.spread import Spread
+from app.report.verdict import LaneScore, fastest
+from app.tui.format.bars import bar
+from app.tui.format.numbers import ordinal
+from app.tui.themes import lane_color
+
+LEAST_BAR = 12
+EXACT_BELOW = 20.0  # tok/s: where one more or less is much
+LONGEST_TITLE = 18
+INTRODUCTION = (
+    "One model answers in every pane: alone, token by token, and helped by a drafter.",
+    "A drafter guesses the next tokens; one pass of the model tests all and keeps the right ones.",
+    "Fewer passes, the same answer, sooner. How much sooner will stand here.",
+)
+
+
+def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int) -> list[Content]:
+    """A row for each lane; what has no room beside the bar is left out, the last column first.
+    `places` by number, 0 for who was done first."""
+    if not scores:
+        return []
+    best = fastest(scores)
+    speeds = [each.speed.median for each in scores if each.speed]
+    decimals = int(min(speeds, default=0.0) < EXACT_BELOW)
+    columns = [
+        [f"{e.speed.median:.{decimals}f} tok/s" if e.speed else "" for e in scores],
+        [speedup_text(each) for each in scores],
+        [passes_text(each) for each in scores],
+        [same_text(each) for each in scores],
+        [place_text(each, places, best) for each in scores],
+    ]
+    names = [set_cell_size(each.label, LONGEST_TITLE) for each in scores]
+    names = [name.rstrip() for name in names]
+    name_width = max(map(cell_len, names))
+    widths = [max(map(cell_len, column)) for column in columns]
+    shown = [n for n, cells in enumerate(widths) if cells]
+    while len(shown) > 1 and _bar_cells(width, name_width, widths, shown) < LEAST_BAR:
+        shown.pop()
+    cells = max(_bar_cells(width, name_width, widths, shown), 1)
+    top = max(speeds, default=0.0)
+    rows = []
+    for index, score in enumerate(scores):
+        color = lane_color(score.number)
+        share = score.speed.median / top if score.speed and top else 0.0
+        parts: list[Content | tuple[str, str]] = [
+            (f"{names[index]:<{name_width}} ", f"bold {color}"),
+            (bar(share, cells), color),
+        ]
+        for column in shown:
+            text = columns[column][index]
+            parts.append((f"  {text:>{widths[column]}}", _style(score, column, best)))
+        rows.append(Content.assemble(*parts))
+    return rows
+
+
+def speedup_text(score: LaneScore) -> str:
+    if score.speedup is None:
+        return ""
+    return range_text(score.speedup, "?" * score.incredible)
+
+
+def range_text(spread: Spread, doubt: str = "") -> str:
+    """The median, and where there is more than one value the lowest and the highest."""
+    text = f"{spread.median:.1f}×{doubt}"
+    return text if spread.count == 1 else f"{text} ({spread.low:.1f}-{spread.high:.1f})"
+
+
+def passes_text(score: LaneScore) -> str:
+    if not score.passes:
+        return ""
+    return f"{score.passes} pass{'es' * (score.passes != 1)}"
+
+
+def same_text(score: LaneScore) -> str:
+    if score.lossy:
+        return "lossy"
+    if not score.on_target:
+        return "other model"
+    if score.is_baseline or score.same_text is None:
+        return ""
+    return "same text" if score.same_text else "other text"
+
+
+def place_text(score: LaneScore, places: Mapping[int, int], best: LaneScore | None) -> str:
+    place = places.get(score.number)
+    star = " ★" if score is best and score.done else ""
+    return f"{'' if place is None else ordinal(place)}{star}".strip()
+
+
+def _bar_cells(width: int, name: int, widths: Sequence[int], shown: Sequence[int]) -> int:
+    return width - name - 1 - sum(widths[column] + 2 for column in shown)
+
+
+def _style(score: LaneScore, column: int, best: LaneScore | None) -> str:
+    if column == 0:
+        return "$foreground"
+    if column == 1:
+        return "$quiet" if score.few or score.incredible else "bold $foreground"
+    if column == 4:
+        return "bold $success" if score is best else "$foreground"
+    return "$quiet"

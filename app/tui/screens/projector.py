@@ -1,0 +1,87 @@
+"""The scoreboard for a projector: one number, and a thick bar with large digits for each lane."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Digits, Static
+
+from app.report.verdict import LaneScore
+from app.tui.format.bars import bar
+from app.tui.state.app_state import AppState
+from app.tui.state.scores import scores, verdict_of
+from app.tui.themes import lane_color
+from app.tui.widgets.block import Block
+
+SECONDS = 0.25  # between two looks at the state
+BAR_ROWS = 2
+NOTHING_YET = "Ask something first: the lanes' speeds come here."
+
+
+class LaneBar(Horizontal):
+    """A lane's name, bar and speed, three rows high."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._color = lane_color(number)
+        self._name = Static(classes="name", markup=False)
+        self._bar = Block()
+        self._digits = Digits(classes="speed")
+
+    def compose(self) -> ComposeResult:
+        yield self._name
+        yield self._bar
+        yield self._digits
+
+    def show(self, score: LaneScore | None, top: float) -> None:
+        self.display = score is not None
+        if score is None:
+            return
+        speed = score.speed.median if score.speed else 0.0
+        self._name.update(Content.styled(score.label, f"bold {self._color}"))
+        self._bar.show(partial(thick_bar, speed / top if top else 0.0, self._color))
+        self._digits.update(f"{speed:.0f}" if speed else "")
+
+
+def thick_bar(share: float, color: str, width: int) -> Content:
+    return Content("\n").join([Content.styled(bar(share, width), color)] * BAR_ROWS)
+
+
+class ProjectorScreen(ModalScreen[None]):
+    """Follows the run that goes on behind it."""
+
+    BINDINGS = [
+        Binding("escape,Z,q", "dismiss", "Close", id="projector.close",
+                tooltip="Back to the lanes"),
+    ]  # fmt: skip
+
+    def __init__(self, state: AppState) -> None:
+        super().__init__()
+        self._state = state
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="projector"):
+            yield Digits(id="factor")
+            yield Static(id="sentence", markup=False)
+            for number in range(1, len(self._state.lanes) + 1):
+                yield LaneBar(number)
+
+    def on_mount(self) -> None:
+        self.set_interval(SECONDS, self.show_state)
+        self.call_after_refresh(self.show_state)
+
+    def show_state(self) -> None:
+        found = {score.number: score for score in scores(self._state)}
+        said = verdict_of(self._state)
+        factor = self.query_one("#factor", Digits)
+        factor.update(f"{said.factor:.1f}x" if said and said.factor else "")
+        factor.display = bool(said and said.factor)
+        self.query_one("#sentence", Static).update(said.text if said else NOTHING_YET)
+        top = max((each.speed.median for each in found.values() if each.speed), default=0.0)
+        for number, row in enumerate(self.query(LaneBar), 1):
+            row.show(found.get(number), top)

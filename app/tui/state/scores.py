@@ -1,0 +1,49 @@
+"""The lanes of the last run as a comparison: its numbers, taken over the runs that were like it."""
+
+from __future__ import annotations
+
+from app.report.spread import spread
+from app.report.verdict import LaneScore, Verdict, verdict
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState, Phase
+
+
+def scores(state: AppState) -> list[LaneScore]:
+    """Of all lanes that take part in the last run, in their order."""
+    return [
+        score_of(state, number, lane)
+        for number, lane in enumerate(state.lanes.values(), 1)
+        if lane.phase in (Phase.WAITING, Phase.RUNNING, Phase.DONE, Phase.STOPPED)
+    ]
+
+
+def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
+    """Its speeds are over the runs of this prompt, the present one included."""
+    ended, now = lane.finished, lane.metrics
+    counted = []
+    if not state.played_again:
+        counted = [run.metrics for run in state.runs.like(lane, state.prompt)]
+    if now and (state.running or not counted):
+        counted.append(now)
+    spent = now.decode_seconds if now else 0.0
+    return LaneScore(
+        number=number,
+        title=lane.info.title,
+        is_baseline=lane.strategy.is_baseline,
+        on_target=lane.strategy.on_target,
+        drafts=lane.strategy.drafts,
+        done=lane.phase not in (Phase.WAITING, Phase.RUNNING),
+        tokens=sum(each.tokens for each in counted),
+        passes=now.passes if now else 0,
+        speed=spread(each.tokens_per_second for each in counted),
+        speedup=spread(each.speedup for each in counted),
+        tokens_per_pass=now.tokens_per_pass if now else None,
+        round_seconds=spent / len(lane.round_events) if lane.round_events else 0.0,
+        draft_share=now.draft_seconds / spent if now and spent else 0.0,
+        same_text=ended.matches_ar if ended else None,
+        lossy=lane.lossy,
+    )
+
+
+def verdict_of(state: AppState) -> Verdict | None:
+    return verdict(scores(state), state.keys.get("run.again", ""))

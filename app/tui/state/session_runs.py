@@ -1,0 +1,78 @@
+"""The runs of a session, lane by lane: what a figure can be taken over besides the last answer."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from app.engine.events import Metrics
+from app.tui.state.lane_state import LaneState, Phase, Settings
+from decoding.round import Round
+
+Prompt = str | tuple[int, ...]  # its ids, where they are known
+MOST_RUNS = 300  # of all lanes together; older ones are forgotten
+LENGTH = ("max_new_tokens",)  # it says where an answer ends, not how fast it is made
+GAMMA = (*LENGTH, "gamma")
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRun:
+    """What a lane did in one run. Settings that changed on the way are None."""
+
+    lane: str
+    prompt: Prompt
+    settings: Settings | None
+    without_gamma: Settings | None
+    metrics: Metrics
+    rounds: tuple[Round, ...]
+
+
+class SessionRuns:
+    """Runs of the same prompt (again by key, or asked once more), and of all prompts."""
+
+    def __init__(self) -> None:
+        self._runs: deque[LaneRun] = deque(maxlen=MOST_RUNS)
+
+    def add(self, lane: LaneState, prompt: Prompt) -> None:
+        """The lane's last run, if it made any rounds."""
+        if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
+            self._runs.append(run_of(lane, lane.metrics, prompt))
+
+    def clear(self) -> None:
+        self._runs.clear()
+
+    def like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
+        """Those that the lane made with the settings of its last run; of all prompts, or one."""
+        settings = lane.settings_of_rounds(LENGTH)
+        if settings is None:
+            return []
+        return [
+            run
+            for run in self._runs
+            if run.lane == lane.info.name
+            and run.settings == settings
+            and prompt in (None, run.prompt)
+        ]
+
+    def rounds_like(self, lane: LaneState) -> list[Round]:
+        """Of all runs with the settings of the lane's last one, whatever their gamma was. The last
+        one's, finished or not, come last."""
+        last = lane.rounds
+        settings = lane.settings_of_rounds(GAMMA)
+        if settings is None:
+            return last
+        runs = [r for r in self._runs if (r.lane, r.without_gamma) == (lane.info.name, settings)]
+        if runs and last and runs[-1].rounds[0] is last[0]:
+            runs.pop()
+        return [record for run in runs for record in run.rounds] + last
+
+
+def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
+    return LaneRun(
+        lane.info.name,
+        prompt,
+        lane.settings_of_rounds(LENGTH),
+        lane.settings_of_rounds(GAMMA),
+        metrics,
+        tuple(lane.rounds),
+    )

@@ -1,0 +1,122 @@
+"""The scoreboard: how fast each lane was, one sentence on what that means, and what to try."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+
+from app.report.spread import spread
+from app.report.verdict import LaneScore, Suggestion, Verdict, slowest, why_slowest
+from app.text.plural import pluralize
+from app.tui.format.parts import Part
+from app.tui.format.scoreboard import INTRODUCTION, bar_rows, range_text
+from app.tui.state.app_state import AppState
+from app.tui.state.scores import scores, verdict_of
+from app.tui.widgets.block import Block
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.gamma_forecast import forecast_for_lane
+from app.tui.widgets.panel import Panel
+
+GAIN = 1.05  # a gamma that promises less is not worth a try
+
+
+class Scoreboard(Panel):
+    """Of all lanes together: it grows while they run, and is there unless it is switched off."""
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._scroll = VerticalScroll(classes="scores")
+        self._block = Block()
+        self._lanes: int | None = None  # rows of bars; None before the first run
+        self._shown: tuple[object, ...] | None = None
+        self._suggested: tuple[object, Suggestion | None] = (None, None)
+
+    def compose(self) -> ComposeResult:
+        yield self.top
+        with self._scroll:
+            yield self._block
+        yield self.bottom
+
+    def on_mount(self) -> None:
+        self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    @property
+    def wanted_rows(self) -> int:
+        """Not fewer while they run than in the end, so that nothing jumps then."""
+        return len(INTRODUCTION) + 2 if self._lanes is None else self._lanes + 7
+
+    @property
+    def inside(self) -> Widget:
+        return self._scroll
+
+    def show(self, state: AppState, name: str) -> None:
+        found = scores(state)
+        self._lanes = len(found) if state.turns else None
+        counted = max((each.speed.count for each in found if each.speed), default=0)
+        title = [Part("Scoreboard", "bold $primary")]
+        if counted > 1:
+            runs = pluralize(counted, "run")
+            title.append(Part(f"{runs} of this prompt, median (lowest-highest)", "$quiet", 1))
+        self.top.show(title)
+        self.bottom.show(session_parts(state))
+        said = verdict_of(state)
+        places = {
+            number: place
+            for number, lane in enumerate(state.lanes, 1)
+            if (place := state.place(lane)) is not None
+        }
+        why = why_slowest(found, self._suggestion(state, found)) or ""
+        shown = (found, said, places, why)
+        if shown != self._shown:
+            self._shown = shown
+            self._block.show(partial(scoreboard_lines, found, said, why, places))
+
+    def _suggestion(self, state: AppState, found: list[LaneScore]) -> Suggestion | None:
+        """For the slowest lane that drafts, once all are done; made anew when there is more."""
+        slow = slowest(found)
+        if slow is None or not all(each.done for each in found):
+            return None
+        lane = list(state.lanes.values())[slow.number - 1]
+        key = (lane.info.name, id(lane.round_events), lane.effective_params(state.params))
+        if key != self._suggested[0]:
+            forecast = forecast_for_lane(state, lane)
+            better = forecast and forecast.speeds[forecast.best] > GAIN * forecast.now
+            found_one = (
+                Suggestion(forecast.best, forecast.speeds[forecast.best])
+                if (forecast and better)
+                else None
+            )
+            self._suggested = (key, found_one)
+        return self._suggested[1]
+
+
+def scoreboard_lines(
+    found: list[LaneScore], said: Verdict | None, why: str, places: dict[int, int], width: int
+) -> Content:
+    if not found:
+        rows = [line for text in INTRODUCTION for line in Content(text).wrap(max(width, 2))]
+        return Content("\n").join(rows)
+    rows = Content.styled(said.text, "bold $foreground").wrap(max(width, 2)) if said else []
+    rows += [Content(""), *bar_rows(found, places, width)]
+    if why:
+        rows += [*Content.styled(why, "$quiet").wrap(max(width, 2))]
+    return Content("\n").join(rows)
+
+
+def session_parts(state: AppState) -> list[Part]:
+    """The speedups of the session, over all prompts; () where there was one run only."""
+    parts = []
+    for lane in state.lanes.values():
+        runs = state.runs.like(lane)
+        speedups = spread(run.metrics.speedup for run in runs)
+        if speedups and speedups.count > 1 and lane.strategy.drafts:
+            text = f"{lane.info.title} {range_text(speedups)}"
+            parts.append(Part(text, "$foreground", 1 + len(parts)))
+    if not parts:
+        return []
+    runs = max(len(state.runs.like(lane)) for lane in state.lanes.values())
+    return [Part(f"session, {pluralize(runs, 'run')}:", "$quiet"), *parts]

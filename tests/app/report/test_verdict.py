@@ -1,0 +1,132 @@
+"""What a comparison comes to, in one sentence, and why the slowest lane lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.report.spread import Spread, spread
+from app.report.verdict import LaneScore, Suggestion, verdict, why_slowest
+
+
+def once(value: float) -> Spread:
+    return Spread(value, value, value)
+
+
+def score(number: int, title: str, speed: float, times: float, **more: Any) -> LaneScore:
+    facts = {"tokens": 60, "passes": 12, "tokens_per_pass": 5.0, "round_seconds": 0.03, **more}
+    return LaneScore(number=number, title=title, speed=once(speed), speedup=once(times), **facts)
+
+
+AR = score(1, "Autoregressive", 60.0, 1.0, is_baseline=True, drafts=False, passes=59,
+           tokens_per_pass=1.0, round_seconds=0.016)  # fmt: skip
+EAGLE = score(4, "EAGLE-3", 138.0, 2.3, same_text=True, draft_share=0.09)
+
+
+def test_the_median_stands_with_the_lowest_the_highest_and_how_many() -> None:
+    assert spread([2.0, None, 4.0, 2.5]) == Spread(2.5, 2.0, 4.0, 3)
+    assert spread([None]) is None
+
+
+def test_the_big_number_is_said_in_one_plain_sentence() -> None:
+    said = verdict([AR, EAGLE, score(2, "Draft model", 90.0, 1.5)])
+    assert said is not None and (said.factor, said.lane) == (2.3, 4)
+    assert said.text == (
+        "EAGLE-3 is 2.3 times as fast, word for word the same text: "
+        "12 passes of the big model instead of 59."
+    )
+    assert said.short == "EAGLE-3 2.3×, 12 passes for 59, same text"
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"lossy": True}, "2.3 times as fast, by a lossy rule and so with another text: 12"),
+        ({"same_text": False}, "2.3 times as fast, though its text differs: 12"),
+        ({"same_text": None}, "2.3 times as fast: 12 passes"),
+        ({"passes": 1}, "1 pass of the big model instead of 59"),
+    ],
+)
+def test_it_claims_no_more_than_is_known_of_the_text(facts: dict[str, Any], words: str) -> None:
+    said = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, **{"same_text": True, **facts})])
+    assert said is not None and words in said.text
+
+
+def test_while_lanes_run_it_says_who_is_ahead_so_far() -> None:
+    def so_far(times: float, tokens: int = 60) -> str:
+        lane = score(2, "Draft model", 60 * times, times, done=False, tokens=tokens)
+        said = verdict([AR, lane])
+        assert said is not None
+        return said.text
+
+    assert so_far(1.5) == "So far Draft model is 1.5 times as fast."
+    assert so_far(6.3, tokens=10) == "So far Draft model is ahead."
+    assert so_far(0.8) == "So far the big model alone is ahead of Draft model."
+
+
+def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
+    few = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens=12)], "F5")
+    assert few is not None and few.factor is None
+    assert "looks 2.3 times as fast, but 12 tokens are too few to tell. F5 runs it" in few.text
+    busy = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)], "F5")
+    assert busy is not None and busy.factor is None
+    assert "can't be with 2.0 tokens a pass" in busy.text
+    assert not AR.incredible  # a lane without drafts has no such limit: 1.0 against 1.0
+    assert not score(2, "Draft alone", 400.0, 6.0, on_target=False).incredible
+
+
+@pytest.mark.parametrize(("times", "words"), [(1.01, "only as fast as"), (0.7, "0.7 times as")])
+def test_when_nothing_pays_it_says_so(times: float, words: str) -> None:
+    said = verdict([AR, score(3, "Medusa", 60 * times, times)])
+    assert said is not None and said.factor is None
+    assert "Drafting does not pay here: Medusa, the best, is" in said.text and words in said.text
+
+
+def test_another_model_cannot_win() -> None:
+    alone = score(5, "Draft alone", 400.0, 6.0, on_target=False, drafts=False)
+    said = verdict([AR, EAGLE, alone])
+    assert said is not None and said.lane == 4
+
+
+def test_without_something_to_compare_it_says_what_is_missing() -> None:
+    lone = verdict([EAGLE])
+    assert lone is not None and "EAGLE-3 is the fastest: 138 tok/s. An autoregressive" in lone.text
+    plain = verdict([AR])
+    assert plain is not None and "The big model alone: 60 tok/s. A lane that drafts" in plain.text
+    assert verdict([]) is None and verdict([LaneScore(number=1, title="Medusa")]) is None
+
+
+def test_why_the_slowest_lane_lost() -> None:
+    guessing = score(2, "Draft model", 90.0, 1.5, round_seconds=0.05, draft_share=0.43)
+    assert why_slowest([AR, guessing, EAGLE]) == (
+        "Guessing takes 43% of lane 2's time, 9% of lane 4's."
+    )
+    wrong = score(2, "Draft model", 90.0, 1.5, tokens_per_pass=2.0)
+    assert why_slowest([AR, wrong, EAGLE]) == (
+        "Fewer of lane 2's guesses are right: 2.0 tokens a pass, 5.0 in lane 4."
+    )
+    slow = score(3, "Medusa", 90.0, 1.5, round_seconds=0.045, draft_share=0.02)
+    assert why_slowest([AR, slow, EAGLE]) == (
+        "A round of lane 3 takes 1.5 times as long as one of lane 4."
+    )
+
+
+def test_what_to_try_is_said_with_the_speed_to_expect() -> None:
+    guessing = score(2, "Draft model", 90.0, 1.5, round_seconds=0.05, draft_share=0.43)
+    said = why_slowest([AR, guessing, EAGLE], Suggestion(5, 148.2))
+    assert said == (
+        "Guessing takes 43% of lane 2's time, 9% of lane 4's; γ 5 should give about 148 tok/s."
+    )
+    said = why_slowest([AR, guessing, EAGLE], Suggestion(0, 60.0))
+    assert said is not None and said.endswith(
+        "; no drafts at all (γ 0) should give about 60 tok/s."
+    )
+
+
+def test_a_single_drafting_lane_is_held_against_the_target_alone() -> None:
+    assert why_slowest([AR, EAGLE]) is None  # it won
+    lost = score(2, "Draft model", 40.0, 0.7, tokens_per_pass=1.5, round_seconds=0.04,
+                 draft_share=0.5)  # fmt: skip
+    assert why_slowest([AR, lost]) == "Guessing takes 50% of lane 2's time, for 1.5 tokens a pass."
+    assert why_slowest([AR]) is None

@@ -1,0 +1,130 @@
+"""The scoreboard: bars, one sentence, the runs that it counts; and what is not to be believed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.engine.events import Finished, Loaded, RunFinished
+from app.tui.format.labels import lane_title
+from app.tui.state.app_state import AppState
+from app.tui.state.scores import scores
+from decoding.params import Params
+from tests.support.scripted import metrics, prefilled, stepped
+from tests.support.stage import LANES, Play, Stage
+
+SPEEDS = {"ar": 1.0, "draft": 1.5, "lookup": 2.3}
+NAMES = tuple(SPEEDS)
+
+
+def at(times: float, **changes: Any) -> Any:
+    """A lane's metrics at `times` the autoregressive speed."""
+    facts = {"speedup": times, "tokens_per_second": 20 * times, "decode_seconds": 1 / times}
+    return replace(metrics(), **{**facts, **changes})
+
+
+async def answer(stage: Stage, speeds: dict[str, float] = SPEEDS, **changes: Any) -> None:
+    """A run in which each lane has this speed."""
+    params = changes.pop("params", None)
+    await stage.begin()
+    for name, times in speeds.items():
+        now = at(times, **changes)
+        await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now, params=params))
+        await stage.tell(Finished(name, "stop", None, now, None if name == "ar" else True))
+    await stage.tell(RunFinished(0, False))
+
+
+def row(stage: Stage, title: str) -> str:
+    """Its bar."""
+    return next(line for line in stage.text.splitlines() if title in line and "█ " in line)
+
+
+def shares(state: AppState) -> list[tuple[float, float, float, int]]:
+    found = [each.speedup for each in scores(state) if each.speedup]
+    return [(each.median, each.low, each.high, each.count) for each in found]
+
+
+async def test_before_the_first_run_it_says_what_this_is(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        assert "A drafter guesses the next tokens" in stage.text
+
+
+async def test_after_a_run_one_sentence_and_a_bar_for_each_lane(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage)
+        assert "Prompt lookup is 2.3 times as fast, word for word the same text: " in stage.text
+        assert "46 tok/s" in row(stage, "3 Prompt lookup") and "2.3×" in row(stage, "3 Prompt")
+        lengths = [row(stage, title).count("█") for title in ("1 Auto", "2 Draft", "3 Prompt")]
+        assert lengths == sorted(lengths) and lengths[2] > 2 * lengths[0]
+        assert "1st ★" in row(stage, "3 Prompt lookup") and "same text" in row(stage, "2 Draft")
+        await stage.press("escape", "r")
+        assert "Scoreboard" not in stage.text.replace("r Scoreboard", "")
+        await stage.press("r")
+        assert "╭ Scoreboard" in stage.text
+
+
+async def test_it_grows_while_the_lanes_run(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await stage.begin()
+        await stage.tell(*(prefilled(name, "A") for name in NAMES))
+        for name, times in SPEEDS.items():
+            await stage.tell(stepped(name, ["b"], [], "c", at(times)))
+        assert "So far Prompt lookup is 2.3 times as fast." in stage.text
+        assert "★" not in stage.text
+
+
+async def test_another_panel_takes_its_place_for_a_while(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage)
+        await stage.press("escape", "s")
+        assert "╭ Figures" in stage.text and "╭ Scoreboard" not in stage.text
+        await stage.press("s")
+        assert "╭ Scoreboard" in stage.text
+
+
+async def test_where_it_is_narrow_the_sentence_stands_in_the_status_row(play: Play) -> None:
+    async with play((60, 24), scoreboard=True) as stage:
+        await answer(stage)
+        assert "Prompt lookup 2.3×" in stage.text and "╭ Scoreboard" not in stage.text
+        await stage.press("escape", "r")
+        assert "╭ Scoreboard" in stage.text and "3 Prompt lookup" in stage.text
+
+
+async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
+    """Again by F5, or asked once more; with other settings it is another thing."""
+    async with play((100, 30), scoreboard=True) as stage:
+        for times in (1.5, 2.5, 1.7):
+            await answer(stage, {"ar": 1.0, "draft": times}, params=Params(gamma=4))
+        assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 3), (1.7, 1.5, 2.5, 3)]
+        assert "3 runs of this prompt" in stage.text and "1.7× (1.5-2.5)" in stage.text
+        await answer(stage, {"ar": 1.0, "draft": 2.0}, params=Params(gamma=2))
+        assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 4), (2.0, 2.0, 2.0, 1)]
+        await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
+        assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "style"), [({}, "bold $foreground"), ({"tokens": 12}, "$quiet")]
+)
+async def test_a_speedup_over_few_tokens_is_grey(
+    play: Play, changes: dict[str, Any], style: str
+) -> None:
+    async with play() as stage:
+        await answer(stage, **changes)
+        state = stage.app.state
+        _, right = lane_title(state, 2, state.lanes["draft"])
+        assert [part.style for part in right if part.text == "1.50×"] == [style]
+
+
+async def test_a_speedup_above_tau_is_not_to_be_believed(play: Play) -> None:
+    async with play() as stage:
+        await answer(stage, {"ar": 1.0, "draft": 3.3, "lookup": 2.3}, tokens_per_pass=3.0)
+        lines = stage.text.splitlines()
+        y = next(y for y, line in enumerate(lines) if "3.30×?" in line)
+        assert "2.30× " in stage.text and "1.00× " in stage.text
+        x = lines[y].index("3.30×?")
+        await stage.pilot.hover(offset=(x, y))
+        line, _ = stage.app.screen.get_widget_at(x, y)
+        assert "not to be believed" in str(line.tooltip)

@@ -1,0 +1,147 @@
+"""The last run once more in slow motion, rounds of chosen lanes, and the view for a projector."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.widgets import Digits
+
+from app.engine.commands import Run, StepRound, Stop
+from app.engine.events import Event, Finished, RunFinished
+from app.history.recording import RecordedTurn
+from app.history.replay import LOOP_SECONDS, side_by_side
+from app.tui.replay.slow_motion import last_turn, suitable_speed
+from tests.support.scripted import metrics, prefilled, stepped
+from tests.support.stage import Play, Stage
+
+
+def made(name: str, text: str, seconds: float, at: float) -> Event:
+    """A round that took so long, and came when others had had their time as well."""
+    event = stepped(name, [text], [], ".", replace(metrics(), decode_seconds=seconds))
+    timed = replace(event.round, total_seconds=seconds)
+    return replace(event, round=timed, at=at)
+
+
+async def raced(stage: Stage) -> None:
+    """The draft lane is done after 1 second of its own, the autoregressive one after 3."""
+    await stage.begin("Hello", 0, "ar", "draft")
+    await stage.tell(prefilled("ar", "One"), prefilled("draft", "One"))
+    await stage.tell(made("ar", " two", 2.0, 2.0), made("draft", " two", 1.0, 3.0))
+    await stage.tell(Finished("draft", "stop", None, metrics(), True, at=3.0))
+    await stage.tell(made("ar", " three", 1.0, 4.0))
+    await stage.tell(Finished("ar", "stop", None, metrics(), at=4.0), RunFinished(0, False, at=4.0))
+
+
+def events(turn: RecordedTurn) -> list[tuple[str, float]]:
+    return [(event.lane, event.at) for lane in turn.lanes.values() for event in lane.steps]
+
+
+async def test_every_lane_has_a_machine_for_itself(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        turn = side_by_side(last_turn(stage.app.state))
+        assert events(turn) == [("ar", 2.0), ("ar", 3.0), ("draft", 1.0)]
+        assert turn.ended is not None and turn.ended.at == 3.0
+        assert [lane.finishes[-1].at for lane in turn.lanes.values()] == [3.0, 1.0]
+
+
+def test_it_is_slow_enough_to_be_followed() -> None:
+    assert [suitable_speed(seconds) for seconds in (0.01, 1.0, 2.0, 5.0, 60.0)] == [
+        *(0.1, 0.1, 0.25, 0.5, 1.0),
+    ]
+
+
+async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        before = stage.text
+        await stage.press("escape", "space")
+        await stage.tell()
+        assert "● slow motion" in stage.text and "· 0.25×" in stage.text
+        stage.clock.now += 4.0  # a second and a quarter of it
+        await stage.tell()
+        assert stage.lines(2)[1] == "One two." and stage.lines(1)[1] == "One"
+        assert "1st" in stage.text and not stage.app.state.running
+        stage.clock.now += 10.0
+        await stage.tell()
+        assert stage.lines(1)[1] == "One two. three."
+        stage.clock.now += LOOP_SECONDS
+        await stage.tell()
+        assert stage.lines(1)[1] == "One"
+        await stage.press("escape")
+        assert stage.lines(1)[1] == "One two. three." and "● slow motion" not in stage.text
+        assert stage.text.splitlines()[2:5] == before.splitlines()[2:5]
+        assert len(stage.app.state.runs.like(stage.app.state.lanes["ar"])) == 1  # counted once
+        assert not stage.engine.asked(Stop)
+
+
+async def test_its_speed_and_its_steps(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        await stage.press("escape", "space", "minus")
+        await stage.tell()
+        assert "· 0.1×" in stage.text
+        await stage.press("plus", "plus", "n")
+        await stage.tell()
+        assert "‖ " in stage.text and "· 0.5×" in stage.text
+        assert stage.lines(1)[1] == "One two."  # the round of the lane in focus
+        stage.clock.now += 60.0
+        await stage.tell()
+        assert stage.lines(1)[1] == "One two."
+        await stage.press("space")
+        await stage.tell()
+        stage.clock.now += 60.0
+        await stage.tell()
+        assert stage.lines(1)[1] == "One two. three."
+
+
+async def test_a_new_question_ends_it(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        await stage.press("escape", "space")
+        await stage.tell()
+        await stage.press("i")
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert stage.engine.asked(Run) == [Run("Hi")]
+        assert stage.app.slow_motion is None and stage.lines(1)[1] == "One two. three."
+
+
+async def test_without_a_run_there_is_nothing_to_play(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "space")
+        await stage.tell()
+        assert "slow motion" not in stage.text.lower() and "Slow motion" not in stage.text
+
+
+async def test_a_round_of_the_lane_in_focus_and_one_of_each(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        await stage.press("escape", "tab", "n")
+        assert stage.engine.asked(StepRound) == [StepRound("draft")]
+        await stage.press("N")
+        assert stage.engine.asked(StepRound)[1:] == [StepRound("ar"), StepRound("draft")]
+        await stage.tell(Finished("draft", "stop", None, metrics()))
+        await stage.press("n")
+        assert len(stage.engine.asked(StepRound)) == 3
+        assert "2 Draft model is done: N is a round of all others" in stage.text
+
+
+async def test_the_projector_shows_the_number_and_the_speeds_in_digits(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "Z")
+        assert "Ask something first" in stage.text
+        await stage.press("Z")
+        await stage.begin("Hello", 0, "ar", "draft")
+        for name, times in (("ar", 1.0), ("draft", 2.3)):
+            now = replace(metrics(), speedup=times, tokens_per_second=60 * times)
+            await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now))
+            await stage.tell(Finished(name, "stop", None, now, True if name == "draft" else None))
+        await stage.tell(RunFinished(0, False))
+        await stage.press("Z")
+        await stage.pilot.pause()
+        values = [digits.value for digits in stage.app.screen.query(Digits) if digits.display]
+        assert values[:3] == ["2.3x", "60", "138"]
+        assert "Draft model is 2.3 times as fast" in stage.text
+        await stage.press("escape")
+        assert "╭ 1 Autoregressive" in stage.text
