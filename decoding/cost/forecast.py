@@ -25,7 +25,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from statistics import median
+from math import sqrt
+from statistics import median, stdev
 
 from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import Curve, robust_line
@@ -41,17 +42,24 @@ class Forecast:
     """`speeds[g]` in tokens per second, g from 0 (no drafts) on. `break_even` is the acceptance
     rate alpha, the same at every position, from which drafting as now (`gamma`) is faster than not
     at all; None where even 1 would not do. Above gamma `seen` it is a guess: too few rounds were
-    asked for drafts that long."""
+    asked for drafts that long. `errors[g]` is the standard error of `speeds[g]` that comes from the
+    acceptance, for g up to `seen`; times are taken as they are."""
 
     speeds: tuple[float, ...]
     gamma: int
     break_even: float | None
     seen: int
+    errors: tuple[float, ...] = ()
 
     @property
     def best(self) -> int:
         """The gamma with the highest speed; 0: drafting does not pay."""
         return max(range(len(self.speeds)), key=self.speeds.__getitem__)
+
+    @property
+    def best_seen(self) -> int:
+        """The same among those that are no guess."""
+        return max(range(min(self.seen + 1, len(self.speeds))), key=self.speeds.__getitem__)
 
     @property
     def now(self) -> float:
@@ -88,7 +96,15 @@ def forecast(
         speeds.append(tau / seconds[depth])
     now = min(gamma, most)
     even = break_even(seconds[now] / seconds[0], now)
-    return Forecast(tuple(speeds), now, even, gammas[MIN_ROUNDS - 1])
+    seen = gammas[MIN_ROUNDS - 1]
+    errors = tuple(standard_error(asked, g) / seconds[g] for g in range(min(seen, most) + 1))
+    return Forecast(tuple(speeds), now, even, seen, errors)
+
+
+def standard_error(asked: Sequence[Round], gamma: int) -> float:
+    """Of tau(gamma): of the mean of min(a, gamma) over the rounds that were asked for as much."""
+    kept = [min(len(record.accepted), gamma) for record in asked if record.gamma >= gamma]
+    return stdev(kept) / sqrt(len(kept)) if len(kept) > 1 else 0.0
 
 
 def survival(asked: Sequence[Round], most: int) -> list[float]:

@@ -93,9 +93,10 @@ METRICS = [
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
           "most, γa4 when that was 4 last."),
-    ("what if", "the tok/s to expect at gamma 0, 1, 2, … from the rounds of the last answer: how "
-                "far their drafts were accepted, what drafts and passes took. ?: a guess, fewer "
-                "than 8 drafts were that long. “pays from α”: were it the same at every "
+    ("what if", "the tok/s to expect at gamma 0, 1, 2, … from all rounds of the session with the "
+                "settings of the last answer: how far their drafts were accepted, what drafts and "
+                "passes took. ±: two standard errors. ?: a guess, fewer than 8 drafts were that "
+                "long. “pays from α”: were it the same at every "
                 "position."),
     ("*", "a setting of the lane's own, pinned by key or by --strategies; a slider that is marked "
           "so stands for the lane in focus alone."),

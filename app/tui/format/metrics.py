@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from statistics import mean
 
 from textual.content import Content
@@ -16,6 +17,7 @@ from app.tui.format.numbers import percent, seconds
 from decoding.round import Round
 from decoding.stats import Position
 
+AXIS_CELLS = 6  # with fewer its ends have no room
 WINDOW = 8  # rounds: of fewer, tokens per second would only show how long each was
 
 
@@ -39,14 +41,19 @@ def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
     return Content("\n").join(rows)
 
 
-def position_lines(positions: Sequence[Position], width: int) -> Content:
-    """Conditional and unconditional acceptance at each draft position, side by side."""
-    cells = max(3, (width - 23) // 2)
+def position_lines(positions: Sequence[Position], over: int | None, width: int) -> Content:
+    """Conditional and unconditional acceptance at each draft position, side by side, each on an
+    axis from 0 to 1; ± is two standard errors of the unconditional one. `over`: of so many rounds
+    of the session, and not of the last answer alone."""
+    cells = max(3, (width - 29) // 2)
     column = cells + 5
     given, at_all = "α if reached", "α at all"
-    rows = [_heading(f"pos {given:<{column}}  {at_all:<{column}} tested")]
+    rows = [_heading(f"pos {given:<{column}}  {at_all:<{column + 5}} tested")]
+    if over is not None:
+        rows.insert(0, _heading(f"by position, over {over} rounds of the session"))
     for number, position in enumerate(positions, 1):
         conditional, unconditional = position.conditional, position.unconditional
+        error = "" if unconditional is None else f"±{2 * binomial_error(position):.0%}"
         rows.append(
             Content.assemble(
                 (f"{number:3} ", "$foreground"),
@@ -54,10 +61,19 @@ def position_lines(positions: Sequence[Position], width: int) -> Content:
                 (f" {percent(conditional)}  ", "$foreground"),
                 (bar(unconditional or 0.0, cells), "$primary"),
                 (f" {percent(unconditional)}", "$foreground"),
-                (f" {position.tested:6}", "$quiet"),
+                (f" {error:<5}{position.tested:6}", "$quiet"),
             )
         )
+    if positions and cells >= AXIS_CELLS:
+        axis = f"0{'1':>{cells - 1}}"
+        rows.append(_heading(f"    {axis:<{column}}  {axis}"))
     return Content("\n").join(rows)
+
+
+def binomial_error(position: Position) -> float:
+    """The standard error of the share of rounds that accepted this position."""
+    rate, rounds = position.unconditional or 0.0, position.rounds
+    return sqrt(rate * (1 - rate) / rounds) if rounds else 0.0
 
 
 def time_lines(rounds: Sequence[Round], width: int) -> Content:

@@ -40,8 +40,6 @@ RUN_KEYS = [
         "Pause and do exactly one round of the lane in focus"),
     key("N", "step_all", "A round each", "run.step_all",
         "Pause and do exactly one round of every lane"),
-    key("minus", "speed(-1)", "Slower", "replay.slower", "Slow motion: slower"),
-    key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Slow motion: faster"),
     key("m", "schedule", "Race / fair", "run.schedule",
         "Race: all lanes at once, the same time for each; or fair: one lane after the other"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
@@ -57,6 +55,8 @@ RUN_KEYS = [
     key("f", "pin", "Own settings", "lane.pin",
         "The lane in focus keeps these settings; one with settings of its own follows the "
         "sliders again"),
+    key("minus", "speed(-1)", "Slower", "replay.slower", "Slow motion: slower"),
+    key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Slow motion: faster"),
 ]  # fmt: skip
 
 VIEW_KEYS = [

@@ -29,12 +29,12 @@ class LaneBar(Horizontal):
     def __init__(self, number: int) -> None:
         super().__init__()
         self._color = lane_color(number)
-        self._name = Static(classes="name", markup=False)
+        self._title = Static(classes="name", markup=False)
         self._bar = Block()
         self._digits = Digits(classes="speed")
 
     def compose(self) -> ComposeResult:
-        yield self._name
+        yield self._title
         yield self._bar
         yield self._digits
 
@@ -43,7 +43,7 @@ class LaneBar(Horizontal):
         if score is None:
             return
         speed = score.speed.median if score.speed else 0.0
-        self._name.update(Content.styled(score.label, f"bold {self._color}"))
+        self._title.update(Content.styled(score.label, f"bold {self._color}"))
         self._bar.show(partial(thick_bar, speed / top if top else 0.0, self._color))
         self._digits.update(f"{speed:.0f}" if speed else "")
 

@@ -55,16 +55,22 @@ class SessionRuns:
         ]
 
     def rounds_like(self, lane: LaneState) -> list[Round]:
-        """Of all runs with the settings of the lane's last one, whatever their gamma was. The last
-        one's, finished or not, come last."""
-        last = lane.rounds
+        """Of all runs with the settings of the lane's last one, whatever their gamma was."""
         settings = lane.settings_of_rounds(GAMMA)
-        if settings is None:
-            return last
-        runs = [r for r in self._runs if (r.lane, r.without_gamma) == (lane.info.name, settings)]
-        if runs and last and runs[-1].rounds[0] is last[0]:
-            runs.pop()
-        return [record for run in runs for record in run.rounds] + last
+        here = (run for run in self._runs if run.lane == lane.info.name)
+        return _with_last(lane, [r for r in here if settings and r.without_gamma == settings])
+
+    def rounds_of_gamma(self, lane: LaneState) -> list[Round]:
+        """The same with its gamma too."""
+        return _with_last(lane, self.like(lane))
+
+
+def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
+    """All rounds, and at their end those of the last run, which may still be going on."""
+    last = lane.rounds
+    if runs and last and runs[-1].rounds[0] is last[0]:
+        runs = runs[:-1]
+    return [record for run in runs for record in run.rounds] + last
 
 
 def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:

@@ -99,6 +99,9 @@ class FiguresPanel(Panel):
             self._speed_range.update(range_line("tok/s", speeds, end, 0))
         if rounds and drafts:
             self._accepted.show(partial(accepted_lines, rounds))
-            self._positions.show(partial(position_lines, acceptance_by_position(rounds)))
+            known = state.runs.rounds_of_gamma(lane) if lane.round_index is None else rounds
+            positions = acceptance_by_position(known)
+            over = len(known) if len(known) > len(rounds) else None
+            self._positions.show(partial(position_lines, positions, over))
         weights = state.loaded.weights if state.loaded else {}
         self._memory.show(partial(memory_lines, state.memory, weights, lane.info.name))

@@ -1,4 +1,4 @@
-"""The speed of the lane in focus at other gammas: one row, from the rounds of its last answer."""
+"""The speed of the lane in focus at other gammas: one row, from the session's rounds."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from textual.widget import Widget
 from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from decoding.cost.forecast import Forecast, forecast
+from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 
 WIDE = 70  # cells from which there is room for the question as well
 COLUMNS = 17  # of the curve: one for each gamma up to 16
-TOO_EARLY = "what if γ: told after a few drafts of the lane in focus"
+TOO_EARLY = "what if γ: {} of {} drafts that it takes"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
 MEANING = (
-    "Expected tokens a second at gamma 0, 1, 2, … from the rounds of the last answer and their "
-    "times; with a gamma above 16 a column stands for several. The best column and that of gamma "
-    "now have the colours of their words. Dim columns and a ? are guesses: too few drafts were so "
-    "long, they are taken to go on as the shorter ones did."
+    "Expected tokens a second at gamma 0, 1, 2, … from all rounds of the session with the settings "
+    "of the last answer, and their times; with a gamma above 16 a column stands for several. ± is "
+    "two standard errors. The best column and that of gamma now have the colours of their words. "
+    "Dim columns and a ? are guesses: too few drafts were so long, they are taken to go on as the "
+    "shorter ones did."
 )
 
 
@@ -35,7 +36,7 @@ class GammaForecast(Widget):
         self._asked: tuple[object, ...] | None = None
         self.forecast: Forecast | None = None
         self._alpha: float | None = None
-        self._else = TOO_EARLY
+        self._else = DRAFTS_NOTHING
 
     def show(self, state: AppState, name: str | None) -> None:
         """Computes nothing if nothing has changed since the last call."""
@@ -49,7 +50,7 @@ class GammaForecast(Widget):
         self._asked = asked
         self.forecast = forecast_for_lane(state, lane)
         self._alpha = lane.metrics.acceptance_rate if lane.metrics else None
-        self._else = TOO_EARLY if lane.info.default_gamma else DRAFTS_NOTHING
+        self._else = too_early(state, lane) if lane.info.default_gamma else DRAFTS_NOTHING
         self.known = self.known or self.forecast is not None
         self.refresh()
 
@@ -57,6 +58,11 @@ class GammaForecast(Widget):
         if self.forecast is None:
             return Content(self._else)
         return forecast_line(self.forecast, self._alpha, self.size.width)
+
+
+def too_early(state: AppState, lane: LaneState) -> str:
+    asked = sum(record.gamma > 0 for record in state.runs.rounds_like(lane))
+    return TOO_EARLY.format(min(asked, MIN_ROUNDS), MIN_ROUNDS)
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
@@ -79,20 +85,25 @@ def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
 
 def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
     """The forecast in at most `width` cells. `alpha`: the lane's acceptance rate."""
-    best, now, seen = found.best, found.gamma, found.seen
+    best, now, seen, guess = found.best_seen, found.gamma, found.seen, found.best
     each = -(-len(found.speeds) // COLUMNS)  # gammas that share a column
     styles = {now // each: "$warning", best // each: "$accepted"}
-    parts: list[str | tuple[str, str]] = ["what if "] if width >= WIDE else []
+    parts: list[str | tuple[str, str]] = ["what if γ "] if width >= WIDE else []
+    parts.append("0")
     for column, block in enumerate(curve(peaks(found.speeds, each))):
         usual = "$foreground" if column * each <= seen else "$quiet"
         parts.append((block, styles.get(column, usual)))
+    parts.append(f"{len(found.speeds) - 1}")
     if best == 0:
         told = f" drafting does not pay here: γ0 ≈ {speed(found.speeds[0])} tok/s"
     else:
-        told = f" best γ{best}{'?' * (best > seen)} ≈ {speed(found.speeds[best])} tok/s"
+        told = f" best γ{best} ≈ {speed(found.speeds[best])}{error(found, best)} tok/s"
     parts += [(told, "bold $accepted"), " · "]
     parts += [(f"now γ{now}{'?' * (now > seen)} {speed(found.now)}", styles[now // each])]
-    more = [f" · a guess beyond γ{seen}"] if max(best, now) > seen else []
+    if guess > seen:
+        more = [f" · γ{guess}? {speed(found.speeds[guess])} is a guess"]
+    else:
+        more = [f" · a guess beyond γ{seen}"] if now > seen else []
     if now:
         more.append(f" · {pays(found.break_even)}")
         if alpha is not None:
@@ -108,6 +119,11 @@ def forecast_line(found: Forecast, alpha: float | None, width: int) -> Content:
 def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
     """The maximum of every `each` speeds."""
     return tuple(max(speeds[at : at + each]) for at in range(0, len(speeds), each))
+
+
+def error(found: Forecast, gamma: int) -> str:
+    """Two standard errors, where they are known."""
+    return f"±{speed(2 * found.errors[gamma])}" if gamma < len(found.errors) else ""
 
 
 def speed(value: float) -> str:

@@ -84,9 +84,9 @@ class Scoreboard(Panel):
         key = (lane.info.name, id(lane.round_events), lane.effective_params(state.params))
         if key != self._suggested[0]:
             forecast = forecast_for_lane(state, lane)
-            better = forecast and forecast.speeds[forecast.best] > GAIN * forecast.now
+            better = forecast and forecast.speeds[forecast.best_seen] > GAIN * forecast.now
             found_one = (
-                Suggestion(forecast.best, forecast.speeds[forecast.best])
+                Suggestion(forecast.best_seen, forecast.speeds[forecast.best_seen])
                 if (forecast and better)
                 else None
             )
@@ -108,15 +108,14 @@ def scoreboard_lines(
 
 
 def session_parts(state: AppState) -> list[Part]:
-    """The speedups of the session, over all prompts; () where there was one run only."""
-    parts = []
+    """The speedups of the session, over all prompts; none where there was one run only."""
+    parts: list[Part] = []
+    most = 0
     for lane in state.lanes.values():
         runs = state.runs.like(lane)
+        most = max(most, len(runs))
         speedups = spread(run.metrics.speedup for run in runs)
         if speedups and speedups.count > 1 and lane.strategy.drafts:
             text = f"{lane.info.title} {range_text(speedups)}"
             parts.append(Part(text, "$foreground", 1 + len(parts)))
-    if not parts:
-        return []
-    runs = max(len(state.runs.like(lane)) for lane in state.lanes.values())
-    return [Part(f"session, {pluralize(runs, 'run')}:", "$quiet"), *parts]
+    return [Part(f"session, {pluralize(most, 'run')}:", "$quiet"), *parts] if parts else []

@@ -81,7 +81,7 @@ def test_the_users_keys_are_checked() -> None:
     check_keymap({"app.help": "f1, ctrl+t, ?, %"})
     for keys, words in (
         ({"view.gosts": "x"}, "there is no action 'view.gosts'; there are .*view.ghosts"),
-        ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…"),
+        ({"vw.x": "x"}, "there is no action 'vw.x'; there are run.…, lane.…, replay.…"),
         ({"view.ghosts": "hyperx"}, "view.ghosts: 'hyperx' is no key"),
         ({"view.ghosts": ""}, "'' is no key"),
         ({"view.ghosts": "c"}, "c would be both view.ghosts and view.look"),

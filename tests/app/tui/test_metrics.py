@@ -63,13 +63,27 @@ def test_accepted_tokens_of_a_round() -> None:
 
 
 def test_conditional_and_unconditional_acceptance_by_position() -> None:
-    lines = position_lines(acceptance_by_position(ROUNDS), 31).plain.splitlines()
+    lines = position_lines(acceptance_by_position(ROUNDS), None, 37).plain.splitlines()
     assert lines[0].split() == ["pos", "α", "if", "reached", "α", "at", "all", "tested"]
     assert lines[1:] == [
-        "  1 ███   75%  ███   75%      4",
-        "  2 ██▋   67%  ██    50%      3",
-        "  3 ████ 100%  ██    50%      2",
+        "  1 ███   75%  ███   75% ±43%      4",
+        "  2 ██▋   67%  ██    50% ±50%      3",
+        "  3 ████ 100%  ██    50% ±50%      2",
     ]
+    wide = position_lines(acceptance_by_position(ROUNDS * 100), None, 60).plain.splitlines()
+    assert " 75% ±4%" in wide[1] and wide[-1].split() == ["0", "1", "0", "1"]
+
+
+async def test_acceptance_by_position_is_over_the_session(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        for prompt in ("One", "Two"):
+            await stage.begin(prompt)
+            await stage.tell(prefilled("draft", "The"), *(step(record) for record in ROUNDS))
+            await stage.finish()
+        await stage.press("escape", "tab", "s")
+        assert "by position, over 8 rounds of the session" in stage.text
+        await stage.press("left_square_bracket")
+        assert "of the session" not in stage.text
 
 
 def test_where_the_time_goes() -> None:

@@ -385,7 +385,7 @@ async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
         assert "3 Prompt lookup γ10 ✓ 1st" in titles[0] and "2 Draft model γ4 ✓ 2nd" in titles[1]
         assert "3rd" not in stage.text
         await stage.tell(ar_ends)
-        assert "1 Autoregressive ✓ leads 3rd" in stage.text
+        assert "1 Autoregressive ✓ 3rd" in stage.text
 
 
 async def test_a_notice_goes_away(play: Play) -> None:

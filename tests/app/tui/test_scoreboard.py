@@ -38,7 +38,7 @@ async def answer(stage: Stage, speeds: dict[str, float] = SPEEDS, **changes: Any
 
 def row(stage: Stage, title: str) -> str:
     """Its bar."""
-    return next(line for line in stage.text.splitlines() if title in line and "█ " in line)
+    return next(line for line in stage.text.splitlines() if title in line and "█" in line)
 
 
 def shares(state: AppState) -> list[tuple[float, float, float, int]]:

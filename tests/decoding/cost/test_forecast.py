@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from statistics import stdev
 
 import pytest
 
@@ -91,6 +92,24 @@ def test_the_curve_goes_as_far_as_gamma_does(drafted: int, now: int) -> None:
     assert found.now == pytest.approx(machine.speed(now), rel=0.05)
     best = max(range(25), key=machine.speed)
     assert best > MIN_LIMIT and machine.speed(found.best) > 0.98 * machine.speed(best)
+
+
+def test_the_error_is_that_of_the_mean_over_so_many_rounds() -> None:
+    machine = Machine((0.7,))
+    few, many = ([machine.round(4) for _ in range(count)] for count in (50, 5000))
+    rough, fine = forecast(few, 4), forecast(many, 4)
+    assert rough is not None and fine is not None and len(fine.errors) == 5
+    assert fine.errors[0] == 0.0  # a round without drafts has one token
+    assert rough.errors[4] == pytest.approx(10 * fine.errors[4], rel=0.3)
+    samples = [forecast([machine.round(4) for _ in range(50)], 4) for _ in range(200)]
+    spread = stdev(each.speeds[4] for each in samples if each is not None)
+    assert spread == pytest.approx(rough.errors[4], rel=0.3)
+
+
+def test_what_is_recommended_is_no_guess() -> None:
+    machine = Machine((0.9,), level=0.01)
+    found = forecast([machine.round(3) for _ in range(ROUNDS)], 3)
+    assert found is not None and found.best > found.seen == found.best_seen == 3
 
 
 def test_longer_drafts_than_there_were_are_a_guess() -> None:
