@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
@@ -14,6 +15,7 @@ from app.tui.format.numbers import ordinal
 from app.tui.themes import lane_color
 
 LEAST_BAR = 12
+RANGE_COLUMNS = 70  # from which there is room for the lowest and the highest
 EXACT_BELOW = 20.0  # tok/s: where one more or less is much
 LONGEST_TITLE = 18
 INTRODUCTION = (
@@ -33,7 +35,7 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     decimals = int(min(speeds, default=0.0) < EXACT_BELOW)
     columns = [
         [f"{e.speed.median:.{decimals}f} tok/s" if e.speed else "" for e in scores],
-        [speedup_text(each) for each in scores],
+        [speedup_text(each, ranges=width >= RANGE_COLUMNS) for each in scores],
         [passes_text(each) for each in scores],
         [same_text(each) for each in scores],
         [place_text(each, places, best) for each in scores],
@@ -62,10 +64,13 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     return rows
 
 
-def speedup_text(score: LaneScore) -> str:
+def speedup_text(score: LaneScore, ranges: bool) -> str:
     if score.speedup is None:
         return ""
-    return range_text(score.speedup, "?" * score.incredible)
+    known = score.speedup
+    if score.is_baseline or not ranges:
+        known = replace(known, count=1)
+    return range_text(known, "?" * score.incredible)
 
 
 def range_text(spread: Spread, doubt: str = "") -> str:

@@ -110,7 +110,7 @@ class AppState:
     @property
     def played_again(self) -> bool:
         """Whether what comes in has been before."""
-        return self.replay is not None or self.slow_motion is not None
+        return self.opening or self.replay is not None or self.slow_motion is not None
 
     @property
     def typical(self) -> bool:

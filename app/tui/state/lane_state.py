@@ -47,6 +47,7 @@ class LaneState:
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)
+    used: set[tuple[Params | None, str]] = field(default_factory=set)  # settings, tree of a round
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
     round_index: int | None = None  # of the round looked at; None: always the newest
@@ -122,9 +123,8 @@ class LaneState:
         """The settings that act on the lane, as its last run had them, apart from the `ignored`
         ones. None where they changed on the way."""
         names = [name for name in self.strategy.settings if name not in ignored]
-        made = {(event.params, event.tree) for event in self.round_events}
         used: set[Settings] = set()
-        for params, tree in made:
+        for params, tree in self.used:
             values = flat(params) if params else {}
             used.add((tree, *(values.get(name) for name in names)))
         return used.pop() if len(used) == 1 else None
@@ -157,12 +157,13 @@ class LaneState:
 
     def clear_metrics(self) -> None:
         self.ttft_seconds = self.metrics = self.finished = None
-        self.first, self.round_events, self.texts = None, [], {}
+        self.first, self.round_events, self.used, self.texts = None, [], set(), {}
         self.lossy, self.round_index, self.cursor = False, None, None
 
     def add(self, event: RoundFinished) -> None:
         self.metrics = event.metrics
         self.round_events.append(event)
+        self.used.add((event.params, event.tree))
         self.round_index = None  # something new is to be seen
         self.lossy = self.lossy or event.round.lossy
         # Texts of single tokens are better here than what a token added to the answer.

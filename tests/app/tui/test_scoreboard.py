@@ -89,7 +89,7 @@ async def test_where_it_is_narrow_the_sentence_stands_in_the_status_row(play: Pl
         await answer(stage)
         assert "Prompt lookup 2.3×" in stage.text and "╭ Scoreboard" not in stage.text
         await stage.press("escape", "r")
-        assert "╭ Scoreboard" in stage.text and "3 Prompt lookup" in stage.text
+        assert "╭ Scoreboard" in stage.text and "2.3×" in row(stage, "3 Prompt lookup")
 
 
 async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
