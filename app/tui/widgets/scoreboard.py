@@ -20,7 +20,13 @@ from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from app.tui.widgets.gamma_forecast import forecast_for_lane
 from app.tui.widgets.panel import Panel
+from decoding.cost.forecast import Forecast
 
+MEANING = (
+    "A lane's speed is its tokens over its own decoding time. × is over the autoregressive lane, "
+    "the median of all runs of this prompt with these settings; in brackets the lowest and the "
+    "highest. Grey: over fewer than 50 tokens. ?: more than τ, which can't be."
+)
 GAIN = 1.05  # a gamma that promises less is not worth a try
 
 
@@ -31,6 +37,7 @@ class Scoreboard(Panel):
         super().__init__(dom_id=dom_id)
         self._scroll = VerticalScroll(classes="scores")
         self._block = Block()
+        self._block.tooltip = MEANING
         self._lanes: int | None = None  # rows of bars; None before the first run
         self._shown: tuple[object, ...] | None = None
         self._suggested: tuple[object, Suggestion | None] = (None, None)
@@ -84,14 +91,14 @@ class Scoreboard(Panel):
         key = (lane.info.name, id(lane.round_events), lane.effective_params(state.params))
         if key != self._suggested[0]:
             forecast = forecast_for_lane(state, lane)
-            better = forecast and forecast.speeds[forecast.best_seen] > GAIN * forecast.now
-            found_one = (
-                Suggestion(forecast.best_seen, forecast.speeds[forecast.best_seen])
-                if (forecast and better)
-                else None
-            )
-            self._suggested = (key, found_one)
+            self._suggested = (key, suggestion(forecast) if forecast else None)
         return self._suggested[1]
+
+
+def suggestion(found: Forecast) -> Suggestion | None:
+    """The best gamma of those that were tried, where it is worth a change."""
+    speed = found.speeds[found.best_seen]
+    return Suggestion(found.best_seen, speed) if speed > GAIN * found.now else None
 
 
 def scoreboard_lines(
