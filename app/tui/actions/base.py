@@ -19,6 +19,7 @@ from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.sliders import describe_overrides
+from app.tui.widgets.lane_grid import LaneGrid
 from decoding.params import with_settings
 
 
@@ -57,7 +58,7 @@ class AppBase(App[None]):
     def play_slow_motion(self) -> bool:
         """Whether there is one, and anything of it has been shown now."""
         slow, state = self.slow_motion, self.state
-        if slow is None:
+        if slow is None or not self.main.query(LaneGrid):  # the screen may be closing
             return False
         state.paused = slow.player.paused
         line = progress_line(slow.player)

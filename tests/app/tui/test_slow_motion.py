@@ -67,6 +67,7 @@ async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
         assert stage.lines(1)[1] == "One two. three."
         stage.clock.now += LOOP_SECONDS
         await stage.tell()
+        await stage.tell()
         assert stage.lines(1)[1] == "One"
         await stage.press("escape")
         assert stage.lines(1)[1] == "One two. three." and "● slow motion" not in stage.text
