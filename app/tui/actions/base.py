@@ -13,7 +13,7 @@ from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.models.library import ModelLibrary
-from app.tui.replay.slow_motion import SlowMotion, progress_line
+from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState

@@ -7,7 +7,7 @@ from textual import on
 from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
 from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
 from app.tui.actions.base import AppBase
-from app.tui.replay.slow_motion import SlowMotion, can_play
+from app.tui.actions.slow_motion import SlowMotion, can_play
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance

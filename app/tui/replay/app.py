@@ -9,9 +9,9 @@ from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
 from app.history.recording import Recording
 from app.history.replay import ReplayEngine
+from app.tui.actions.slow_motion import progress_line
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
-from app.tui.replay.slow_motion import progress_line
 from app.tui.themes import DARK
 from decoding.params import Params
 

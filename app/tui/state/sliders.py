@@ -13,7 +13,7 @@ from decoding.params import Params, flat
 
 MIN_TOKENS = 16
 TOP_K = (0, 1, 2, 5, 10, 20, 40, 50, 64, 100, 200, 500, 1000)
-GAMMAS = (*range(17), 20, 24, 32, 48, int(SETTINGS["gamma"].most or 0))
+GAMMAS = (*range(17), 20, 24, 32, 48, int(SETTINGS["gamma"].bounds.most or 0))
 MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 
 

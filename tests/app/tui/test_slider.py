@@ -81,7 +81,7 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         await stage.press("shift+right")
         assert last_params(stage).gamma == 11
         await stage.press("end")
-        assert last_params(stage).gamma == SETTINGS["gamma"].most == 64
+        assert last_params(stage).gamma == SETTINGS["gamma"].bounds.most == 64
         await stage.press("backspace")
         assert last_params(stage).gamma is None
         assert "each" in stage.text

@@ -10,7 +10,7 @@ from app.engine.commands import Run, StepRound, Stop
 from app.engine.events import Event, Finished, RunFinished
 from app.history.recording import RecordedTurn
 from app.history.replay import LOOP_SECONDS, side_by_side
-from app.tui.replay.slow_motion import last_turn, suitable_speed
+from app.tui.actions.slow_motion import last_turn, suitable_speed
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
 
