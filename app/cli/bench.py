@@ -23,6 +23,7 @@ from app.models.library import with_demo
 from app.models.loaded import LoadedModels, load_models
 from app.models.loading import load_model
 from app.report.document import settings_report
+from app.report.page import Section
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
@@ -103,15 +104,41 @@ def format_report(report: dict[str, Any]) -> str:
             "" if row["matches_ar"] is None else f" {row['matches_ar']} of {report['prompts']}",
         ]
         lines.append(" ".join(cells).rstrip())
-    lines += [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
+    return "\n".join((*lines, *_notes(report))) + "\n"
+
+
+def report_sections(report: dict[str, Any]) -> list[Section]:
+    """The table of a report's page."""
+    heading = ("", "tok/s", "speedup", "low-high", "α", "τ", "same ids")
+    table = [heading]
+    for row in report["contestants"]:
+        drafted, speedup, speed = (
+            row[key] for key in ("acceptance_rate", "speedup", "tokens_per_second")
+        )
+        table.append(
+            (
+                row["name"],
+                f"{speed:.1f}" if speed else "",
+                f"{speedup:.2f}x" if speedup else "",
+                f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if speedup else "",
+                "" if drafted is None else f"{drafted:.0%}",
+                "" if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:.2f}",
+                "" if row["matches_ar"] is None else f"{row['matches_ar']} of {report['prompts']}",
+            )
+        )
+    return [Section("Contestants", _notes(report), table)]
+
+
+def _notes(report: dict[str, Any]) -> list[str]:
+    notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
     if report["first_turns_only"]:
-        lines.append("Only the first turn of each conversation was answered.")
-    lines.append(
+        notes.append("Only the first turn of each conversation was answered.")
+    notes.append(
         f"{pluralize(report['prompts'], 'prompt')}, {pluralize(report['repeats'], 'repeat')}, "
         f"{report['device']} {report['dtype']}, {pluralize(report['threads'], 'thread')}, "
         "batch size 1; medians over the repeats"
     )
-    return "\n".join(lines) + "\n"
+    return notes
 
 
 def _summary(

@@ -89,6 +89,22 @@ PromptFile = Annotated[
     ),
 ]
 
+SweepValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Each lane with each of these values: gamma=1,2,4; may be repeated.",
+        metavar="SETTING=VALUES",
+    ),
+]
+
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a page with plots as well, or with .svg or .png the plots (extra: report).",
+        metavar="FILE.html",
+    ),
+]
+
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user."""
@@ -179,13 +195,8 @@ def bench(
     prompts: PromptFile = None,
     repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
     peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Each lane with each of these values: gamma=1,2,4; may be repeated.",
-            metavar="SETTING=VALUES",
-        ),
-    ] = None,
+    sweep: SweepValues = None,
+    report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Compare the speeds of lanes and peers, interleaved in one process."""
@@ -200,12 +211,71 @@ def bench(
         if name not in ("hf", "hf-assisted"):
             raise InputError(f"--peers: unknown peer '{name}'; choose from hf, hf-assisted")
 
+    _check_report(report)
+
     from app.cli.bench import bench as measure
-    from app.cli.bench import format_report
+    from app.cli.bench import format_report, report_sections
 
     seed = _seed(settings.seed)
-    report = measure(settings, requests, seed, repeats, others, values)  # type: ignore[arg-type]
-    print_output(json.dumps(report) if as_json else format_report(report).removesuffix("\n"))
+    document = measure(settings, requests, seed, repeats, others, values)  # type: ignore[arg-type]
+    if report is not None:
+        from app.report.page import write_report
+        from app.report.plots import bench_figure
+
+        title = f"specchat bench: {document['target']}"
+        write_report(report, title, report_sections(document), document, bench_figure)
+    print_output(json.dumps(document) if as_json else format_report(document).removesuffix("\n"))
+
+
+@cli.command()
+@with_settings
+def advise(
+    flags: Flags,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
+    conversation: Annotated[
+        str | None,
+        typer.Option(
+            help="The prompts of a conversation, exported or kept; latest: the newest kept one.",
+            metavar="FILE",
+            rich_help_panel="Prompt",
+        ),
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="Time for measuring, about.")] = 180,
+    sweep: SweepValues = None,
+    report: ReportFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Measure which strategy and settings are fastest on this machine, for prompts or, with none
+    given, those of the demo or of the newest conversation."""
+    from app.cli.screen_settings import settings_from
+    from app.config.overrides import parse_sweep
+
+    settings = settings_from(flags)
+    values = parse_sweep(sweep or ())
+    if conversation is not None and not (prompt is None and prompts is None):
+        raise InputError("give one of --prompt, --prompts and --conversation")
+    if prompt is None and prompts is None:
+        from app.cli.advise_prompts import prompts_to_advise_on
+
+        requests = prompts_to_advise_on(settings, conversation)
+    else:
+        requests = _requests(prompt, prompts)
+
+    _check_report(report)
+
+    from app.cli.advise import advise as measure
+    from app.report.advice_text import advice_sections, format_advice
+
+    with redirect_stdout(sys.stderr):
+        document = measure(settings, requests, _seed(settings.seed), seconds, values)
+    if report is not None:
+        from app.report.page import write_report
+        from app.report.plots import advice_figure
+
+        title = f"specchat advise: {document['target']}"
+        write_report(report, title, advice_sections(document), document, advice_figure)
+    print_output(json.dumps(document, allow_nan=False) if as_json else format_advice(document))
 
 
 def _open_screen(flags: Flags) -> NoReturn:
@@ -237,6 +307,14 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
     if not text.strip():
         raise InputError("the prompt is empty: give --prompt some text")
     return [Request(turns=(text,))]
+
+
+def _check_report(report: Path | None) -> None:
+    """Before anything is measured. Raises InputError."""
+    if report is not None:
+        from app.report.page import check_report
+
+        check_report(report)
 
 
 def _stdin(option: str) -> bytes:

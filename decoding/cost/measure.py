@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -38,10 +38,15 @@ def pass_seconds(target: Target, nodes: int) -> float:
     return seconds(lambda: target.forward(cache, tree), target.device)
 
 
-def verify_cost(target: Target) -> Curve:
-    """v(n) in seconds, measured at a few sizes; never falling, since a measurement may be off and a
-    larger pass is never cheaper."""
-    measured: list[float] = []
-    for nodes in SIZES:
-        measured.append(max([pass_seconds(target, nodes), *measured[-1:]]))
-    return Curve(tuple(zip(SIZES, measured, strict=True)))
+def verify_cost(
+    target: Target, sizes: Sequence[int] = SIZES, patience: float = float("inf")
+) -> Curve:
+    """v(n) in seconds, measured at a few sizes, up to the first one that takes longer than
+    `patience`; never falling, since a measurement may be off and a larger pass is never cheaper."""
+    measured: list[tuple[float, float]] = []
+    for nodes in sizes:
+        before = measured[-1][1] if measured else 0.0
+        if before > patience:
+            break
+        measured.append((nodes, max(pass_seconds(target, nodes), before)))
+    return Curve(tuple(measured))

@@ -1,0 +1,44 @@
+"""The prompts that `specchat advise` measures with where none were given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.config.settings import Settings
+from app.history.parse_document import read_recording
+from app.history.recording import Recording
+from app.history.store import Store
+from app.models.assets import assets
+from app.text.prompt_file import Message, Request, read_requests
+from decoding.errors import InputError
+
+LATEST = "latest"
+
+
+def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[Request]:
+    """Those of a `conversation`, else of the demo for the demo family and of the newest kept
+    conversation for any other. Raises InputError."""
+    if conversation is not None and conversation != LATEST:
+        return _requests(read_recording(Path(conversation)))
+    if conversation is None and settings.models.target is None:
+        return read_requests(assets() / "prompts" / "demo.jsonl")
+    store = Store()
+    entries = store.entries()
+    if not entries:
+        raise InputError("no conversation was kept yet: give --prompts FILE.jsonl to measure with")
+    return _requests(store.open(entries[0].path))
+
+
+def _requests(recording: Recording) -> list[Request]:
+    """Its prompts, each with what was said before it."""
+    history: list[Message] = []
+    requests: list[Request] = []
+    answers: dict[str, str] = {}
+    for turn in recording.turns:
+        leader = turn.started.leader or next(iter(answers), "")
+        if leader in answers:
+            history.append({"role": "assistant", "content": answers[leader]})
+        requests.append(Request(turns=(turn.started.prompt,), history=tuple(history)))
+        history.append({"role": "user", "content": turn.started.prompt})
+        answers = turn.answers
+    return requests

@@ -1,0 +1,138 @@
+"""What `specchat advise` found, in words and tables for people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from app.report.page import Section
+from app.text.plural import pluralize
+from app.text.terminal_text import visible
+
+
+def format_advice(document: dict[str, Any]) -> str:
+    """As text that is safe to print on a terminal."""
+    blocks = []
+    for section in advice_sections(document):
+        lines = [section.title] if not section.table else _aligned(section.table)
+        lines += [*([""] if section.table else []), *section.sentences]
+        for what, text in section.snippets:
+            lines += ["", what, *(f"  {line}" for line in text.split("\n"))]
+        blocks.append("\n".join(lines))
+    return visible("\n\n".join(blocks))
+
+
+def advice_sections(document: dict[str, Any]) -> list[Section]:
+    """One for each temperature, what to paste, and how it was measured."""
+    sections = []
+    for best in document["best"]:
+        temperature = best["temperature"]
+        rows = [row for row in document["measured"] if row["temperature"] == temperature]
+        title = f"temperature {temperature:g}"
+        sections.append(Section(title, verdict(best, rows), _table(title, rows)))
+    can = _merged([entry for entry in document["engines"] if entry["configuration"] is not None])
+    cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
+    sections.append(
+        Section(
+            "To paste: what is fastest here of what each engine can do",
+            [f"{_engine(entries)}: {entries[0]['note']}." for entries in cannot],
+            snippets=[(_snippet_title(entries), entries[0]["configuration"]) for entries in can],
+        )
+    )
+    sections.append(Section("How it was measured", _notes(document)))
+    return sections
+
+
+def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
+    """What to use at one temperature, in sentences."""
+    if best["name"] is None:
+        return ["→ Use no drafting: none was shown to be faster than the target alone."]
+    lines = [
+        f"→ Use {_short(best['name'])}: {best['speedup']:.2f} times as fast as the target alone "
+        f"({best['speedup_low']:.2f} to {best['speedup_high']:.2f}, {best['interval']} of "
+        f"{pluralize(best['answers'], 'answer')} to {pluralize(best['prompts'], 'prompt')})."
+    ]
+    if best["ties"]:
+        ties = ", ".join(map(_short, best["ties"]))
+        lines.append(f"These answers can't tell it from: {ties}.")
+    row = next(row for row in rows if row["name"] == best["name"])
+    batches = row["batch_speedups"].items()
+    end = f"it still pays at {best['largest_batch']}, the largest estimated"
+    if best["stops_paying_at"] is not None:
+        end = f"at about {best['stops_paying_at']} sequences at once it stops paying"
+    sizes = ", ".join(f"{size}: {speedup:.2f}x" for size, speedup in batches)
+    lines.append(f"Larger batches, estimated: {sizes}; {end}.")
+    return lines
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
+    table = [[title, "tok/s", "speedup", "low-high", "α", "τ", "answers", "same ids"]]
+    for row in sorted(rows, key=lambda row: -(row["speedup"] or 0.0)):
+        alone = row["acceptance_rate"] is None
+        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
+        table.append(
+            [
+                _short(row["name"]),
+                f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else "",
+                f"{row['speedup']:.2f}x" if row["speedup"] else "",
+                "" if alone else spread,
+                "" if alone else f"{row['acceptance_rate']:.0%}",
+                "" if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:.2f}",
+                str(row["answers"]),
+                "" if row["matches_ar"] is None else f"{row['matches_ar']} of {row['answers']}",
+            ]
+        )
+    return table
+
+
+def _aligned(table: Any) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _short(name: str) -> str:
+    """A strategy with its settings, below a heading that says the temperature."""
+    return name.partition(":temperature=")[0]
+
+
+def _merged(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Those together that differ in nothing but the temperature."""
+    alike: defaultdict[tuple[str, str | None], list[dict[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        alike[entry["engine"], entry["configuration"]].append(entry)
+    return list(alike.values())
+
+
+def _engine(entries: list[dict[str, Any]]) -> str:
+    temperatures = " and ".join(f"{entry['temperature']:g}" for entry in entries)
+    return f"{entries[0]['engine']} ({entries[0]['version']}), temperature {temperatures}"
+
+
+def _snippet_title(entries: list[dict[str, Any]]) -> str:
+    speedups = " and ".join(f"{entry['speedup']:.2f}x" for entry in entries)
+    title = f"{_engine(entries)}: {_short(entries[0]['name'])}, {speedups} here"
+    note = entries[0]["note"]
+    return f"{title} ({note})" if note else title
+
+
+def _notes(document: dict[str, Any]) -> list[str]:
+    notes = [f"{name}: not available: {why}." for name, why in document["unavailable"].items()]
+    if document["first_turns_only"]:
+        notes.append("Only the first turn of each conversation was answered.")
+    batches = document["batches"]
+    notes.append(
+        f"{pluralize(len(document['screened']), 'setting')} screened on short answers, the best of "
+        f"each kind measured on others; {pluralize(document['prompts'], 'prompt')}, "
+        f"{document['seconds']:.0f} s, {document['device']} {document['dtype']}, "
+        f"{pluralize(document['threads'], 'thread')}, batch size 1, "
+        f"seed {document['settings']['seed']}."
+    )
+    notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
+    notes.append("The engines' options are those documented in November 2026.")
+    return notes

@@ -1,0 +1,153 @@
+"""The configuration of a serving engine that corresponds to a strategy and its settings.
+
+Option names are those of the engines' documentation in November 2026; `Engine.version` says which.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MAX_NGRAM = 4  # the longest match that prompt lookup looks for, as in decoding.drafters.lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
+    EAGLE's tree (1: a chain), `nodes` what the target verifies in a pass, root included."""
+
+    target: str
+    strategy: str
+    gamma: int
+    top_k: int = 1
+    nodes: int = 2
+    source: str = ""  # folder or hub id of what drafts
+    version: str = ""  # of an EAGLE head: eagle1, eagle3
+
+    @property
+    def is_eagle(self) -> bool:
+        return self.strategy in ("eagle", "eagle1")
+
+    @property
+    def is_chain(self) -> bool:
+        return not self.is_eagle or self.top_k == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Text to paste, and how the engine differs from what was measured."""
+
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """`configure` returns None for what the engine can't do."""
+
+    name: str
+    version: str
+    configure: Callable[[Choice], Snippet | None]
+
+
+def _vllm(choice: Choice) -> Snippet | None:
+    config: dict[str, object]
+    note = ""
+    if choice.strategy == "draft":
+        config = {"method": "draft_model", "model": choice.source}
+    elif choice.is_eagle and choice.is_chain:
+        config = {"method": _eagle_method(choice), "model": choice.source}
+    elif choice.strategy == "medusa":
+        config = {"method": "medusa", "model": choice.source}
+        note = "takes each head's first guess only, without a tree: expect less"
+    elif choice.strategy == "lookup":
+        config = {"method": "ngram", "prompt_lookup_max": MAX_NGRAM}
+    elif choice.strategy == "suffix":
+        config = {"method": "suffix"}
+        note = "needs the package arctic-inference"
+    else:
+        return None
+    config["num_speculative_tokens"] = choice.gamma
+    text = shlex.quote(json.dumps(config))
+    return Snippet(f"vllm serve {shlex.quote(choice.target)} --speculative-config {text}", note)
+
+
+def _sglang(choice: Choice) -> Snippet | None:
+    if choice.strategy == "lookup":
+        algorithm, note = "NGRAM", "a trie of n-grams, not the same lookup; needs CUDA"
+        options = {"num-draft-tokens": choice.gamma + 1}
+    elif choice.strategy == "draft" or choice.is_eagle:
+        standalone = choice.strategy == "draft"
+        algorithm = "STANDALONE" if standalone else _eagle_method(choice).upper()
+        note = ""
+        options = {
+            "num-steps": choice.gamma,
+            "eagle-topk": 1 if choice.is_chain else choice.top_k,
+            "num-draft-tokens": choice.gamma + 1 if choice.is_chain else choice.nodes,
+        }
+    else:
+        return None
+    parts = ["python -m sglang.launch_server", "--model-path", shlex.quote(choice.target)]
+    parts += ["--speculative-algorithm", algorithm]
+    if choice.source:
+        parts += ["--speculative-draft-model-path", shlex.quote(choice.source)]
+    parts += [f"--speculative-{name} {value}" for name, value in options.items()]
+    return Snippet(" ".join(parts), note)
+
+
+def _tensorrt_llm(choice: Choice) -> Snippet | None:
+    fields: dict[str, object] = {"max_draft_len": choice.gamma}
+    note = "in a YAML file for trtllm-serve --config"
+    if choice.strategy == "draft":
+        fields = {"decoding_type": "DraftTarget", **fields, "speculative_model": choice.source}
+    elif choice.is_eagle and choice.version == "eagle3":
+        fields = {"decoding_type": "Eagle3", **fields, "speculative_model": choice.source}
+        if not choice.is_chain:
+            width = choice.top_k
+            nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
+            fields |= {"use_dynamic_tree": True, "dynamic_tree_max_topK": width}
+            fields["max_total_draft_tokens"] = nodes
+    elif choice.strategy == "lookup":
+        fields = {"decoding_type": "NGram", **fields, "max_matching_ngram_size": MAX_NGRAM}
+    elif choice.strategy == "suffix":
+        fields = {"decoding_type": "SA", **fields}
+        note += "; a suffix automaton, which takes the longest match, not the likeliest"
+    else:
+        return None
+    lines = ["speculative_config:"]
+    lines += [f"  {name}: {json.dumps(value)}" for name, value in fields.items()]
+    if fields["decoding_type"] in ("DraftTarget", "NGram"):  # drafted outside the model's graph
+        lines.append("disable_overlap_scheduler: true")
+    return Snippet("\n".join(lines), note)
+
+
+def _transformers(choice: Choice) -> Snippet | None:
+    if choice.strategy == "lookup":
+        return Snippet(
+            f"model.generate(**inputs, prompt_lookup_num_tokens={choice.gamma}, "
+            f"max_matching_ngram_size={MAX_NGRAM})"
+        )
+    if choice.strategy != "draft":
+        return None
+    return Snippet(
+        f"assistant = AutoModelForCausalLM.from_pretrained({choice.source!r})\n"
+        "assistant.generation_config.update(\n"
+        f"    num_assistant_tokens={choice.gamma}, num_assistant_tokens_schedule='constant',\n"
+        "    assistant_confidence_threshold=0.0,\n"
+        ")\n"
+        "model.generate(**inputs, assistant_model=assistant)"
+    )
+
+
+def _eagle_method(choice: Choice) -> str:
+    return "eagle3" if choice.version == "eagle3" else "eagle"
+
+
+ENGINES = (
+    Engine("vLLM", "0.33", _vllm),
+    Engine("SGLang", "0.5.23", _sglang),
+    Engine("TensorRT-LLM", "1.4.0rc1, PyTorch backend", _tensorrt_llm),
+    Engine("Hugging Face generate", "transformers 5.23", _transformers),
+)

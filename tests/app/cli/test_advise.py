@@ -1,0 +1,107 @@
+"""Which strategy and settings to use."""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli.advise_prompts import prompts_to_advise_on
+from app.config.settings import load_settings
+from tests.conftest import FamilyFolders, Specchat
+
+PROMPTS = "\n".join(
+    json.dumps({"prompt": text}) for text in ("the fox", "lazy dog", "and", "quick")
+)
+
+
+def test_lanes_are_measured_and_advice_is_given(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    arguments = (
+        "advise", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--strategies", "draft,lookup:gamma=4", "--prompts", "-", "--max-new-tokens", "12",
+        "--seconds", "1", "--ignore-eos",
+    )  # fmt: skip
+    done = specchat(*arguments, "--json", stdin=PROMPTS)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["prompts"] == 4 and document["batch_size"] == 1
+    screened = {(row["strategy"], row["temperature"]) for row in document["screened"]}
+    assert screened == {(s, t) for s in ("ar", "draft", "lookup") for t in (0.0, 0.7)}
+    lookup = [row["pins"] for row in document["screened"] if row["strategy"] == "lookup"]
+    assert lookup == [{"gamma": 4, "temperature": 0.0}, {"gamma": 4, "temperature": 0.7}]
+    rows = document["measured"]
+    assert len(rows) == 6  # the best of each kind at each temperature
+    for row in rows:
+        assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"]
+        same = row["answers"] if row["temperature"] == 0.0 else None
+        assert row["matches_ar"] == same
+        assert bool(row["batch_speedups"]) == (row["strategy"] != "ar")
+    for best in document["best"]:
+        paying = [
+            row["name"] for row in rows
+            if row["temperature"] == best["temperature"] and row["speedup_low"] > 1.0
+        ]  # fmt: skip
+        assert best["name"] in paying or (best["name"] is None)
+    assert {entry["engine"] for entry in document["engines"]} >= {"vLLM", "SGLang"}
+
+
+def test_a_text_and_a_page_say_the_same(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "advice.html"
+    done = specchat(
+        "advise", "--target", family_folders.target, "--strategies", "lookup:gamma=4",
+        "--prompts", "-", "--max-new-tokens", "12", "--seconds", "1", "--ignore-eos",
+        "--report", str(page), stdin=PROMPTS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    text, written = done.stdout, html.unescape(page.read_text(encoding="utf-8"))
+    sentences = [line for line in text.splitlines() if line.startswith(("→ Use", "Larger"))]
+    assert len(sentences) >= 3 and all(sentence in written for sentence in sentences)
+    assert "temperature 0.7" in text and "To paste" in text and "<svg" in written
+
+
+def test_a_sweep_says_what_is_tried(specchat: Specchat, family_folders: FamilyFolders) -> None:
+    done = specchat(
+        "advise", "--target", family_folders.target, "--strategies", "ar,lookup", "--prompt", "the",
+        "--sweep", "gamma=3,5", "--temperature", "0", "--max-new-tokens", "6", "--seconds", "1",
+        "--json",
+    )  # fmt: skip
+    document = json.loads(done.stdout)
+    names = [row["name"] for row in document["screened"]]
+    assert names == ["ar", "lookup:gamma=3", "lookup:gamma=5"]
+
+
+def test_the_prompts_of_an_exported_conversation() -> None:
+    recording = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
+    runs = json.loads(recording.read_bytes())["runs"]
+    requests = prompts_to_advise_on(load_settings({}), str(recording))
+    assert [request.turns for request in requests] == [(run["prompt"],) for run in runs]
+    first, second = requests[:2]  # a later prompt comes after what was said before it
+    assert first.history == () and second.history[0] == {"role": "user", "content": first.turns[0]}
+    assert second.history[1]["role"] == "assistant"
+    assert second.history[1]["content"] in {lane["text"] for lane in runs[0]["lanes"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--conversation", "gone.json"], "can't read gone.json"),
+        (["--conversation", "latest"], "no conversation was kept yet"),
+        ([], "no conversation was kept yet"),
+        (["--prompt", "the", "--conversation", "latest"], "give one of"),
+        (["--prompt", "the", "--strategies", "ar"], "no lane drafts"),
+        (["--prompt", "the", "--strategies", "ar,draft"], "no lane drafts: no draft model"),
+    ],
+)
+def test_wrong_input(
+    arguments: list[str], complaint: str, specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    done = specchat("advise", "--target", family_folders.target, *arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert complaint in done.stderr and done.stderr.count("\n") == 1

@@ -1,0 +1,60 @@
+"""What measured answers say."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.report.advice import RoundCost, Timed, batch_speedups, compare, stops_paying
+
+
+def answers(*seconds: float, prompts: int = 100) -> list[Timed]:
+    return [Timed(index % prompts, 10, each) for index, each in enumerate(seconds)]
+
+
+def test_a_speedup_is_all_tokens_over_all_seconds() -> None:
+    estimate = compare(answers(1, 1, 2), answers(2, 2, 4))
+    assert estimate is not None and estimate.ratio == pytest.approx(2.0)
+    assert (estimate.low, estimate.high) == pytest.approx((2.0, 2.0))
+
+
+def test_few_answers_have_a_range_many_an_interval() -> None:
+    few = compare(answers(1, 2), answers(2, 2))
+    assert few is not None and few.interval == "range"
+    assert (few.low, few.high) == pytest.approx((1.0, 2.0))
+    many = compare(answers(*[1, 2] * 20), answers(*[2] * 40))
+    assert many is not None and many.interval == "95% bootstrap"
+    assert 1.0 < many.low < many.ratio < many.high < 2.0
+
+
+def test_a_repeat_of_a_prompt_is_not_another_prompt() -> None:
+    own = [
+        Timed(index // 8, 10, 1.0 + index // 8) for index in range(48)
+    ]  # 6 prompts, 8 times each
+    alone = [Timed(index, 10, each.seconds) for index, each in enumerate(own)]  # 48 prompts
+    base = answers(*[4.0] * 48)
+    repeated, other = compare(own, base), compare(alone, base)
+    assert repeated is not None and other is not None and repeated.ratio == other.ratio
+    assert repeated.high - repeated.low > 2 * (other.high - other.low)
+
+
+def test_where_nothing_was_decoded_there_is_no_speedup() -> None:
+    assert compare([Timed(0, 0, 0.0)], [Timed(0, 5, 1.0)]) is None
+
+
+PLAIN = RoundCost(tokens=1.0, nodes=1.0, verify=1.0, draft=0.0, rest=0.0)
+DRAFTED = RoundCost(tokens=3.0, nodes=4.0, verify=1.0, draft=0.2, rest=0.0)
+
+
+def test_a_batch_of_drafts_stops_paying_where_passes_begin_to_cost() -> None:
+    # as on a GPU: up to 16 tokens the weights take the time, then each token
+    speedups = batch_speedups(DRAFTED, PLAIN, True, lambda n: max(n, 16) / 16, 64)
+    assert list(speedups) == [1, 2, 4, 8, 16]  # 32 times 4 nodes were not measured
+    assert speedups[1] == pytest.approx(3.0 / 1.2)
+    assert speedups[4] == pytest.approx(3.0 / 1.2)
+    assert speedups[16] == pytest.approx(3.0 / (4.0 + 0.2))
+    assert stops_paying(speedups) == 16 and stops_paying({1: 1.5}) is None
+
+
+def test_no_batch_gives_more_than_a_round_has_tokens() -> None:
+    odd = batch_speedups(DRAFTED, PLAIN, False, lambda n: n if n < 4 else 4.0, 64)
+    assert max(odd.values()) <= DRAFTED.tokens

@@ -1,0 +1,59 @@
+"""The advice in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.report.advice_text import advice_sections, format_advice, verdict
+
+ROW = {
+    "name": "draft:gamma=4:temperature=0", "temperature": 0.0, "tokens_per_second": 80.0,
+    "speedup": 2.0, "speedup_low": 1.8, "speedup_high": 2.2, "interval": "95% bootstrap",
+    "answers": 12, "prompts": 6, "acceptance_rate": 0.8, "tokens_per_pass": 3.1, "matches_ar": 12,
+    "batch_speedups": {"1": 2.0, "2": 1.5, "4": 0.9}, "stops_paying_at": 4, "largest_batch": 4,
+    "ties": [],
+}  # fmt: skip
+
+
+def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None:
+    use, batches = verdict(ROW, [ROW])
+    assert use == (
+        "→ Use draft:gamma=4: 2.00 times as fast as the target alone (1.80 to 2.20, 95% bootstrap "
+        "of 12 answers to 6 prompts)."
+    )
+    assert batches.endswith("4: 0.90x; at about 4 sequences at once it stops paying.")
+    paying = {**ROW, "stops_paying_at": None, "ties": ["eagle:gamma=2:temperature=0"]}
+    assert verdict(paying, [ROW])[1:] == [
+        "These answers can't tell it from: eagle:gamma=2.",
+        "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
+        "estimated.",
+    ]
+
+
+def test_where_nothing_pays_that_is_said() -> None:
+    assert "Use no drafting" in verdict({"temperature": 0.0, "name": None, "ties": []}, [])[0]
+
+
+def entry(temperature: float, configuration: str | None, note: str = "") -> dict[str, Any]:
+    return {
+        "engine": "vLLM", "version": "0.33", "temperature": temperature, "name": ROW["name"],
+        "speedup": 2.0 - temperature, "configuration": configuration, "note": note,
+    }  # fmt: skip
+
+
+def test_one_configuration_for_two_temperatures_is_said_once() -> None:
+    document: dict[str, Any] = {
+        "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "prompts": 6,
+        "first_turns_only": False, "batches": {"method": "estimated", "limits": "leaves out much"},
+        "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1,
+        "settings": {"seed": 5}, "engines": [entry(0.0, "serve"), entry(0.7, "serve")],
+    }  # fmt: skip
+    (snippet,) = advice_sections(document)[-2].snippets
+    assert snippet == (
+        "vLLM (0.33), temperature 0 and 0.7: draft:gamma=4, 2.00x and 1.30x here", "serve",
+    )  # fmt: skip
+    text = format_advice(document)
+    assert text.count("  serve") == 1
+    assert "draft:gamma=4   80.0    2.00x  1.80-2.20  80%  3.10       12  12 of 12" in text
+    document["engines"] = [entry(0.0, None, "can't")]
+    assert "vLLM (0.33), temperature 0: can't." in format_advice(document)

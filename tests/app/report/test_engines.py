@@ -1,0 +1,86 @@
+"""The configurations that are offered for pasting."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+
+from app.report.engines import ENGINES, Choice
+from tests.conftest import FamilyFolders
+
+VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
+CHAIN = Choice("big model", "eagle", gamma=3, top_k=1, source="head", version="eagle3")
+TREE = Choice("big model", "eagle", gamma=6, top_k=8, nodes=32, source="head", version="eagle3")
+
+
+def options(command: str) -> dict[str, str]:
+    words = shlex.split(command)
+    return {word: words[place + 1] for place, word in enumerate(words) if word.startswith("--")}
+
+
+@pytest.mark.parametrize(
+    ("choice", "config"),
+    [
+        (CHAIN, {"method": "eagle3", "model": "head", "num_speculative_tokens": 3}),
+        (Choice("t", "eagle1", 2, source="head", version="eagle1"),
+         {"method": "eagle", "model": "head", "num_speculative_tokens": 2}),
+        (Choice("t", "draft", 4, source="a b"),
+         {"method": "draft_model", "model": "a b", "num_speculative_tokens": 4}),
+        (Choice("t", "lookup", 8),
+         {"method": "ngram", "prompt_lookup_max": 4, "num_speculative_tokens": 8}),
+        (Choice("t", "suffix", 8), {"method": "suffix", "num_speculative_tokens": 8}),
+    ],
+)  # fmt: skip
+def test_vllm_takes_json(choice: Choice, config: dict[str, Any]) -> None:
+    snippet = VLLM(choice)
+    assert snippet is not None
+    assert json.loads(options(snippet.text)["--speculative-config"]) == config
+
+
+def test_only_engines_with_trees_are_offered_one() -> None:
+    assert VLLM(TREE) is None and TRANSFORMERS(TREE) is None
+    snippet = SGLANG(TREE)
+    assert snippet is not None
+    given = options(snippet.text)
+    assert given["--model-path"] == "big model" and given["--speculative-algorithm"] == "EAGLE3"
+    assert given["--speculative-num-steps"] == "6" and given["--speculative-eagle-topk"] == "8"
+    assert given["--speculative-num-draft-tokens"] == "32"  # the root is counted
+    snippet = TENSORRT_LLM(TREE)
+    assert snippet is not None and "max_total_draft_tokens: 31" in snippet.text  # it is not
+
+
+def test_a_chain_verifies_its_drafts_and_the_last_token() -> None:
+    snippet = SGLANG(CHAIN)
+    assert snippet is not None
+    assert options(snippet.text)["--speculative-num-draft-tokens"] == "4"
+    snippet = TENSORRT_LLM(CHAIN)
+    assert snippet is not None and "max_draft_len: 3" in snippet.text
+    assert "tree" not in snippet.text
+
+
+def test_what_an_engine_cannot_do_it_is_not_offered() -> None:
+    old_head = Choice("t", "eagle1", 2, source="head", version="eagle1")
+    assert TENSORRT_LLM(old_head) is None
+    assert SGLANG(Choice("t", "medusa", 2, source="heads")) is None
+
+
+def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    inputs = AutoTokenizer.from_pretrained(family_folders.target)("the fox", return_tensors="pt")
+    model.generation_config.update(max_new_tokens=4, pad_token_id=1)
+    inputs.pop("token_type_ids", None)
+    names: dict[str, Any] = {"AutoModelForCausalLM": AutoModelForCausalLM}
+    names |= {"model": model, "inputs": inputs}
+    for choice in (
+        Choice(family_folders.target, "draft", 3, source=family_folders.draft),
+        Choice(family_folders.target, "lookup", 5),
+    ):
+        snippet = TRANSFORMERS(choice)
+        assert snippet is not None
+        exec(snippet.text, names)
+    assert names["assistant"].generation_config.num_assistant_tokens == 3

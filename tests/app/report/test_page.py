@@ -1,0 +1,81 @@
+"""Reports: pages that need no network, and plots alone."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from app.report import plots
+from app.report.page import Section, check_report, write_report
+from app.report.plots import bench_figure
+from decoding.errors import InputError
+
+ROWS = [
+    {"name": name, "strategy": name.partition(":")[0], "pins": pins, "speedup": speedup,
+     "speedup_low": speedup - 0.1, "speedup_high": speedup + 0.2}
+    for name, pins, speedup in (
+        ("ar", {}, 1.0), ("draft:gamma=2", {"gamma": 2}, 1.5), ("draft:gamma=4", {"gamma": 4}, 1.8)
+    )
+]  # fmt: skip
+DOCUMENT = {"contestants": ROWS, "sweep": {"gamma": (2, 4)}}
+
+
+class Tags(HTMLParser):
+    """The tags that a page opens, and whether all that must be closed are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
+    sections = [
+        Section("First", ["Use <b>draft</b>."], [["lane", "tok/s"], ["ar", "12.0"]]),
+        Section("To paste", snippets=[("vLLM", "vllm serve 'a & b'")]),
+    ]
+    write_report(tmp_path / "out.html", "A report", sections, DOCUMENT, bench_figure)
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == [] and {"svg", "table", "pre", "path"} <= set(tags.seen)
+    assert "script" not in tags.seen and "link" not in tags.seen and "img" not in tags.seen
+    targets = re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)|url\(([^)]*)\)""", page)
+    assert targets and all("".join(target).startswith("#") for target in targets)
+    assert "Use &lt;b&gt;draft&lt;/b&gt;." in page and "a &amp; b" in page
+    assert "Speedup over gamma" in page and "draft:gamma=4" in page  # text stays text
+
+
+@pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
+def test_plots_alone(name: str, begins: bytes, tmp_path: Path) -> None:
+    write_report(tmp_path / name, "", [], DOCUMENT, bench_figure)
+    assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_report(tmp_path / "a.html")
+    with pytest.raises(InputError, match="ends in .html, .svg, .png"):
+        check_report(tmp_path / "a.pdf")
+    with pytest.raises(InputError, match="there is no folder"):
+        check_report(tmp_path / "gone" / "a.html")
+    monkeypatch.setattr(plots, "NEEDED", ("matplotlib", "a_library_that_nobody_has"))
+    with pytest.raises(InputError, match=r"pip install 'specchat\[report\]'"):
+        check_report(tmp_path / "a.html")
