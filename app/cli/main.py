@@ -8,6 +8,7 @@ import secrets
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -276,6 +277,29 @@ def advise(
         title = f"specchat advise: {document['target']}"
         write_report(report, title, advice_sections(document), document, advice_figure)
     print_output(json.dumps(document, allow_nan=False) if as_json else format_advice(document))
+
+
+@cli.command()
+@with_settings
+def serve(
+    flags: Flags,
+    host: Annotated[str, typer.Option(help="Where it can be reached.")] = "localhost",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    public_url: Annotated[
+        str | None, typer.Option(help="Its address in the browser, if that is another one.")
+    ] = None,
+) -> None:
+    """Open the screen in a web page, on this machine only by default (extra: serve)."""
+    from app.cli.screen_settings import keymap_of, settings_from, theme_of
+
+    settings = settings_from(flags)
+    theme_of(settings)
+    keymap_of(settings)
+    if find_spec("textual_serve") is None:
+        raise InputError("serve needs textual-serve: pip install 'specchat[serve]'")
+    from app.cli.serve import serve_screen
+
+    serve_screen(flags, host, port, public_url)
 
 
 def _open_screen(flags: Flags) -> NoReturn:

@@ -13,7 +13,10 @@ class OutputLost(Exception):
 
 
 def require_terminal(instead: str) -> None:
-    """Raise InputError without a terminal. Stderr counts too, as the screen is drawn there."""
+    """Raise InputError without a terminal. Stderr counts too, as the screen is drawn there. Where
+    Textual was given another driver, as for a web page, none is needed."""
+    if "TEXTUAL_DRIVER" in os.environ:
+        return
     if os.environ.get("TERM") == "dumb":
         raise InputError(f"this terminal can't draw a screen (TERM is dumb); use: {instead}")
     streams = (sys.stdin, sys.stdout, sys.stderr)

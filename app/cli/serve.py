@@ -1,0 +1,74 @@
+"""`specchat serve`: the screen in a web page, by Textual's own server (the extra `serve`).
+
+Each page has a process of its own. Whoever can open the page can use the app, so it is only for
+this machine unless another host is asked for, and for no page of another origin in any case.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from textual_serve.server import Server
+
+from decoding.errors import InputError
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def serve_screen(flags: Mapping[str, Any], host: str, port: int, public_url: str | None) -> None:
+    """Serve until Ctrl+C. `flags` are those of the screen, by name. Raises InputError."""
+    # -P: not the folder it is started in, which may have a package of the same name
+    command = (sys.executable, "-P", "-m", "app", "chat", *arguments(flags))
+    try:
+        ScreenServer(shlex.join(command), host, port, "specchat", public_url).serve()
+    except OSError as error:
+        raise InputError(
+            f"can't serve on {host}:{port}: {error.strerror or error}; choose another --port"
+        ) from error
+
+
+def arguments(flags: Mapping[str, Any]) -> list[str]:
+    """The options that give these flags."""
+    words: list[str] = []
+    for name, value in flags.items():
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            values = value if isinstance(value, list | tuple) else (value,)
+            words += [f"--{option}={each}" for each in values]
+    return words
+
+
+class ScreenServer(Server):
+    """Tells where it is, and refuses pages that are not its own."""
+
+    def initialize_logging(self) -> None:
+        logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+
+    async def on_startup(self, app: web.Application) -> None:
+        print(
+            f"specchat is at {self.public_url} (Ctrl+C ends it); each page loads the models for "
+            "itself",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        # A page from elsewhere could else type here, or reach it by a name of its own for this host
+        if not self._is_ours(request):
+            raise web.HTTPForbidden(text="not from this page")
+        return await super().handle_websocket(request)
+
+    def _is_ours(self, request: web.Request) -> bool:
+        asked = urlsplit(f"//{request.host}")
+        known = (*LOOPBACK, urlsplit(self.public_url).hostname)
+        if self.host in LOOPBACK and asked.hostname not in known:
+            return False
+        return urlsplit(request.headers.get("Origin", "")).netloc == asked.netloc

@@ -1,0 +1,91 @@
+"""The screen in a web page."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import FamilyFolders, Specchat
+
+pytest.importorskip("textual_serve")
+import aiohttp
+
+from app.cli.serve import arguments
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 60.0
+
+
+def test_the_screen_gets_the_options_that_were_given() -> None:
+    flags = {"target": "a b", "temperature": 0.5, "keep": False, "stop": ["x", "--y"]}
+    assert arguments(flags) == [
+        "--target=a b", "--temperature=0.5", "--no-keep", "--stop=x", "--stop=--y",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def server(family_folders: FamilyFolders) -> Iterator[str]:
+    """The address of a server with the screen."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app", "serve", "--host", "127.0.0.1", "--port", str(port),
+         "--target", family_folders.target, "--strategies", "ar", "--no-keep"],
+        cwd=ROOT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert f"http://127.0.0.1:{port}" in process.stderr.readline()
+    yield f"127.0.0.1:{port}"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+
+
+async def test_the_page_shows_the_screen(server: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"http://{server}/") as page:
+            text = await page.text()
+        assert page.status == 200 and "specchat" in text and f"ws://{server}/ws" in text
+        headers = {"Origin": f"http://{server}"}
+        url = f"ws://{server}/ws?width=100&height=30"
+        async with session.ws_connect(url, headers=headers) as socket:
+            shown, until = b"", time.monotonic() + PATIENCE
+            while b"Autoregressive" not in shown and time.monotonic() < until:
+                message = await asyncio.wait_for(socket.receive(), PATIENCE)
+                shown += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
+            assert b"Autoregressive" in shown
+        renamed = {"Host": "elsewhere.example", "Origin": "http://elsewhere.example"}
+        for foreign in ({"Origin": "http://elsewhere.example"}, renamed, {}):
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                await session.ws_connect(url, headers=foreign)
+            assert refused.value.status == 403
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [(["--temperature", "-1"], "--temperature: "), (["--theme", "pink"], "--theme: ")],
+)
+def test_wrong_options_are_said_at_once(
+    given: list[str], complaint: str, specchat: Specchat
+) -> None:
+    done = specchat("serve", *given)
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_port_that_is_taken(specchat: Specchat) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        done = specchat("serve", "--host", "127.0.0.1", "--port", port)
+    assert done.returncode == 2 and f"can't serve on 127.0.0.1:{port}" in done.stderr
