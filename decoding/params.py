@@ -114,11 +114,18 @@ def flat(params: Params) -> dict[str, Any]:
     return {**values.pop("sampling"), **values}
 
 
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of `flat`: the settings of sampling in a mapping of their own."""
+    sampling = {name: value for name, value in values.items() if name in _SAMPLING}
+    others = {name: value for name, value in values.items() if name not in _SAMPLING}
+    return {**others, "sampling": sampling}
+
+
 def with_settings(params: Params, values: Mapping[str, Any]) -> Params:
     """`params` with some settings changed, by the names of `flat`. Raises ValueError for a value
     that a setting can't have, TypeError for an unknown name."""
     if not values:  # asked every round
         return params
-    sampling = {name: value for name, value in values.items() if name in _SAMPLING}
-    others = {name: value for name, value in values.items() if name not in _SAMPLING}
-    return replace(params, sampling=replace(params.sampling, **sampling), **others)
+    others = nested(values)
+    sampling = replace(params.sampling, **others.pop("sampling"))
+    return replace(params, sampling=sampling, **others)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
-from decoding.params import SamplingParams
+from decoding.params import nested
 from decoding.round import TokenFate
 
 Json = dict[str, Any]
-_SAMPLING = {field.name for field in fields(SamplingParams)}
 
 
 def read_recording(path: Path) -> Recording:
@@ -95,7 +94,7 @@ def _lane_events(lane: Json, run: Json, texts: dict[int, str]) -> list[tuple[str
         more = {"first": token, "at": first["seconds"], "belief": probs}
         known = _tokens(probs["top"]) if probs else set()
         events.append(("prefilled", {**lane, **more, "pieces": _only(known, texts)}))
-    settings = [_nested(own) for own in run["settings"]]
+    settings = [nested(own) for own in run["settings"]]
     for record in lane["rounds"]:
         events.append(("round", _step(record, settings, texts)))
     for finish in lane["finishes"]:
@@ -127,9 +126,3 @@ def _tokens(top: list[Any]) -> set[int]:
 
 def _only(known: set[int], texts: dict[int, str]) -> dict[int, str]:
     return {token: texts[token] for token in known if token in texts}
-
-
-def _nested(own: Json) -> Json:
-    """Settings as the decoder takes them, from their names on the command line."""
-    sampling = {name: value for name, value in own.items() if name in _SAMPLING}
-    return {**{name: own[name] for name in own if name not in _SAMPLING}, "sampling": sampling}

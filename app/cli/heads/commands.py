@@ -189,14 +189,14 @@ def evaluate(
     target: Target,
     heads: HeadsDir,
     prompts: Annotated[list[str], typer.Option(help="JSONL of prompts or conversations.")],
-    max_new_tokens: Annotated[int, typer.Option(min=1)] = 128,
+    max_new_tokens: int = 128,
     medusa_choices: Annotated[str | None, typer.Option(help="Tree: name, JSON or file.")] = None,
     eagle_total_tokens: Annotated[
-        int | None, typer.Option(min=2, help="Nodes of EAGLE's tree (default: what pays).")
+        int | None, typer.Option(help="Nodes of EAGLE's tree (default: what pays).")
     ] = None,
-    eagle_top_k: Annotated[int | None, typer.Option(min=1, help="Its branches.")] = None,
+    eagle_top_k: Annotated[int | None, typer.Option(help="Its branches.")] = None,
     gamma: Annotated[int | None, typer.Option(min=1, help="Longest draft.")] = None,
-    temperature: Annotated[float, typer.Option(min=0.0)] = 0.0,
+    temperature: float = 0.0,
     seed: Seed = 0,
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -205,13 +205,16 @@ def evaluate(
     from decoding.checkpoints.medusa import holds_medusa
     from decoding.params import Params, SamplingParams
 
-    params = Params(
-        SamplingParams(temperature),
-        gamma,
-        max_new_tokens,
-        eagle_total_tokens=eagle_total_tokens,
-        eagle_top_k=eagle_top_k,
-    )
+    try:
+        params = Params(
+            SamplingParams(temperature),
+            gamma,
+            max_new_tokens,
+            eagle_total_tokens=eagle_total_tokens,
+            eagle_top_k=eagle_top_k,
+        )
+    except ValueError as error:  # of a setting, by its name
+        raise InputError(f"--{str(error).replace('_', '-')}") from error
     medusa = holds_medusa(heads)
     _refuse_others(
         context,

@@ -115,6 +115,21 @@ def test_wrong_input(
     assert complaint in done.stderr and done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "complaint"),
+    [
+        ("--gamma", "65", "--gamma must be 0 or more, at most 64, not 65"),
+        ("--eagle-total-tokens", "1", "--eagle-total-tokens must be 2 or more"),
+    ],
+)
+def test_settings_out_of_bounds(
+    option: str, value: str, complaint: str, specchat: Specchat, tmp_path: Path
+) -> None:
+    heads = ("--target", "x", "--heads", str(tmp_path), "--prompts", "x")
+    done = specchat("heads", "eval", *heads, option, value)
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_a_target_without_heads_says_what_would_help(
     specchat: Specchat, family_folders: FamilyFolders
 ) -> None:
