@@ -60,6 +60,13 @@ CHAT_TEMPLATE = (
 )
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """The whole suite runs in several processes, each with one torch thread; a part of it in this
+    one, which starts sooner and can be debugged."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return min(os.cpu_count() or 1, 4) if whole else 0
+
+
 def pytest_collection_finish() -> None:
     """What the libraries have made by now stays: the garbage collector need not go through it again
     and again."""
