@@ -143,8 +143,7 @@ class EagleHead(nn.Module):
             q, k = self._norm(q, "q"), self._norm(k, "k")
         qk = torch.cat([q, k], dim=-2).transpose(-2, -3)  # [B, heads + kv_heads, n, D]
         cos, sin = (part[positions] for part in self._rope)
-        left, right = qk.chunk(2, dim=-1)
-        qk = qk * cos + torch.cat([-right, left], dim=-1) * sin
+        qk = torch.addcmul(qk * cos, qk.roll(self.config.head_dim // 2, dims=-1), sin)
         heads = self.config.heads
         return attend(qk[:, :heads], qk[:, heads:], v.transpose(-2, -3))
 
@@ -238,7 +237,8 @@ class EagleHead(nn.Module):
 
 
 def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
-    """Cosines and sines [positions, head_dim], as the draft's own config says."""
+    """Cosines and sines [positions, head_dim], as the draft's own config says. The sines are those
+    of the halves swapped: the first half's are negative."""
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:
         raise InputError(
@@ -253,6 +253,7 @@ def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
     )
     rotary = LlamaRotaryEmbedding(llama)
     cos, sin = rotary(torch.zeros(1), torch.arange(positions)[None])
+    sin[..., : config.head_dim // 2] *= -1
     return cos[0], sin[0]
 
 

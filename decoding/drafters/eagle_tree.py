@@ -17,7 +17,7 @@ from torch import Tensor
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
 from decoding.trees.draft import CandidatePool
-from decoding.trees.shape import TreeShape
+from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import Choices, build_tree
 
 MAX_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
@@ -58,7 +58,12 @@ class DynamicPlan:
         return scores.topk(self.width).indices
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
-        return prune(pool, self.count)
+        if self.width > 1:
+            return prune(pool, self.count)
+        # A chain, of which the first nodes are kept: scores only fall on the way down.
+        nodes = min(max(self.count, 1), pool.levels)
+        guesses = torch.arange(nodes, device=pool.tokens.device)
+        return SelectedNodes(guesses, chain(nodes), (0,) * (nodes + 1))
 
 
 class CostAwarePlan(DynamicPlan):
@@ -70,7 +75,7 @@ class CostAwarePlan(DynamicPlan):
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
-        if scores.device.type != "cpu":  # waiting for the score takes longer than a level
+        if scores.device.type == "cuda":  # the host would wait for longer than a level takes
             return best.indices
         pays = self._sizer.another_level_pays(float(best.values[0].exp()))
         return best.indices if pays else None

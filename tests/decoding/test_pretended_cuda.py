@@ -59,7 +59,7 @@ SETTINGS = {
 CASES = [each for each in product(LANES, SETTINGS) if each != ("eagle3-paying", "typical")]
 
 # Waits a round: one for the tokens, and where a tree's shape must be known before it is verified.
-WAITS = {"eagle3": 2, "eagle3-paying": 2, "eagle3-chain": 2, "eagle1": 2}
+WAITS = {"eagle3": 2, "eagle3-paying": 2, "eagle1": 2}
 
 
 def paying(target: Target) -> Eagle:
@@ -164,6 +164,20 @@ def test_a_layer_launches_no_more_kernels_than_it_did(shape: TreeShape, most: in
 
     with PretendedCuda() as cuda:
         assert launched(3) - launched(2) <= most
+
+
+def test_a_level_of_eagles_tree_launches_no_more_kernels_than_it_did() -> None:
+    def launched(gamma: int) -> int:
+        params = Params(gamma=gamma)
+        decoder.start(PROMPT, params, 0)
+        cuda.reset()
+        decoder.step(params)
+        return cuda.ledger.kernels
+
+    with PretendedCuda() as cuda:
+        decoder = decoder_of("eagle3", "cuda")
+        launched(5)  # what is prepared once
+        assert launched(5) - launched(4) <= 38
 
 
 def test_cudnn_plans_no_attention_on_cuda() -> None:
