@@ -68,7 +68,7 @@ class LoadedModels:
 
     @property
     def quick_cost(self) -> Curve | None:
-        """`verify_cost` if already measured or measured in under a second; else None."""
+        """`verify_cost` if already measured or quick to measure; else None."""
         return self.verify_cost if "verify_cost" in self.__dict__ or self._quick else None
 
     @cached_property
