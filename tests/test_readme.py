@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "app" / "cli" / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_library_example_runs(
@@ -25,7 +26,7 @@ def test_the_library_example_runs(
 def test_the_document_table_names_every_field() -> None:
     from app.report.document import LANE_FIELDS
 
-    named = set(re.findall(r"`(\w+)`", README))
+    named = set(re.findall(r"`(\w+)`", REFERENCE))
     assert set(LANE_FIELDS) <= named
 
 
@@ -35,7 +36,7 @@ def test_the_first_two_commands_set_everything_up() -> None:
     assert test.strip().endswith(".venv/bin/pytest")
 
 
-@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README, re.DOTALL))
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README + REFERENCE, re.DOTALL))
 def test_the_settings_can_be_used(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

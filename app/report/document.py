@@ -1,4 +1,4 @@
-"""The JSON document of `specchat run --json`: see README for its fields. Undefined is null."""
+"""The JSON document of `run --json`, field by field in app/cli/README.md. Undefined is null."""
 
 from __future__ import annotations
 
