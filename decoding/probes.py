@@ -1,11 +1,12 @@
 """Per-token probabilities of a round: the target's before and after warping (temperature and cuts),
 the drafter's, entropies, the likeliest tokens. Computed after the round, outside its timing, and
-only with `Decoder.record_probabilities`."""
+only with `Decoder.record_probabilities`; `probe_answer` adds all but the drafter's to the rounds of
+an answer that was decoded without."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,13 +14,16 @@ import torch
 from torch import Tensor
 
 from decoding.device import upload
+from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
-from decoding.trees.draft import Draft
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import tree_shape
 from decoding.verification.acceptance import plausible
 from decoding.verification.sampling import probabilities
 
 TOP = 5  # likeliest tokens at each position
+NODES = 128  # in one pass of `probe_answer`: what the logits of a large vocabulary take
 DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is written down
 
 
@@ -76,6 +80,66 @@ def probe_first_token(logits: Tensor, token: int, sampling: SamplingParams) -> T
     columns["own"] = torch.stack([before[0, token].exp(), after[0, token]])
     found = _fetch(columns)
     return TokenProbs(_short(found["entropies"])[0], _tops(found, 1)[0], _pair(found["own"]))
+
+
+@torch.inference_mode()
+def probe_answer(
+    target: Target,
+    prompt: Sequence[int],
+    first: int,
+    rounds: Sequence[Round],
+    params: Sequence[Params],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[TokenProbs, list[Round]]:
+    """Probabilities of a finished answer: at its `first` token, and in those of its `rounds` that
+    carry none. `params` are the settings of each round. The trees of many rounds are scored in one
+    pass, as branches of the chain that they committed. Raises InterruptedError when `cancelled()`
+    between two passes."""
+    cache = target.new_cache()
+    sampling = params[0].sampling if params else SamplingParams()
+    probs = probe_first_token(target.prefill(cache, prompt, cancelled).logits, first, sampling)
+    measured = list(rounds)
+    for group in _groups(rounds):
+        if cancelled():
+            raise InterruptedError
+        parents, tokens, places = [-1], [rounds[group[0]].tokens[0]], []
+        last, kept = 0, [0]  # the node that the next round begins at; the committed ones
+        for index in group:
+            record = rounds[index]
+            place = [last]  # of each of the round's nodes
+            for token, parent in zip(record.tokens[1:], record.parents[1:], strict=True):
+                place.append(len(tokens))
+                parents.append(place[parent])
+                tokens.append(token)
+            places.append(place)
+            kept += [place[node] for node in record.accepted]
+            last = len(tokens)
+            parents.append(place[record.last_node])
+            tokens.append(record.emitted[-1])
+            kept.append(last)
+        ids = upload(tokens, target.device)
+        logits = target.forward(cache, DraftTree(tree_shape(tuple(parents)), ids)).logits
+        cache.keep(kept[:-1])  # the last one is where the next group begins
+        for index, place in zip(group, places, strict=True):
+            record = rounds[index]
+            if not record.entropies:
+                draft = Draft(DraftTree(record.shape, ids[place]))
+                measured[index] = with_probabilities(
+                    record, draft, logits[place], None, params[index]
+                )
+    return probs, measured
+
+
+def _groups(rounds: Sequence[Round]) -> Iterator[range]:
+    """Consecutive rounds whose trees have no more than `NODES` nodes together, or one round."""
+    start, nodes = 0, 0
+    for index, record in enumerate(rounds):
+        if index > start and nodes + len(record.tokens) > NODES:
+            yield range(start, index)
+            start, nodes = index, 0
+        nodes += len(record.tokens)
+    if rounds:
+        yield range(start, len(rounds))
 
 
 def _outlook(before: Tensor, after: Tensor) -> dict[str, Tensor]:

@@ -12,14 +12,15 @@ import torch
 from torch import Tensor
 
 from decoding import decoder as loop
+from decoding import probes
 from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.probes import TOP, probe_first_token
-from decoding.round import Round
+from decoding.probes import TOP, probe_answer, probe_first_token
+from decoding.round import Round, TokenProbs
 from decoding.trees.shape import TreeShape
 from tests.support.families import VOCAB, build, hf_greedy
 from tests.support.paper_target import PaperTarget, warped
@@ -30,6 +31,9 @@ GREEDY = SamplingParams()
 SAMPLED = SamplingParams(temperature=1.3, top_k=30, top_p=0.9)
 WATCHED_ONLY = ["p", "model_p", "q", "draws", "entropies", "top", "own_p", "scores", "pruned"]
 WATCHED_ONLY += ["tempered_p", "thresholds"]
+NOTHING: dict[str, Any] = {
+    field.name: field.default for field in fields(Round) if field.name in WATCHED_ONLY
+}
 
 
 def drafter_of(name: str) -> Drafter | None:
@@ -168,11 +172,61 @@ def test_who_does_not_look_pays_nothing_and_gets_the_same(
     decoder = Decoder(Target(build("llama")), drafter_of(name))
     params = Params(sampling, max_new_tokens=12, gamma=3)
     unseen = list(decoder.generate(PROMPT, params, seed=3))
-    nothing: dict[str, Any] = {
-        field.name: field.default for field in fields(Round) if field.name in WATCHED_ONLY
-    }
-    assert all(getattr(record, name) == nothing[name] for record in unseen for name in nothing)
-    assert [timeless(replace(record, **nothing)) for record in seen] == [*map(timeless, unseen)]
+    assert all(getattr(record, name) == NOTHING[name] for record in unseen for name in NOTHING)
+    assert [timeless(replace(record, **NOTHING)) for record in seen] == [*map(timeless, unseen)]
+
+
+@pytest.mark.parametrize("nodes", [1, 6, 128], ids=["a round a pass", "some", "all at once"])
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("name", ["none", "lookup", "trees"])
+def test_an_answer_that_nobody_watched_is_measured_afterwards(
+    name: str, sampling: SamplingParams, nodes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if it had been watched: of a drafter without probabilities of its own, all there is."""
+    monkeypatch.setattr(probes, "NODES", nodes)
+    target, params = Target(build("llama")), Params(sampling, max_new_tokens=12, gamma=3)
+    seen, unseen = Decoder(target, drafter_of(name)), Decoder(target, drafter_of(name))
+    seen.record_probabilities = True
+    watched_rounds = list(seen.generate(PROMPT, params, seed=3))
+    rounds = list(unseen.generate(PROMPT, params, seed=3))
+    first = rounds[0].tokens[0]
+    probs, measured = probe_answer(target, PROMPT, first, rounds, [params] * len(rounds))
+    assert unseen.prompt
+    assert close(probs, probe_first_token(unseen.prompt.logits, first, sampling))
+    for found, expected in zip(measured, watched_rounds, strict=True):
+        for field in WATCHED_ONLY:
+            assert close(getattr(found, field), getattr(expected, field)), field
+        assert timeless(replace(found, **NOTHING)) == timeless(replace(expected, **NOTHING))
+
+
+def close(a: Any, b: Any) -> bool:
+    """The same numbers, as far as a pass over more rows can give them."""
+    if isinstance(a, TokenProbs):
+        return close((a.entropy, a.top, a.own_p), (b.entropy, b.top, b.own_p))
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(close, a, b))
+    return bool(a == pytest.approx(b, rel=1e-3, abs=1e-6))
+
+
+def test_rounds_that_were_watched_are_not_measured_again() -> None:
+    target, params = Target(build("llama")), Params(max_new_tokens=12, gamma=3)
+    decoder = Decoder(target, drafter_of("draft"))
+    rounds = []
+    decoder.start(PROMPT, params, seed=0)
+    while not decoder.finished:
+        decoder.record_probabilities = len(rounds) > 1
+        rounds.append(decoder.step(params))
+    _, measured = probe_answer(target, PROMPT, rounds[0].tokens[0], rounds, [params] * len(rounds))
+    assert measured[2:] == rounds[2:] and measured[2].q
+    assert all(record.entropies and not record.q for record in measured[:2])
+
+
+def test_measuring_ends_when_it_is_not_wanted_any_more() -> None:
+    target, params = Target(build("llama")), Params(max_new_tokens=12)
+    rounds = list(Decoder(target).generate(PROMPT, params))
+    first, answers = rounds[0].tokens[0], iter((False, True))
+    with pytest.raises(InterruptedError):
+        probe_answer(target, PROMPT, first, rounds, [params] * len(rounds), lambda: next(answers))
 
 
 def timeless(record: Round) -> Round:
