@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.engine.events import Schedule
 from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params
+from decoding.round import Round
 
 if TYPE_CHECKING:  # settings are slow to import
     from app.config.settings import ModelOptions
@@ -100,6 +101,21 @@ class RecordProbabilities:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureAnswer:
+    """Work out the probabilities of a finished answer where none were recorded: those of its
+    `first` token, and of its `rounds`, made with these settings (`params`). `AnswerMeasured` has
+    them. The model passes over the text once more, as soon as nothing else is to be done; that is
+    dropped when another turn or conversation begins."""
+
+    lane: str
+    run: int
+    prompt_ids: tuple[int, ...]
+    first: int
+    rounds: tuple[Round, ...]
+    params: tuple[Params, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetTree:
     """Draft by another of the lane's `trees`, from its next round on."""
 
@@ -176,6 +192,7 @@ Command = (
     | SetEnabled
     | SetSchedule
     | RecordProbabilities
+    | MeasureAnswer
     | SetTree
     | StartSamplingTest
     | StopSamplingTest

@@ -205,6 +205,19 @@ class EngineExited:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerMeasured:
+    """What `MeasureAnswer` asked for: the probabilities at the first token, the rounds with theirs,
+    and the texts of all tokens among them by id. `note`: why there are none."""
+
+    lane: str
+    run: int
+    first: TokenProbs | None = None
+    rounds: tuple[Round, ...] = ()
+    texts: Mapping[int, str] = field(default_factory=dict)
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ContinuationCount:
     """A continuation, and how often the lane and plain sampling drew it."""
 
@@ -248,4 +261,5 @@ Event = (
     | RunRejected
     | EngineExited
     | SamplingTest
+    | AnswerMeasured
 )

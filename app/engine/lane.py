@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from app.engine.events import LaneInfo
-from app.engine.token_events import TokenEvents
+from app.engine.commands import MeasureAnswer
+from app.engine.events import AnswerMeasured, LaneInfo
+from app.engine.token_events import TokenEvents, tokens_at, tokens_in
 from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, NamedTree
 from decoding.decoder import Decoder, FinishReason
 from decoding.drafters.base import TreeDrafter
+from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.prefill import PrefilledPrompt
-from decoding.probes import probe_first_token
+from decoding.probes import probe_answer, probe_first_token
 from decoding.round import Round, TokenEvent, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
@@ -151,6 +153,17 @@ class Lane:
         """Whether the first token and the rounds from now on carry probabilities."""
         self._decoder.record_probabilities = recorded
 
+    def measure(self, answer: MeasureAnswer, cancelled: Callable[[], bool]) -> AnswerMeasured:
+        """The probabilities of an answer that was decoded without. The lane itself is not touched.
+        Raises InterruptedError when `cancelled()`."""
+        probs, rounds = probe_answer(
+            self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
+        )
+        tokens = TokenEvents(self.models)
+        tokens.first(answer.first)
+        texts = tokens.texts(tokens_at(probs).union(*map(tokens_in, rounds)))
+        return AnswerMeasured(self.spec.name, answer.run, probs, tuple(rounds), texts)
+
     def set_tree(self, name: str) -> None:
         """Another tree for its drafts, from the next round on."""
         if name != self.tree:
@@ -215,7 +228,13 @@ class Lane:
     def _make_decoder(self) -> Decoder:
         models, build = self.models, self.strategy.build
         if not self.strategy.on_target:
-            return Decoder(models.drafters["draft"])
+            return Decoder(self._model)
         return Decoder(
-            models.target, None if build is None else build(models), lambda: models.quick_cost
+            self._model, None if build is None else build(models), lambda: models.quick_cost
         )
+
+    @property
+    def _model(self) -> Target:
+        """The model that decides on each token."""
+        models = self.models
+        return models.target if self.strategy.on_target else cast(Target, models.drafters["draft"])

@@ -7,7 +7,13 @@ import time
 from collections import deque
 from dataclasses import replace
 
-from app.engine.commands import LaneChange, OpenModels, StartSamplingTest, Turn
+from app.engine.commands import (
+    LaneChange,
+    MeasureAnswer,
+    OpenModels,
+    StartSamplingTest,
+    Turn,
+)
 from app.engine.config import SessionConfig
 from app.engine.events import Event, Timed
 
@@ -29,6 +35,7 @@ class Mailbox:
         self.next_turn: Turn | None = None  # to be answered
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
+        self.measurements: deque[MeasureAnswer] = deque()  # for when nothing else is to be done
         self.stopping = False
         self.lanes_changed = False  # counts during a pause as well
         self.paused = False
@@ -45,10 +52,16 @@ class Mailbox:
     def drain(self) -> list[Event]:
         return [self.events.popleft() for _ in range(len(self.events))]
 
+    def begin_turn(self, turn: Turn) -> None:
+        """Answer this next; what is done between two turns ends. Holds `wake`."""
+        self.next_turn, self.sampling_test = turn, None
+        self.measurements.clear()
+
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
         """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""
         self.next_conversation, self.seed = turns, seed
         self.stopping, self.next_turn = True, None
+        self.measurements.clear()
 
     def enabled(self, lane: str) -> bool:
         return lane not in self.switched_off
@@ -56,8 +69,13 @@ class Mailbox:
     def wait_for_work(self) -> None:
         """Block until there is anything to load, change, answer or test, or all is over."""
         with self.wake:
-            while not (self.closed or self._waiting() or self.sampling_test):
+            while not (self.closed or self.busier or self.measurements):
                 self.wake.wait()
+
+    @property
+    def busier(self) -> bool:
+        """Whether there is anything to do that does not wait for answers to be measured."""
+        return self._waiting() or self.sampling_test is not None
 
     def _waiting(self) -> bool:
         return bool(self.models or self.lane_changes or self.next_turn)

@@ -8,6 +8,7 @@ from app.config.settings import ModelOptions
 from app.engine.commands import (
     AddLane,
     Command,
+    MeasureAnswer,
     NewConversation,
     OpenModels,
     Pause,
@@ -63,13 +64,12 @@ class Session:
         with mailbox.wake:
             match command:
                 case Run(prompt):
-                    mailbox.next_turn, mailbox.sampling_test = Turn(prompt, self._runs), None
+                    mailbox.begin_turn(Turn(prompt, self._runs))
                     self._runs += 1
                 case RunAgain():
                     next_one = mailbox.next_conversation
                     if turns := self._worker.turns if next_one is None else next_one:
-                        mailbox.next_turn = Turn(turns[-1].prompt, turns[-1].run)
-                        mailbox.sampling_test = None
+                        mailbox.begin_turn(Turn(turns[-1].prompt, turns[-1].run))
                 case Stop():
                     mailbox.stopping = True
                     if turn := mailbox.next_turn:  # it never began; the caller waits for an answer
@@ -103,6 +103,8 @@ class Session:
                     mailbox.trees[lane] = tree
                 case RecordProbabilities(lanes):
                     mailbox.recorded_lanes = lanes
+                case MeasureAnswer():
+                    mailbox.measurements.append(command)
                 case AddLane() | RemoveLane() | SetOverrides():
                     mailbox.lane_changes.append(command)
                     mailbox.lanes_changed = True

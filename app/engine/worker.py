@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.engine.commands import OpenModels, StartSamplingTest, Turn
+from app.engine.commands import MeasureAnswer, OpenModels, StartSamplingTest, Turn
 from app.engine.config import SessionConfig
 from app.engine.events import (
+    AnswerMeasured,
     EngineExited,
     LoadFailed,
     Loading,
@@ -74,6 +75,8 @@ class Worker:
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
             elif test := mailbox.sampling_test:
                 self._test_sampling(test, self._lanes, running=False)
+            elif mailbox.measurements:
+                self._measure(mailbox.measurements[0], self._lanes)
 
     def _next_turn(self) -> Turn | None:
         """What is to be answered now, unless something else is to be done first."""
@@ -93,6 +96,7 @@ class Worker:
             self._mailbox.lane_changes.clear()
             turn, self._mailbox.next_turn = self._mailbox.next_turn, None
             self._mailbox.sampling_test = None
+            self._mailbox.measurements.clear()
         if turn:
             self._mailbox.emit(RunRejected(turn.prompt, why))
 
@@ -206,6 +210,29 @@ class Worker:
         """Whose answer counts: the leading lane's, or the first one's if that said nothing."""
         names = (self._mailbox.leader or "", *turn.answers)
         return next((name for name in names if turn.answers.get(name)), None)
+
+    # Probabilities of finished answers
+
+    def _measure(self, answer: MeasureAnswer, lanes: Lanes) -> None:
+        """Until it is done or dropped; where anything else is requested, it waits for that."""
+        mailbox = self._mailbox
+
+        def cancelled() -> bool:
+            return mailbox.closed or mailbox.busier or answer not in mailbox.measurements
+
+        measured = AnswerMeasured(answer.lane, answer.run, note=f"there is no lane {answer.lane}")
+        try:
+            for lane in lanes:
+                if lane.spec.name == answer.lane:
+                    measured = lane.measure(answer, cancelled)
+        except InterruptedError:
+            return
+        except Exception as error:  # the screen says so, and the thread lives on
+            measured = replace(measured, note=describe(error))
+        with mailbox.wake:
+            if answer in mailbox.measurements:
+                mailbox.measurements.remove(answer)
+        mailbox.emit(measured)
 
     # Sampling tests
 

@@ -1,0 +1,100 @@
+"""Probabilities of an answer that is finished: asked for, worked out between two turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.engine.commands import MeasureAnswer, RecordProbabilities, Run
+from app.engine.events import AnswerMeasured, Event, Prefilled, RoundFinished, RunStarted
+from app.engine.lane import Lane
+from decoding.params import Params, SamplingParams
+from tests.support.listening import LONG, Listener, Open, of
+
+PROMPT = "the quick brown fox"
+
+
+def request(events: list[Event], lane: str) -> MeasureAnswer:
+    """What the screen asks for, which knows an answer by its events."""
+    (started,), (first,) = of(events, RunStarted), of(events, Prefilled, lane)
+    steps = of(events, RoundFinished, lane)
+    return MeasureAnswer(
+        lane,
+        started.run,
+        started.prompt_ids,
+        first.first.id,
+        tuple(step.round for step in steps),
+        tuple(step.params or Params() for step in steps),
+    )
+
+
+def watched(listener: Listener, lane: str) -> list[Event]:
+    listener.session.send(RecordProbabilities(frozenset((lane,))))
+    return listener.turn()
+
+
+@pytest.mark.parametrize("lane", ["ar", "draft", "lookup", "draft-only"])
+def test_as_if_it_had_been_recorded(open_session: Open, lane: str) -> None:
+    settings = Params(SamplingParams(temperature=0.9, top_k=40), gamma=3, max_new_tokens=12)
+    listener = open_session("ar,draft,lookup,draft-only", params=settings)
+    listener.loaded()
+    events = listener.turn(PROMPT)
+    listener.session.send(request(events, lane))
+    measured = listener.wait(AnswerMeasured)
+    assert measured.note is None and measured.first
+    again = watched(listener, lane)
+    (first,), steps = of(again, Prefilled, lane), of(again, RoundFinished, lane)
+    assert first.probs and measured.first.entropy == pytest.approx(first.probs.entropy, rel=1e-3)
+    for found, step in zip(measured.rounds, steps, strict=True):
+        assert found.tokens == step.round.tokens
+        assert found.p == pytest.approx(step.round.p, rel=1e-3, abs=1e-6)
+        assert found.entropies == pytest.approx(step.round.entropies, rel=1e-3, abs=1e-6)
+        assert set(step.texts) - set(step.round.tokens) <= set(measured.texts)
+
+
+def test_a_new_prompt_does_not_wait_for_it(
+    open_session: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is dropped: the answer that it was about is not the newest one any more."""
+    listener = open_session("ar")
+    listener.loaded()
+    answer = request(listener.turn(PROMPT), "ar")
+    asked = []
+
+    def measure(self: Lane, answer: MeasureAnswer, cancelled: Any) -> AnswerMeasured:
+        asked.append(answer)
+        while not cancelled():
+            pass
+        raise InterruptedError
+
+    monkeypatch.setattr(Lane, "measure", measure)
+    listener.session.send(answer)
+    events = listener.turn("and the lazy dog")
+    assert of(events, RoundFinished) and not of(events, AnswerMeasured)
+    assert not listener.session._mailbox.measurements and len(asked) <= 1
+
+
+def test_while_rounds_are_made_it_waits(open_session: Open) -> None:
+    listener = open_session("ar", params=LONG)
+    listener.loaded()
+    answer = request(listener.turn(PROMPT), "ar")
+    listener.forget()
+    listener.session.send(Run("the fox"))
+    listener.wait(RoundFinished)
+    listener.session.send(answer)
+    events = listener.rest()
+    assert not of(events, AnswerMeasured)
+    assert listener.wait(AnswerMeasured).run == answer.run
+
+
+def test_what_cannot_be_measured_says_why(open_session: Open) -> None:
+    listener = open_session("ar")
+    listener.loaded()
+    answer = request(listener.turn(PROMPT), "ar")
+    listener.session.send(replace(answer, lane="gone"))
+    assert listener.wait(AnswerMeasured).note == "there is no lane gone"
+    listener.session.send(replace(answer, prompt_ids=(1 << 20,)))
+    assert listener.wait(AnswerMeasured, 2).note
+    assert listener.turn(PROMPT)  # it lives on
