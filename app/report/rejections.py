@@ -1,0 +1,185 @@
+"""Where a drafter guesses wrong: every rejection, and how often it is right by level, by its own
+confidence and by kind of token. Only levels count that the target tested: those before the first
+rejection, and that one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from decoding.round import Round, TokenEvent
+from decoding.stats import ratio
+
+Key = TypeVar("Key", bound=Hashable)
+Step = tuple[Round, Sequence[TokenEvent]]  # a round, and its tokens as they are shown
+BINS = 5  # of the drafter's confidence
+
+
+class Kind(StrEnum):
+    """What a token is in the text."""
+
+    WORD = "first of a word"
+    INSIDE = "inside a word"
+    NAME = "name"
+    NUMBER = "number"
+    PUNCTUATION = "punctuation"  # and space
+    SPECIAL = "no text"  # the end of the answer, a part of a character
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level of a draft that the target tested: `guess` is the drafter's likeliest node there,
+    `parent` the node before it, `came` the token that came instead or agreed. `accepted`: one of
+    the guesses was right; `first`: the likeliest one was."""
+
+    record: Round
+    depth: int
+    parent: int
+    guess: int
+    came: TokenEvent
+    accepted: bool
+    first: bool
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """`token` was the drafter's likeliest, `wanted` came instead. `rank` is that of `token` among
+    the target's likeliest, 1 the first; `p` its probability there before temperature and cuts, `q`
+    the drafter's own; `entropy` the target's, in bits. None where not known, the rank also where
+    the target had enough likelier ones."""
+
+    round: int
+    depth: int
+    token: int
+    wanted: int
+    kind: Kind
+    rank: int | None
+    p: float | None
+    q: float | None
+    entropy: float | None
+
+
+@dataclass(slots=True)
+class Tally:
+    """`tested` levels, in how many of them a guess was `accepted`, and it was the `first` one."""
+
+    tested: int = 0
+    accepted: int = 0
+    first: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        return ratio(self.accepted, self.tested)
+
+    @property
+    def first_rate(self) -> float | None:
+        return ratio(self.first, self.tested)
+
+
+@dataclass(slots=True)
+class Bin:
+    """Tested guesses that the drafter gave a probability from `low` up to the next bin's: how many,
+    their probabilities' sum, how many were right."""
+
+    low: float
+    guesses: int = 0
+    confidence: float = 0.0
+    right: int = 0
+
+    @property
+    def mean(self) -> float | None:
+        return ratio(self.confidence, self.guesses)
+
+    @property
+    def rate(self) -> float | None:
+        return ratio(self.right, self.guesses)
+
+
+def tested_levels(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
+    """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
+    text = begun
+    for record, tokens in steps:
+        came = [token for token in tokens if not token.fate.discarded]
+        children, path = record.shape.children, (0, *record.accepted)
+        for depth, token in enumerate(came, 1):
+            if depth <= record.tested:
+                parent = path[depth - 1]
+                guess = children[parent][0]
+                yield Level(
+                    record,
+                    depth,
+                    parent,
+                    guess,
+                    token,
+                    depth <= len(record.accepted),
+                    depth <= len(record.accepted) and path[depth] == guess,
+                    kind_of(token.text, text),
+                )
+            text += token.text
+
+
+def rejections(levels: Iterable[Level]) -> list[Rejection]:
+    return [_rejection(level) for level in levels if not level.accepted]
+
+
+def _rejection(level: Level) -> Rejection:
+    record, guess, parent = level.record, level.guess, level.parent
+    token = record.tokens[guess]
+    likely = [each for each, _, _ in record.top[parent]] if record.top else []
+    return Rejection(
+        record.index,
+        level.depth,
+        token,
+        level.came.id,
+        level.kind,
+        likely.index(token) + 1 if token in likely else None,
+        record.model_p[guess] if record.model_p else None,
+        record.q[guess] if record.q else None,
+        record.entropies[parent] if record.entropies else None,
+    )
+
+
+def tally(levels: Iterable[Level], key: Callable[[Level], Key]) -> dict[Key, Tally]:
+    """Counts by `key`, in the order in which the keys come."""
+    found: dict[Key, Tally] = {}
+    for level in levels:
+        counts = found.setdefault(key(level), Tally())
+        counts.tested += 1
+        counts.accepted += level.accepted
+        counts.first += level.first
+    return found
+
+
+def calibration(levels: Iterable[Level]) -> list[Bin]:
+    """Every tested guess in one of `BINS` bins of the drafter's own probability; [] where none was
+    recorded. A drafter that knows itself is right as often as its mean confidence says."""
+    bins = [Bin(number / BINS) for number in range(BINS)]
+    for level in levels:
+        record = level.record
+        for node in record.shape.children[level.parent] if record.q else ():
+            q = record.q[node]
+            here = bins[min(int(q * BINS), BINS - 1)]
+            here.guesses += 1
+            here.confidence += q
+            here.right += record.tokens[node] == level.came.id
+    return bins if any(each.guesses for each in bins) else []
+
+
+def kind_of(text: str, before: str) -> Kind:
+    """What a token with this text is after the text `before`."""
+    if not text:
+        return Kind.SPECIAL
+    word = text.strip()
+    if any(char.isdigit() for char in word):
+        return Kind.NUMBER
+    if not any(char.isalpha() for char in word):
+        return Kind.PUNCTUATION
+    if not text[0].isspace() and before[-1:].isalnum():
+        return Kind.INSIDE
+    letters = word.lstrip("([{\"'“‘«-")
+    ahead = (before + text[: len(text) - len(text.lstrip())]).rstrip(" ")
+    begins = ahead.rstrip("\"'”’)»")[-1:] in ("", "\n", ".", "!", "?", ":")
+    return Kind.NAME if letters[:1].isupper() and letters[1:] and not begins else Kind.WORD
