@@ -98,7 +98,7 @@ class Bin:
         return ratio(self.right, self.guesses)
 
 
-def tested_levels(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
+def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
     """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
     text = begun
     for record, tokens in steps:

@@ -90,6 +90,7 @@ class ConversationActions(AppBase):
                 await sleep(0)
             await self.handle_event(event)
         other = recording.loaded.target
+        state.foreign = recording.loaded.source != state.loaded.source
         told = "" if other == state.loaded.target else f", answered by {other}"
         answered = {name for turn in recording.turns for name in turn.answers}
         if unseen := sorted(answered - set(state.lanes)):

@@ -70,6 +70,19 @@ FIGURES = [
     ("memory", "of the process, and of the GPU; of that the weights of each model and the keys "
                "and values that lanes keep of their tokens."),
 ]  # fmt: skip
+REJECTIONS = [
+    ("drafted", "the drafter's likeliest token at the first level that the target refused; wanted: "
+                "the token that came instead. Enter goes to it in the answer."),
+    ("head, level", "how deep in the draft: Medusa has a head for each level."),
+    ("rank, p", "where the target itself ranks the drafted token, 1 its likeliest, low: none of "
+                "its five likeliest; its probability, before temperature and cuts."),
+    ("q, bits", "the drafter's own probability, known of rounds that were drafted while this or "
+                "another panel with probabilities was open; how unsure the target was there."),
+    ("accepted, 1st", "of the tested levels, where a guess was accepted; where the likeliest one "
+                      "was. Kinds are those of the token that came."),
+    ("by q", "calibration: of all tested guesses with such a q, how many were right, beside their "
+             "mean q. A drafter that knows itself is right as often as it says."),
+]  # fmt: skip
 METRICS = [
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),

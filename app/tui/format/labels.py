@@ -220,16 +220,30 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
         pair = GLYPHS.get(style, "")
         parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${style}"))
     if any(lane.unmeasured for lane in state.lanes.values()):
-        again = f"{state.keys['run.again']} measures"
-        parts.append(Part(again if state.replay is None else "not recorded", "$warning"))
+        parts.append(Part(unmeasured(state), "$warning"))
     return parts
 
 
-def not_recorded(state: AppState) -> str:
+def unmeasured(state: AppState) -> str:
+    """When probabilities that were not recorded will be known, in a word or two."""
+    if state.replay is not None:
+        return "not recorded"
+    if not state.can_measure:
+        return f"{state.keys['run.again']} measures"
+    return "measured when done" if state.running else "measuring"
+
+
+def not_recorded(state: AppState, lane: LaneState) -> str:
     """The note on a round without recorded probabilities."""
     if state.replay is not None:
         return "No probabilities were recorded."
-    return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
+    if lane.unmeasurable:
+        return f"No probabilities: {lane.unmeasurable}"
+    if not state.can_measure:
+        return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
+    if state.running:
+        return "No probabilities recorded: they are worked out when the answer is done."
+    return "Working out the probabilities …"
 
 
 def round_counts(record: Round | None) -> list[Part]:

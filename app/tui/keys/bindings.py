@@ -10,8 +10,8 @@ LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
     *("submit", "leave", "pause", "step", "step_all", "speed(-1)", "speed(1)", "again"),
-    *("panel('tree')", "panel('token')", "panel('figures')", "scoreboard", "round(-1)", "round(1)"),
-    *("help", "show_rejected", "render_mode", "color_by", "zoom"),
+    *("panel('tree')", "panel('token')", "panel('figures')", "panel('rejections')", "scoreboard"),
+    *("round(-1)", "round(1)", "help", "show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "conversations", "presets"),
 )
 BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
@@ -70,6 +70,8 @@ VIEW_KEYS = [
         "Acceptance, times, speed and memory of the lane in focus"),
     key("w", "panel('token')", "Why", "view.why",
         "Why this token: who proposed it, what the target thought of it"),
+    key("R", "panel('rejections')", "Rejections", "view.rejections",
+        "Every rejected draft of the lane in focus, and how often the others were right"),
     key("r", "scoreboard", "Scoreboard", "view.scoreboard",
         "How fast each lane was, what that means, and what to try: show or hide it"),
     key("Z", "projector", "Projector", "view.projector",

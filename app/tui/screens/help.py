@@ -12,12 +12,22 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from app.tui.format.glossary import FIGURES, LANE_MARKS, LEGEND, LENSES, METRICS, TOKEN, TREE
+from app.tui.format.glossary import (
+    FIGURES,
+    LANE_MARKS,
+    LEGEND,
+    LENSES,
+    METRICS,
+    REJECTIONS,
+    TOKEN,
+    TREE,
+)
 from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.key_names import active_bindings, compact_keys, first_key
 from app.tui.state.app_state import AppState
 from app.tui.widgets.definition_list import DefinitionList, Term
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
 
@@ -66,6 +76,8 @@ class HelpScreen(ModalScreen[None]):
             yield from section(f"The tree ({names['view.inspect']})", TREE)
             yield from section(f"A token ({names['view.why']})", TOKEN)
             yield from section(f"The figures of a lane ({names['view.figures']})", FIGURES)
+            yield from section(f"Rejections ({names['view.rejections']})", REJECTIONS)
+            yield from section("Keys of the rejections", self._keys(RejectionTable.BINDINGS))
             yield from section("Figures and words", METRICS)
 
     def on_mount(self) -> None:

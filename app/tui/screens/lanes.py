@@ -18,6 +18,7 @@ from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.token_view import TokenView
@@ -210,6 +211,16 @@ class MainScreen(LanesLayout):
         lane = self.state.lanes[self.grid.lane_of(event.view)]
         if facts := facts_of(lane, event.token):
             event.view.explain(facts.summary)
+
+    @on(RejectionsPanel.Chosen)
+    def go_to_rejection(self, event: RejectionsPanel.Chosen) -> None:
+        """To the draft in the answer; where it is narrow that takes the panel's place."""
+        if pane := self.pane_here:
+            if self.panel_alone:
+                self.open = None
+            pane.view.to_rejected(event.rejection.round)
+            self.show_state()
+            self.call_after_refresh(pane.view.focus)
 
     def action_cursor(self, step: int) -> None:
         if pane := self.pane_here:

@@ -24,6 +24,7 @@ from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
@@ -63,6 +64,7 @@ class LanesLayout(Screen[None]):
             yield TreePanel(dom_id="tree")
             yield FiguresPanel(dom_id="figures")
             yield TokenPanel(dom_id="token")
+            yield RejectionsPanel(dom_id="rejections")
             yield Scoreboard(dom_id="scores")
         yield SlidersPanel(dom_id="controls")
         yield GammaForecast(dom_id="whatif")
@@ -155,7 +157,7 @@ class LanesLayout(Screen[None]):
 
     def _record_probabilities(self) -> None:
         """Have the engine record probabilities while the open panel or the colours need them: of
-        all lanes, since one goes from lane to lane."""
+        all lanes, since one goes from lane to lane. It measures what was answered before."""
         panel = self.panel
         needed = (panel and panel.NEEDS_PROBABILITIES) or self.display_options.color_by in MEASURED
         lanes = self.state.lanes.items() if needed else ()
@@ -163,6 +165,8 @@ class LanesLayout(Screen[None]):
         if recorded != self._recorded:
             self._recorded = recorded
             self.engine.send(RecordProbabilities(recorded))
+        for answer in self.state.to_measure() if needed else ():
+            self.engine.send(answer)
 
     def _show_keys(self) -> None:
         names, hidden = key_bar_state(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.engine.commands import MeasureAnswer
 from app.engine.events import (
+    AnswerMeasured,
     EngineExited,
     Event,
     Finished,
@@ -45,6 +47,7 @@ class AppState:
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
     started: RunStarted | None = None  # the last run
+    foreign: bool = False  # the last answers are another model's
     slow_motion: str | None = None  # how far the last run is, played again; None where it is not
     runs: SessionRuns = field(default_factory=SessionRuns)  # on these models
     busy_lane: str | None = None  # the lane that the last event came from
@@ -177,6 +180,35 @@ class AppState:
         certain = together or all(each.phase is Phase.DONE for each in before)
         return sum(each.phase is Phase.DONE for each in before) if certain else None
 
+    @property
+    def can_measure(self) -> bool:
+        """Whether probabilities can be worked out for answers that are finished."""
+        there = self.loaded is not None and not self.ended and not self.foreign
+        return there and self.replay is None and bool(self.started and self.started.prompt_ids)
+
+    def to_measure(self) -> list[MeasureAnswer]:
+        """What to ask of the engine now, so that all probabilities of the last answers are known.
+        It is not asked for twice."""
+        if not (self.can_measure and self.started) or self.busy or self.slow_motion is not None:
+            return []
+        asked = []
+        for name, lane in self.lanes.items():
+            known = lane.measuring or lane.unmeasurable or not lane.unmeasured
+            if lane.first and not known:
+                lane.measuring = True
+                params = (event.params or Params() for event in lane.round_events)
+                asked.append(
+                    MeasureAnswer(
+                        name,
+                        self.started.run,
+                        self.started.prompt_ids,
+                        lane.first.first.id,
+                        tuple(lane.rounds),
+                        tuple(params),
+                    )
+                )
+        return asked
+
     def label(self, name: str) -> str:
         """A lane's name in sentences: its number and title."""
         number = list(self.lanes).index(name) + 1
@@ -195,6 +227,8 @@ class AppState:
                 self.failure = None
                 self.runs.clear()
                 self.set_lanes(event.lanes)
+                for lane in self.lanes.values():
+                    lane.measuring = False  # whoever was asked is gone
             case LoadFailed(kept=True):
                 there = self.loaded.target if self.loaded else "what was there"
                 self.say(f"{there} is back: {event.message}", None)
@@ -207,7 +241,7 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
                 self.turns, self.seed = event.turn + 1, event.seed
-                self.started = event
+                self.started, self.foreign = event, False
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
                         lane.begin()
@@ -233,6 +267,12 @@ class AppState:
                         self.runs.add(lane, self.prompt)
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
+            case AnswerMeasured(lane=name):
+                lane = self.lanes.get(name)
+                if lane and self.started and event.run == self.started.run:
+                    known = lane.rounds
+                    lane.take_measured(event)
+                    self.runs.take_measured(known, lane.rounds)
             case RunRejected():
                 self.running = self.paused = False
                 self.busy_lane = None

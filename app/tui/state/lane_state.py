@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from app.engine.events import Finished, LaneInfo, Metrics, Prefilled, RoundFinished
+from app.engine.events import AnswerMeasured, Finished, LaneInfo, Metrics, Prefilled, RoundFinished
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
 from decoding.params import Params, flat, with_settings
@@ -51,6 +51,8 @@ class LaneState:
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
     lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
     round_index: int | None = None  # of the round looked at; None: always the newest
+    measuring: bool = False  # its answer's probabilities have been asked for
+    unmeasurable: str | None = None  # why there are none
     cursor: TokenEvent | None = None  # the token looked at, if any
 
     @property
@@ -151,6 +153,15 @@ class LaneState:
     def round_here(self) -> Round | None:
         return self.round_event_here.round if self.round_event_here else None
 
+    def take_measured(self, event: AnswerMeasured) -> None:
+        """Probabilities that were worked out after the answer, where none were recorded."""
+        self.measuring, self.unmeasurable = False, event.note
+        if self.first and event.note is None and len(event.rounds) == len(self.round_events):
+            self.first = replace(self.first, probs=event.first)
+            pairs = zip(self.round_events, event.rounds, strict=True)
+            self.round_events = [replace(known, round=record) for known, record in pairs]
+            self.texts = {**event.texts, **self.texts}
+
     def begin(self) -> None:
         self.phase = Phase.WAITING
         self.clear_metrics()
@@ -159,6 +170,7 @@ class LaneState:
         self.ttft_seconds = self.metrics = self.finished = None
         self.first, self.round_events, self.used, self.texts = None, [], set(), {}
         self.lossy, self.round_index, self.cursor = False, None, None
+        self.measuring, self.unmeasurable = False, None
 
     def add(self, event: RoundFinished) -> None:
         self.metrics = event.metrics

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
 from app.tui.state.lane_state import LaneState, Phase, Settings
@@ -37,6 +38,12 @@ class SessionRuns:
         """The lane's last run, if it made any rounds."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self._runs.append(run_of(lane, lane.metrics, prompt))
+
+    def take_measured(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
+        """The `known` rounds of a run have probabilities now."""
+        for index, run in enumerate(self._runs):
+            if known and run.rounds[0] is known[0]:
+                self._runs[index] = replace(run, rounds=tuple(measured))
 
     def clear(self) -> None:
         self._runs.clear()

@@ -13,7 +13,7 @@ from app.text.terminal_text import one_line, shortened, visible
 from app.tui.tokens.lens import ColorBy, token_style
 from app.tui.tokens.probabilities import Source
 from app.tui.tokens.wrapping import TokenStyle, Wrapper
-from decoding.round import TokenEvent
+from decoding.round import TokenEvent, TokenFate
 
 RenderMode = Literal["colour", "glyphs", "plain"]
 NEXT_MODE: dict[RenderMode, RenderMode] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
@@ -95,6 +95,26 @@ class TokenText:
     def _add_token(self, token: TokenEvent, source: Source) -> None:
         if token.text:
             self._add(Span(token.text, token=token, source=source))
+
+    def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
+        """The last turn's events again, with more that is known of its tokens. `rewrap` is due
+        after it."""
+        for index in range(self._begin, len(self.spans)):
+            if token := self.spans[index].token:
+                source = first if token.round < 0 else rounds[token.round]
+                self.spans[index] = self.spans[index]._replace(source=source)
+
+    def rejected_in(self, number: int) -> int | None:
+        """The draft that was rejected in a round of the last turn; where that is not shown, the
+        token that came instead."""
+        found = None
+        for index in range(self._begin, len(self.spans)):
+            token = self.spans[index].token
+            if token is not None and token.round == number and self.is_shown(index):
+                found = index
+                if token.fate is TokenFate.REJECTED:
+                    break
+        return found
 
     def add_note(self, text: str, error: bool) -> None:
         mark, style = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)

@@ -9,7 +9,7 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
+from app.engine.events import AnswerMeasured, Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.tui.format.labels import introduction
 from app.tui.format.setting_changes import changes_at
 from app.tui.state.app_state import AppState
@@ -112,9 +112,12 @@ class LaneGrid(Container):
     def handle_event(self, event: Event, state: AppState) -> None:
         """Show an event of a run, which the state has already taken in, in the panes' text."""
         match event:
-            case Prefilled(lane=name) | RoundFinished(lane=name) | Finished(lane=name) if (
-                name not in state.lanes
-            ):
+            case (
+                Prefilled(lane=name)
+                | RoundFinished(lane=name)
+                | Finished(lane=name)
+                | AnswerMeasured(lane=name)
+            ) if name not in state.lanes:
                 pass  # late events of a lane that was removed
             case RunStarted():
                 leader = event.leader if event.leader in state.lanes else state.leader
@@ -130,6 +133,10 @@ class LaneGrid(Container):
                 self.pane_of(event.lane).view.add_first(event)
             case RoundFinished():
                 self.add_rounds(state.lanes[event.lane], 1)
+            case AnswerMeasured(lane=name):
+                if first := state.lanes[name].first:
+                    view = self.pane_of(name).view
+                    view.renew_sources(first, state.lanes[name].round_events)
             case Finished(message=str() as message):
                 self.pane_of(event.lane).view.add_note(message, error=event.reason == "error")
             case Finished():

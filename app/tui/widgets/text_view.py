@@ -62,6 +62,11 @@ class TextView(ScrollView, can_focus=True):
             self.body.add_round(event, changes)
         self._refresh_end(before)
 
+    def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
+        """More is known of the last turn's tokens."""
+        self.body.renew_sources(first, rounds)
+        self.rewrap()
+
     def add_note(self, text: str, *, error: bool = False) -> None:
         before = len(self.body.wrapper)
         self.body.add_note(text, error)

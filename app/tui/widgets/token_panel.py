@@ -101,7 +101,7 @@ class TokenPanel(Panel):
             self.top.show(title, [LOSSY] if facts.record and facts.record.lossy else [])
             texts = fact_texts(facts)
             likely = Content("\n").join(likely_lines(facts))
-            self._likely.show(likely if facts.measured else Content(not_recorded(state)))
+            self._likely.show(likely if facts.measured else Content(not_recorded(state, lane)))
         for name, row in zip(ROWS, self._rows, strict=True):
             row.show(texts.get(name))
         before, after, back, forth = (

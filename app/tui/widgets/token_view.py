@@ -110,6 +110,12 @@ class TokenView(TextView):
         if found is not None:
             self.move_cursor(found)
 
+    def to_rejected(self, number: int) -> None:
+        """Move the cursor to what was rejected in a round."""
+        found = self.body.rejected_in(number)
+        if found is not None:
+            self.move_cursor(found)
+
     # The mouse
 
     def _span_under(self, event: events.MouseEvent) -> int | None:

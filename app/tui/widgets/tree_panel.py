@@ -87,4 +87,4 @@ class TreePanel(Panel):
             heads=lane.strategy.one_pass,
             tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
-        self.view.show(lines, not_recorded(state) if record.drafted and not record.p else "")
+        self.view.show(lines, not_recorded(state, lane) if record.drafted and not record.p else "")

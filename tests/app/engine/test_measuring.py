@@ -11,7 +11,7 @@ from app.engine.commands import MeasureAnswer, RecordProbabilities, Run
 from app.engine.events import AnswerMeasured, Event, Prefilled, RoundFinished, RunStarted
 from app.engine.lane import Lane
 from decoding.params import Params, SamplingParams
-from tests.support.listening import LONG, Listener, Open, of
+from tests.support.listening import Listener, Open, of
 
 PROMPT = "the quick brown fox"
 
@@ -76,8 +76,9 @@ def test_a_new_prompt_does_not_wait_for_it(
     assert not listener.session._mailbox.measurements and len(asked) <= 1
 
 
+@pytest.mark.usefixtures("lockstep")
 def test_while_rounds_are_made_it_waits(open_session: Open) -> None:
-    listener = open_session("ar", params=LONG)
+    listener = open_session("ar")
     listener.loaded()
     answer = request(listener.turn(PROMPT), "ar")
     listener.forget()

@@ -13,9 +13,9 @@ from app.report.rejections import (
     Tally,
     calibration,
     kind_of,
+    levels_of,
     rejections,
     tally,
-    tested_levels,
 )
 from decoding.round import Round, TokenEvent, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
@@ -42,20 +42,20 @@ def test_a_rejection_says_what_was_wanted_and_how_sure_both_were() -> None:
         model_p=(1.0, 0.8, 0.1, 0.6, 0.1, 0.3, 0.31),
         q=(1.0, 0.9, 0.05, 0.7, 0.2, 0.6, 0.55),
     )
-    (found,) = rejections(tested_levels([step(seen)]))
+    (found,) = rejections(levels_of([step(seen)]))
     assert found == Rejection(0, 3, 6, 7, Kind.WORD, 2, 0.31, 0.55, 1.5)
-    (unlikely,) = rejections(tested_levels([step(replace(seen, top=((),) * 7))]))
+    (unlikely,) = rejections(levels_of([step(replace(seen, top=((),) * 7))]))
     assert unlikely.rank is None
 
 
 def test_without_probabilities_the_tokens_are_known() -> None:
-    (found,) = rejections(tested_levels([step(CHAIN)]))
+    (found,) = rejections(levels_of([step(CHAIN)]))
     assert found == Rejection(0, 2, 4, 7, Kind.WORD, None, None, None, None)
 
 
 def test_levels_that_were_not_tested_do_not_count() -> None:
     """CHAIN is three tokens long; after the second was rejected nobody asked about the third."""
-    levels = [*tested_levels([step(TREE), step(replace(CHAIN, index=1))])]
+    levels = [*levels_of([step(TREE), step(replace(CHAIN, index=1))])]
     assert [(level.record.index, level.depth) for level in levels] == [
         (0, 1), (0, 2), (0, 3), (1, 1), (1, 2)
     ]  # fmt: skip
@@ -67,19 +67,19 @@ def test_levels_that_were_not_tested_do_not_count() -> None:
 def test_a_second_guess_may_be_the_right_one() -> None:
     """A tree has several guesses at a level: accepted, though the likeliest was wrong."""
     second = replace(TREE, accepted=(2,), emitted=(3, 4), tested=1, chosen=(3, 5, 4, 7, 6, 6, 6))
-    counts = tally(tested_levels([step(second)]), lambda level: level.depth)
+    counts = tally(levels_of([step(second)]), lambda level: level.depth)
     assert counts == {1: Tally(1, 1, 0)}
     assert (counts[1].rate, counts[1].first_rate) == (1.0, 0.0)
 
 
 def test_the_end_of_an_answer_was_not_rejected() -> None:
     cut = replace(TREE, accepted=(1,), emitted=(2,), tested=1)
-    assert rejections(tested_levels([step(cut)])) == []
+    assert rejections(levels_of([step(cut)])) == []
 
 
 def test_confidence_beside_how_often_it_was_right() -> None:
     q = (1.0, 0.9, 0.05, 0.7, 0.2, 0.6, 0.55)
-    bins = calibration(tested_levels([step(replace(TREE, q=q))]))
+    bins = calibration(levels_of([step(replace(TREE, q=q))]))
     # the siblings count as well: at level 1 "the", at level 2 "."
     assert bins == [
         Bin(0.0, 1, 0.05, 0),
@@ -89,8 +89,8 @@ def test_confidence_beside_how_often_it_was_right() -> None:
         Bin(0.8, 1, 0.9, 1),
     ]
     assert (bins[4].mean, bins[4].rate, Bin(0.0).rate) == (0.9, 1.0, None)
-    assert calibration(tested_levels([step(TREE)])) == []
-    sure = calibration(tested_levels([step(replace(TREE, q=(1.0,) * 7))]))
+    assert calibration(levels_of([step(TREE)])) == []
+    sure = calibration(levels_of([step(replace(TREE, q=(1.0,) * 7))]))
     assert sure[4].guesses == 5
 
 
@@ -125,5 +125,5 @@ def test_kinds_of_tokens(before: str, text: str, kind: Kind) -> None:
 def test_the_kind_is_that_of_the_token_that_came() -> None:
     """Its surroundings count: the text before the round, and what the round itself has written."""
     named = replace(TREE, emitted=(9, 2, 4))
-    levels = [*tested_levels([step(named)], "We are")]
+    levels = [*levels_of([step(named)], "We are")]
     assert [level.kind for level in levels] == [Kind.INSIDE, Kind.NAME, Kind.PUNCTUATION]

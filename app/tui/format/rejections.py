@@ -1,0 +1,109 @@
+"""The list of rejected drafts as cells of a table, and how often the drafter was right as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from app.report.rejections import BINS, Bin, Kind, Level, Rejection, Tally, calibration, tally
+from app.tui.format.bars import bar
+from app.tui.format.numbers import percent, probability
+from app.tui.format.tree import token_name
+
+Texts = Mapping[int, str]
+NAME_CELLS, BAR_CELLS = 16, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`value` is what is sorted by, `text` what is shown. `falling`: the highest comes first."""
+
+    heading: str
+    cells: int
+    value: Callable[[Rejection], float | str | None]
+    text: Callable[[Rejection, Texts], str]
+    falling: bool = False
+
+
+def shown_p(p: float | None) -> str:
+    return "" if p is None else probability(p)
+
+
+COLUMNS = (
+    Column("round", 6, lambda e: e.round, lambda e, texts: str(e.round + 1)),
+    Column("drafted", 11, lambda e: e.token, lambda e, texts: token_name(e.token, texts)),
+    Column("wanted", 11, lambda e: e.wanted, lambda e, texts: token_name(e.wanted, texts)),
+    Column("{level}", 6, lambda e: e.depth, lambda e, texts: str(e.depth)),
+    Column("rank", 5, lambda e: e.rank, lambda e, texts: rank_text(e)),
+    Column("p", 6, lambda e: e.p, lambda e, texts: shown_p(e.p), True),
+    Column("q", 6, lambda e: e.q, lambda e, texts: shown_p(e.q), True),
+    Column(
+        "bits",
+        5,
+        lambda e: e.entropy,
+        lambda e, texts: "" if e.entropy is None else f"{e.entropy:.1f}",
+        True,
+    ),
+    Column("kind", 16, lambda e: e.kind, lambda e, texts: e.kind),
+)
+
+
+def rank_text(each: Rejection) -> str:
+    """The rank of the drafted token for the target; empty where that is not known."""
+    if each.rank is not None:
+        return str(each.rank)
+    return "" if each.p is None else "low"
+
+
+def ordered(found: Sequence[Rejection], column: Column, turned: bool) -> list[Rejection]:
+    """Sorted by a column, or the other way round; what has no value there comes last."""
+    known = [(value, each) for each in found if (value := column.value(each)) is not None]
+    known.sort(key=lambda pair: pair[0], reverse=column.falling != turned)
+    return [each for _, each in known] + [each for each in found if column.value(each) is None]
+
+
+def level_name(one_pass: bool) -> str:
+    """What the places of a draft are called: Medusa has a head for each."""
+    return "head" if one_pass else "level"
+
+
+def share_lines(levels: Sequence[Level], level: str) -> Iterator[Content]:
+    """How often a guess was accepted, and the likeliest one was right: by level, by kind."""
+    depths = tally(levels, lambda each: each.depth)
+    yield from _tallies(f"by {level}", {str(depth): depths[depth] for depth in sorted(depths)})
+    kinds = tally(levels, lambda each: each.kind)
+    yield Content("")
+    yield from _tallies("by kind", {str(kind): kinds[kind] for kind in Kind if kind in kinds})
+
+
+def _tallies(heading: str, tallies: Mapping[str, Tally]) -> Iterator[Content]:
+    yield Content.styled(f"{heading:<{NAME_CELLS}}{'accepted':<12}{'1st':>4}{'of':>6}", "$quiet")
+    for name, counts in tallies.items():
+        yield Content.assemble(
+            f"{name:<{NAME_CELLS}}",
+            (bar(counts.rate or 0.0, BAR_CELLS), "$accepted"),
+            f" {percent(counts.rate)} {percent(counts.first_rate)}{counts.tested:>6}",
+        )
+
+
+def calibration_lines(levels: Sequence[Level]) -> Iterator[Content]:
+    """The drafter's own probability of its guesses beside how often they were right."""
+    bins = calibration(levels)
+    if not bins:
+        yield Content.styled("The draft's own q was not recorded.", "$quiet")
+        return
+    yield Content.styled(f"{'by q':<{NAME_CELLS}}{'right':<12}{'mean q':>6}{'of':>4}", "$quiet")
+    for each in bins:
+        if each.guesses:
+            yield _bin_line(each)
+
+
+def _bin_line(each: Bin) -> Content:
+    name = f"{each.low:.1f} to {each.low + 1 / BINS:.1f}"
+    return Content.assemble(
+        f"{name:<{NAME_CELLS}}",
+        (bar(each.rate or 0.0, BAR_CELLS), "$accepted"),
+        f" {percent(each.rate)} {percent(each.mean)}{each.guesses:>6}",
+    )

@@ -1,0 +1,201 @@
+"""The rejections panel: every draft of the lane in focus that the target refused, and how often
+the others were right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import DataTable, Static
+
+from app.report.rejections import Level, Rejection, levels_of, rejections
+from app.tui.format.labels import not_recorded, why_off
+from app.tui.format.parts import Part
+from app.tui.format.rejections import (
+    COLUMNS,
+    Column,
+    calibration_lines,
+    level_name,
+    ordered,
+    share_lines,
+)
+from app.tui.keys.key_names import first_key
+from app.tui.state.app_state import AppState
+from app.tui.state.lane_state import LaneState
+from app.tui.widgets.block import Block
+from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.panel import Panel
+
+NOTHING_YET = "No draft yet: what is rejected comes with the answer."
+DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
+
+
+class RejectionTable(DataTable[Text]):
+    BINDINGS = [
+        Binding("enter", "select_cursor", "Go there", id="rejections.go",
+                tooltip="To the token in the answer"),
+        Binding("left", "sort(-1)", "Sort by", False, id="rejections.sort_before",
+                tooltip="Sort by the column before; a click on a heading sorts by it, a second "
+                        "one the other way round"),
+        Binding("right", "sort(1)", "Sort by", False, id="rejections.sort_next",
+                tooltip="Sort by the next column"),
+    ]  # fmt: skip
+
+    @dataclass
+    class SortedBy(Message):
+        """The user wants the column so many places further."""
+
+        step: int
+
+    def action_sort(self, step: int) -> None:
+        self.post_message(self.SortedBy(step))
+
+
+class RejectionsPanel(Panel):
+    NEEDS_PROBABILITIES = True
+
+    @dataclass
+    class Chosen(Message):
+        """The user wants to see this one where it happened."""
+
+        rejection: Rejection
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(dom_id=dom_id)
+        self._table: RejectionTable = RejectionTable(
+            cursor_type="row", cell_padding=0, zebra_stripes=False
+        )
+        self._note = Static(classes="note", markup=False)
+        self._shares, self._calibration = Block(), Block()
+        self._side = VerticalScroll(self._note, self._shares, self._calibration, classes="shares")
+        self._column, self._turned = 0, False
+        self._found: list[Rejection] = []
+        self._count = ""
+        self._lane: LaneState | None = None
+        self._shown: tuple[object, ...] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.top
+        with Horizontal(classes="rejections"):
+            yield self._table
+            yield self._side
+        yield self.bottom
+
+    def on_mount(self) -> None:
+        for scrolled in (self._side, self._table):
+            scrolled.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    @property
+    def inside(self) -> Widget:
+        return self._table
+
+    def show(self, state: AppState, name: str) -> None:
+        lane = state.lanes[name]
+        measured = sum(bool(event.round.entropies) for event in lane.round_events)
+        shown = (name, lane.active, id(lane.round_events), len(lane.round_events), measured)
+        if shown != self._shown:
+            self._shown, self._lane = shown, lane
+            self._draw(state, lane)
+        title = [
+            Part("Rejections ·", "bold $primary", 1),
+            Part(state.label(name), "bold $foreground"),
+        ]
+        self.top.show(title, [Part(self._count, "$foreground", 1)] if self._count else [])
+        unknown = lane.unmeasured and bool(self._found)
+        self.bottom.show(
+            [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)],
+            [Part(not_recorded(state, lane), "$warning", 4)] if unknown else [],
+        )
+
+    def _draw(self, state: AppState, lane: LaneState) -> None:
+        steps = [(event.round, event.tokens) for event in lane.round_events]
+        begun = lane.first.first.text if lane.first else ""
+        levels = [*levels_of(steps, begun)]
+        self._found = rejections(levels)
+        self._count = f"{len(self._found)} of {len(levels)} tested" if levels else ""
+        note = ""
+        if not lane.active:
+            note = why_off(lane, state.keys["view.toggle_here"])
+        elif not levels:
+            note = NOTHING_YET if lane.strategy.drafts else DRAFTS_NOTHING
+        self._note.update(note)
+        self._note.display = bool(note)
+        self._table.display = bool(levels)
+        self._shares.display = self._calibration.display = bool(levels)
+        self._side.set_class(not levels, "-alone")
+        level = level_name(lane.strategy.one_pass)
+        self._shares.show(partial(_shares, levels, level))
+        self._calibration.show(partial(_calibration, levels))
+        self._fill()
+
+    def _fill(self) -> None:
+        """Write the table again; the highlight stays on its rejection."""
+        table, lane = self._table, self._lane
+        if lane is None:
+            return
+        here = self._here
+        self._found = ordered(self._found, COLUMNS[self._column], self._turned)
+        table.clear(columns=True)
+        level = level_name(lane.strategy.one_pass)
+        for index, column in enumerate(COLUMNS):
+            falling = column.falling != self._turned
+            mark = ("▾" if falling else "▴") if index == self._column else ""
+            table.add_column(Text(column.heading.format(level=level) + mark), width=column.cells)
+        for each in self._found:
+            table.add_row(*(_cell(column, each, lane) for column in COLUMNS))
+        if here in self._found:
+            table.move_cursor(row=self._found.index(here), animate=False)
+
+    @property
+    def _here(self) -> Rejection | None:
+        row = self._table.cursor_row
+        return self._found[row] if 0 <= row < len(self._found) else None
+
+    @property
+    def _hints(self) -> list[str]:
+        if not self._found:
+            return []
+        go, before, after = (
+            first_key(self.app, RejectionTable.BINDINGS, action)
+            for action in ("select_cursor", "sort(-1)", "sort(1)")
+        )
+        return [f"{go} goes there", f"{before} {after} sort"]
+
+    @on(RejectionTable.SortedBy)
+    def sort_by(self, event: RejectionTable.SortedBy) -> None:
+        self._column, self._turned = (self._column + event.step) % len(COLUMNS), False
+        self._fill()
+
+    @on(DataTable.HeaderSelected)
+    def sort_by_heading(self, event: DataTable.HeaderSelected) -> None:
+        self._turned = event.column_index == self._column and not self._turned
+        self._column = event.column_index
+        self._fill()
+
+    @on(DataTable.RowSelected)
+    def choose(self) -> None:
+        if (here := self._here) is not None:
+            self.post_message(self.Chosen(here))
+
+
+def _cell(column: Column, each: Rejection, lane: LaneState) -> Text:
+    """Text, not str: a token may hold what looks like markup."""
+    text = Text(column.text(each, lane.texts))
+    text.truncate(column.cells - 1, overflow="ellipsis")
+    return text
+
+
+def _shares(levels: list[Level], level: str, width: int) -> Content:
+    return Content("\n").join(share_lines(levels, level))
+
+
+def _calibration(levels: list[Level], width: int) -> Content:
+    return Content("\n").join(calibration_lines(levels))

@@ -1,0 +1,187 @@
+"""The list of rejections, and probabilities that are asked for when an answer is finished."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.engine.commands import MeasureAnswer, RecordProbabilities
+from app.engine.events import AnswerMeasured, Prefilled, RoundFinished, RunStarted
+from app.report.rejections import Kind, Rejection
+from app.tui.format.rejections import COLUMNS, ordered
+from decoding.params import Params
+from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
+from tests.support.rounds import CHAIN, TEXTS
+from tests.support.scripted import metrics
+from tests.support.stage import Play, Stage
+
+TOP = ((7, 0.6, 1.0), (4, 0.2, 0.0), (5, 0.1, 0.0), (6, 0.05, 0.0), (2, 0.04, 0.0))
+SECOND = replace(CHAIN, index=1, tokens=(7, 9, 3, 6), accepted=(), emitted=(8,), tested=1)
+PROBS = TokenProbs(0.75, TOP, (0.6, 1.0))
+FIRST = Prefilled("draft", 0.1, TokenEvent(1, "It is", TokenFate.FIRST, -1))
+SHOWN = (
+    (
+        TokenEvent(2, " Paris", TokenFate.ACCEPTED, 0, 1),
+        TokenEvent(4, ",", TokenFate.REJECTED, 0, 2),
+        TokenEvent(7, " and", TokenFate.CORRECTION, 0),
+    ),
+    (
+        TokenEvent(9, "In", TokenFate.REJECTED, 1, 1),
+        TokenEvent(8, "It", TokenFate.CORRECTION, 1),
+    ),
+)
+ROUNDS = (CHAIN, SECOND)
+
+
+def measured(record: Round, p: float) -> Round:
+    """With the target's probabilities, as they are worked out afterwards."""
+    nodes = len(record.tokens)
+    return replace(
+        record,
+        p=(1.0,) * nodes,
+        model_p=(1.0, *[p] * (nodes - 1)),
+        entropies=(1.5,) * nodes,
+        top=(TOP,) * nodes,
+        own_p=(0.6, 1.0),
+    )
+
+
+async def answered(stage: Stage) -> None:
+    started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
+    steps = [
+        RoundFinished("draft", record, shown, metrics(), TEXTS, Params())
+        for record, shown in zip(ROUNDS, SHOWN, strict=True)
+    ]
+    await stage.tell(started, FIRST, *steps)
+    await stage.finish()
+
+
+def listed(stage: Stage) -> list[str]:
+    lines = stage.text.splitlines()
+    start = next(number for number, line in enumerate(lines) if "drafted" in line)
+    rows = [line.strip("│┃ ")[:34].split() for line in lines[start + 1 :]]
+    return [" ".join(row[1:3]) for row in rows if row and row[0].isdigit()]
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_every_rejection_is_listed_and_sorted(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("R")
+        assert "Rejections · 2 Draft model" in stage.text and "2 of 3 tested" in stage.text
+        assert listed(stage) == [", ·and", "In It"]
+        stage.app.main.query_one("RejectionTable").focus()
+        await stage.press("right")
+        assert listed(stage) == [", ·and", "In It"]  # by the number of the token drafted
+        await stage.press("right")
+        assert listed(stage) == [", ·and", "In It"] and "wanted▴" in stage.text
+        await stage.press("right")
+        assert listed(stage) == ["In It", ", ·and"] and "level▴" in stage.text
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_enter_goes_to_the_token(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("R")
+        stage.app.main.query_one("RejectionTable").focus()
+        await stage.press("down", "enter")
+        view = stage.view(2)
+        assert view.has_focus and view.cursor is not None
+        assert view.body.spans[view.cursor].token == SHOWN[1][0]
+        assert stage.app.state.lanes["draft"].cursor == SHOWN[1][0]
+
+
+async def test_where_rejected_tokens_are_hidden_enter_goes_to_what_came(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("x", "R")
+        stage.app.main.query_one("RejectionTable").focus()
+        await stage.press("enter")
+        assert stage.app.state.lanes["draft"].cursor == SHOWN[0][2]
+
+
+async def test_a_lane_that_does_not_draft_has_none(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(1)
+        await answered(stage)
+        await stage.press("R")
+        assert "This lane drafts nothing" in stage.text
+
+
+async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        assert not stage.engine.asked(MeasureAnswer)
+        await stage.press("w")
+        request = MeasureAnswer("draft", 0, (5, 6, 7), 1, ROUNDS, (Params(), Params()))
+        assert stage.engine.asked(MeasureAnswer) == [request]
+        assert "Working out the probabilities" in stage.text
+        rounds = tuple(measured(record, 0.2) for record in ROUNDS)
+        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {5: "."}))
+        assert "Working out" not in stage.text and "✓ It" in stage.text
+        await stage.press("R")
+        assert [row.split()[-1] for row in stage.text.splitlines() if "·and" in row][-1]
+        assert "2    .200" in stage.text and "1.5" in stage.text
+        await stage.press("w", "v", "l")
+        assert stage.engine.asked(MeasureAnswer) == [request]
+
+
+async def test_the_colours_are_measured_as_well(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("l")
+        assert "measuring" in stage.text
+        rounds = tuple(measured(record, 0.2) for record in ROUNDS)
+        await stage.tell(AnswerMeasured("draft", 0, PROBS, rounds, {}))
+        assert "measuring" not in stage.text
+        spans = stage.view(2).body.spans
+        assert all(getattr(s.source, "round", measured(CHAIN, 1)).top for s in spans if s.token)
+
+
+async def test_while_an_answer_is_made_nothing_is_measured(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("w")
+        assert stage.engine.asked(RecordProbabilities)
+        started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
+        await stage.tell(started, FIRST)
+        assert "worked out when the answer is done" in stage.text
+        assert not stage.engine.asked(MeasureAnswer)
+        await stage.finish()
+        assert [each.lane for each in stage.engine.asked(MeasureAnswer)] == ["draft"]
+
+
+async def test_what_belongs_to_another_answer_is_ignored(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("w")
+        rounds = tuple(measured(record, 0.2) for record in ROUNDS)
+        await stage.tell(AnswerMeasured("draft", 7, PROBS, rounds, {}))
+        await stage.tell(AnswerMeasured("gone", 0, PROBS, rounds, {}))
+        assert "Working out" in stage.text
+        await stage.tell(AnswerMeasured("draft", 0, note="out of memory"))
+        assert "No probabilities: out of memory" in stage.text
+        assert len(stage.engine.asked(MeasureAnswer)) == 1
+
+
+def test_what_has_no_value_comes_last() -> None:
+    found = [
+        Rejection(0, 1, 1, 2, Kind.WORD, None, None, None, None),
+        Rejection(1, 1, 1, 2, Kind.WORD, 1, 0.1, 0.2, 0.5),
+        Rejection(2, 1, 1, 2, Kind.WORD, 2, 0.3, 0.1, 1.5),
+    ]
+    by = {column.heading: column for column in COLUMNS}
+
+    def order(heading: str, turned: bool = False) -> list[int]:
+        return [each.round for each in ordered(found, by[heading], turned)]
+
+    assert order("q") == [1, 2, 0] and order("q", True) == [2, 1, 0]
+    assert order("rank") == [1, 2, 0] and order("bits") == [2, 1, 0]
