@@ -31,6 +31,7 @@ def open_screen(settings: Settings, seed: int) -> int:
         stop_texts=settings.stop,
         ignore_eos=settings.ignore_eos,
     )
+    store = Store()
     return run_tui(
         SpecchatApp(
             SessionProcess(partial(Session, config=config), settings.models, settings.lanes),
@@ -38,10 +39,11 @@ def open_screen(settings: Settings, seed: int) -> int:
             tuple(map(_not_yet_known, settings.lanes)),
             settings.schedule,
             seed,
-            recorder=Recorder(Store(), settings_report(settings)) if settings.keep else None,
+            recorder=Recorder(store, settings_report(settings)) if settings.keep else None,
             theme=theme,
             keys=keys,
             library=library(settings),
+            newcomer=store.empty,
         )
     )
 

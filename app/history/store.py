@@ -35,6 +35,11 @@ class Store:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or platformdirs.user_data_path("specchat") / "conversations"
 
+    @property
+    def empty(self) -> bool:
+        """Whether no conversation was ever kept here, or all are deleted."""
+        return not any(self.folder.glob("*.jsonl"))
+
     def new_file(self, now: datetime) -> Path:
         """An empty file whose name sorts by time. It is made at once, so that two windows that
         begin in the same second don't take the same one."""

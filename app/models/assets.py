@@ -1,11 +1,12 @@
-"""Locates the files that ship with specchat: the demo family and its example prompts."""
+"""Locates the files that ship with specchat: the demo family, its example prompts, a recording."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from app.text.prompt_file import read_requests
+from app.text.prompt_file import Request, read_requests
 
 
 def assets() -> Path:
@@ -16,6 +17,21 @@ def assets() -> Path:
 
 def example_prompts() -> tuple[str, ...]:
     """Prompts that the demo family answers well; empty if the file is missing."""
+    return tuple(request.turns[0] for request in _examples())
+
+
+def demo_topics() -> tuple[str, ...]:
+    """What the demo family can answer: the categories of its example prompts."""
+    categories = (request.category for request in _examples())
+    return tuple(dict.fromkeys(category for category in categories if category))
+
+
+@cache
+def _examples() -> tuple[Request, ...]:
     path = assets() / "prompts" / "demo.jsonl"
-    requests = read_requests(path) if path.is_file() else []
-    return tuple(request.turns[0] for request in requests)
+    return tuple(read_requests(path)) if path.is_file() else ()
+
+
+def tour_recording() -> Path:
+    """A conversation of the demo family, which the tour explains."""
+    return assets() / "replay" / "demo.json"

@@ -29,7 +29,11 @@ def demo() -> ModelOptions:
 
 def title_of(target: str) -> str:
     """A short name for a target: demo, a folder's last part, or a hub id."""
-    return "demo" if target == demo().target else display_name(target)
+    return "demo" if is_demo(target) else display_name(target)
+
+
+def is_demo(source: str) -> bool:
+    return source == demo().target
 
 
 def with_demo(options: ModelOptions) -> ModelOptions:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +26,27 @@ from app.engine.events import (
     Schedule,
 )
 from app.engine.protocol import Engine
+from app.history.parse_document import read_recording
 from app.history.recorder import Recorder
-from app.models.assets import example_prompts
+from app.models.assets import example_prompts, tour_recording
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.actions.conversations import ConversationActions
 from app.tui.actions.export import ExportActions
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.run import RunActions
+from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
 from app.tui.palette import commands
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
+from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.slow_terminal import has_backlog
 from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LIGHT, OURS
+from decoding.errors import InputError
 from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
@@ -50,7 +55,8 @@ ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
 class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
-    """`lanes` are shown before the engine has loaded the models and reports the lanes itself."""
+    """`lanes` are shown before the engine has loaded the models and reports the lanes itself. A
+    `newcomer` has an example in the prompt."""
 
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
@@ -70,8 +76,10 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         keys: Mapping[str, str] | None = None,
         presets: Presets | None = None,
         library: ModelLibrary | None = None,
+        newcomer: bool = False,
     ) -> None:
         state = AppState(params, schedule, seed)
+        state.example = next(iter(example_prompts()), "") if newcomer else ""
         state.set_lanes(lanes or ())
         super().__init__(engine, state, recorder, presets or Presets(), library, clock)
         self._last_labels = clock()
@@ -136,8 +144,25 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
 
     # Help, examples, presets and themes
 
-    def action_help(self) -> None:
-        self.push_screen(HelpScreen(self.state))
+    async def action_help(self) -> None:
+        """To who has never asked anything it is shown around first."""
+        if self.state.example and not self.state.tour_offered:
+            await self.action_tour()
+        else:
+            self.push_screen(HelpScreen(self.state))
+
+    async def action_tour(self) -> None:
+        """On a recording: what the screen shows, step by step."""
+        self.state.tour_offered = True
+        try:
+            recording = await run_in_background(partial(read_recording, tour_recording()))
+        except InputError as error:
+            self.say(str(error))
+            return
+        stage = TourStage(recording, self.state.keys, self.clock)
+        await self.push_screen(stage)
+        await stage.begin()
+        self.push_screen(TourScreen(stage), lambda _: self.pop_screen())
 
     def action_examples(self) -> None:
         prompts = example_prompts()
@@ -181,6 +206,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
+        yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
         yield from self.export_commands()
 
 

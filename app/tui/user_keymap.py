@@ -16,7 +16,9 @@ from app.tui.screens.models import ModelsScreen
 from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
+from app.tui.screens.tour import TourScreen
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
 
@@ -37,6 +39,8 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         PresetsScreen,
         ProjectorScreen,
         SamplingTestScreen,
+        TourScreen,
+        RejectionTable,
     )
     return {
         "app": [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS],

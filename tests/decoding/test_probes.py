@@ -211,7 +211,7 @@ def close(a: Any, b: Any) -> bool:
 def test_rounds_that_were_watched_are_not_measured_again() -> None:
     target, params = Target(build("llama")), Params(max_new_tokens=12, gamma=3)
     decoder = Decoder(target, drafter_of("draft"))
-    rounds = []
+    rounds: list[Round] = []
     decoder.start(PROMPT, params, seed=0)
     while not decoder.finished:
         decoder.record_probabilities = len(rounds) > 1

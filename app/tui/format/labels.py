@@ -10,6 +10,7 @@ from app.text.plural import pluralize
 from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
 from app.tui.format.numbers import ordinal, percent, seconds, small
 from app.tui.format.parts import Part
+from app.tui.format.welcome import topics_of_demo
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.themes import lane_color
@@ -125,7 +126,10 @@ def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     facts: list[tuple[str, int]] = []  # with the rank of each
     if loaded := state.loaded:
         threads = pluralize(loaded.threads, "thread")
-        facts += [(loaded.target, 1), (f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
+        topics = topics_of_demo(state)
+        facts.append((f"{loaded.target}, a tiny model" if topics else loaded.target, 1))
+        facts += [(f"knows {topics}", 7)] if topics else []
+        facts += [(f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
     if state.seed is not None:
         facts.append((f"seed {state.seed}", 2))
     facts.append((state.schedule, 0))

@@ -18,11 +18,6 @@ LEAST_BAR = 12
 RANGE_COLUMNS = 70  # from which there is room for the lowest and the highest
 EXACT_BELOW = 20.0  # tok/s: where one more or less is much
 LONGEST_TITLE = 18
-INTRODUCTION = (
-    "One model answers in every pane: alone, token by token, and helped by a drafter.",
-    "A drafter guesses the next tokens; one pass of the model tests all and keeps the right ones.",
-    "Fewer passes, the same answer, sooner. How much sooner will stand here.",
-)
 
 
 def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int) -> list[Content]:

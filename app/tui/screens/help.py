@@ -38,6 +38,7 @@ class HelpScreen(ModalScreen[None]):
             "escape,f1,question_mark,q", "dismiss", "Close", id="help.close",
             tooltip="Back to the lanes",
         ),
+        Binding("t", "tour", "Tour", id="help.tour", tooltip="What all this is, in a few steps"),
     ]  # fmt: skip
 
     def __init__(self, state: AppState) -> None:
@@ -48,7 +49,8 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
             close = first_key(self.app, self.BINDINGS, "dismiss")
-            box.border_subtitle = Content(f"↑ ↓ scroll · {close} closes")
+            tour = first_key(self.app, self.BINDINGS, "tour")
+            box.border_subtitle = Content(f"↑ ↓ scroll · {tour} shows you around · {close} closes")
             yield Static("Tokens", classes="heading -first")
             yield DefinitionList(
                 (Content.styled(name, style), text) for name, style, text in LEGEND
@@ -82,6 +84,10 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
+
+    async def action_tour(self) -> None:
+        self.dismiss()
+        await self.app.run_action("tour")
 
     def _keys(self, bindings: Iterable[BindingType]) -> Iterable[Term]:
         """An entry for each action. Nine for the lanes would push the rest off the screen."""

@@ -11,6 +11,7 @@ from textual.widgets import Static
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
 from app.tui.format.labels import legend, status_left, title_bar
+from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import verdict_of
@@ -127,6 +128,8 @@ class LanesLayout(Screen[None]):
         space.display = not failed
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
+        # where there is no scoreboard that says it
+        self.grid.welcome = "" if self.panel or state.turns else "\n".join(welcome(state))
         self.grid.show(state)
         self._restyle_panes()
         self._show_panels()
@@ -144,7 +147,8 @@ class LanesLayout(Screen[None]):
         said = verdict_of(state) if self.panel is None or self.panel.id != "scores" else None
         self.query_one("#status", SplitLine).show(status_left(state, said), options)
         examples = f"Ask something, {state.keys['app.examples']} has examples"
-        self.prompt.placeholder = "Go on" if state.turns else examples
+        self.prompt.example = state.example
+        self.prompt.placeholder = state.example or ("Go on" if state.turns else examples)
         self._show_keys()
 
     def _show_panels(self) -> None:

@@ -51,6 +51,8 @@ class AppState:
     slow_motion: str | None = None  # how far the last run is, played again; None where it is not
     runs: SessionRuns = field(default_factory=SessionRuns)  # on these models
     busy_lane: str | None = None  # the lane that the last event came from
+    example: str = ""  # a prompt for who has never asked anything; gone once something was asked
+    tour_offered: bool = False
     queued: str | None = None  # a prompt that waits for the models
     replay: str | None = None  # how far a replay is; None where models answer
     keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
@@ -241,7 +243,7 @@ class AppState:
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
                 self.turns, self.seed = event.turn + 1, event.seed
-                self.started, self.foreign = event, False
+                self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
                         lane.begin()
@@ -268,11 +270,11 @@ class AppState:
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
             case AnswerMeasured(lane=name):
-                lane = self.lanes.get(name)
-                if lane and self.started and event.run == self.started.run:
-                    known = lane.rounds
-                    lane.take_measured(event)
-                    self.runs.take_measured(known, lane.rounds)
+                answered = self.lanes.get(name)
+                if answered and self.started and event.run == self.started.run:
+                    known = answered.rounds
+                    answered.take_measured(event)
+                    self.runs.take_measured(known, answered.rounds)
             case RunRejected():
                 self.running = self.paused = False
                 self.busy_lane = None

@@ -68,6 +68,7 @@ class LaneGrid(Container):
         self._layout = LaneLayout()
         self._tabs = tabs
         self.tabbed = False
+        self.welcome = ""  # above what an empty pane says of its lane
         self.current = 1  # the number of the pane that the user was in last
 
     @property
@@ -106,8 +107,6 @@ class LaneGrid(Container):
             if name not in stay:
                 before = index if index < len(self.children) else None
                 await self.mount(LanePane(index + 1, lane), before=before)
-        for pane in self.panes:
-            pane.view.set_hint(introduction(state.lanes[pane.name_of_lane].info))
 
     def handle_event(self, event: Event, state: AppState) -> None:
         """Show an event of a run, which the state has already taken in, in the panes' text."""
@@ -158,6 +157,8 @@ class LaneGrid(Container):
             changed |= (pane.display, pane.folded) != (display, fold)
             pane.display = display
             pane.fold(fold)
+            about = introduction(state.lanes[pane.name_of_lane].info)
+            pane.view.set_hint("\n\n".join(filter(None, (self.welcome, about))))
             pane.show(state)
         self._tabs.show(state, self.current)
         if changed:

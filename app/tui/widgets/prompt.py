@@ -37,6 +37,7 @@ class Prompt(TextArea):
         self._history: list[str] = []
         self._index = 0  # in the history; its length is the line being written
         self._draft = ""
+        self.example = ""  # what Enter asks while nothing is written
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """TextArea has an F6 of its own, which is the app's here."""
@@ -71,6 +72,8 @@ class Prompt(TextArea):
         self.write("")
 
     def action_submit(self) -> None:
+        if self.example and not self.text.strip():
+            self.write(self.example)
         self.post_message(self.Submitted(self.text))
 
     def action_newline(self) -> None:

@@ -13,7 +13,8 @@ from app.report.spread import spread
 from app.report.verdict import LaneScore, Suggestion, Verdict, slowest, why_slowest
 from app.text.plural import pluralize
 from app.tui.format.parts import Part
-from app.tui.format.scoreboard import INTRODUCTION, bar_rows, range_text
+from app.tui.format.scoreboard import bar_rows, range_text
+from app.tui.format.welcome import welcome
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.widgets.block import Block
@@ -27,6 +28,7 @@ MEANING = (
     "the median of all runs of this prompt with these settings; in brackets the lowest and the "
     "highest. Grey: over fewer than 50 tokens. ?: more than τ, which can't be."
 )
+EDGE_CELLS = 4  # left and right of the text
 GAIN = 1.05  # a gamma that promises less is not worth a try
 
 
@@ -40,6 +42,7 @@ class Scoreboard(Panel):
         self._block.tooltip = MEANING
         self._lanes: int | None = None  # rows of bars; None before the first run
         self._shown: tuple[object, ...] | None = None
+        self._welcome: list[str] = []
         self._suggested: tuple[object, Suggestion | None] = (None, None)
 
     def compose(self) -> ComposeResult:
@@ -54,7 +57,10 @@ class Scoreboard(Panel):
     @property
     def wanted_rows(self) -> int:
         """Not fewer while they run than in the end, so that nothing jumps then."""
-        return len(INTRODUCTION) + 2 if self._lanes is None else self._lanes + 7
+        if self._lanes is None:
+            lines = welcome_lines(self._welcome, self.screen.size.width - EDGE_CELLS)
+            return lines.plain.count("\n") + 3
+        return self._lanes + 7
 
     @property
     def inside(self) -> Widget:
@@ -77,10 +83,12 @@ class Scoreboard(Panel):
             if (place := state.place(lane)) is not None
         }
         why = why_slowest(found, self._suggestion(state, found)) or ""
-        shown = (found, said, places, why)
+        self._welcome = welcome(state)
+        shown = (found, said, places, why, self._welcome)
         if shown != self._shown:
             self._shown = shown
-            self._block.show(partial(scoreboard_lines, found, said, why, places))
+            draw = partial(scoreboard_lines, found, said, why, places)
+            self._block.show(draw if found else partial(welcome_lines, self._welcome))
 
     def _suggestion(self, state: AppState, found: list[LaneScore]) -> Suggestion | None:
         """For the slowest lane that drafts, once all are done; made anew when there is more."""
@@ -101,12 +109,13 @@ def suggestion(found: Forecast) -> Suggestion | None:
     return Suggestion(found.best_seen, speed) if speed > GAIN * found.now else None
 
 
+def welcome_lines(lines: list[str], width: int) -> Content:
+    return Content("\n").join(line for text in lines for line in Content(text).wrap(max(width, 2)))
+
+
 def scoreboard_lines(
     found: list[LaneScore], said: Verdict | None, why: str, places: dict[int, int], width: int
 ) -> Content:
-    if not found:
-        rows = [line for text in INTRODUCTION for line in Content(text).wrap(max(width, 2))]
-        return Content("\n").join(rows)
     rows = Content.styled(said.text, "bold $foreground").wrap(max(width, 2)) if said else []
     rows += [Content(""), *bar_rows(found, places, width)]
     if why:

@@ -83,8 +83,8 @@ class TextView(ScrollView, can_focus=True):
         self.rewrap()
 
     def set_hint(self, hint: str) -> None:
-        self.body.hint = hint
-        if not self.body.spans:
+        changed, self.body.hint = hint != self.body.hint, hint
+        if changed and not self.body.spans:
             self.rewrap()
 
     @property

@@ -1,0 +1,120 @@
+"""The steps of the tour: what is said, and what is to be seen then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from app.history.recording import LaneRecord, RecordedTurn
+from decoding.round import TokenFate
+
+
+class Moment(Enum):
+    """How far the recorded run is."""
+
+    ASKED = "the question is there, no answer yet"
+    PLAYING = "the lanes answer, slowed down"
+    DONE = "all answers are there"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`text` names keys by their binding's id, in braces. `light`: what it speaks of, as a CSS
+    selector; everything else is dimmed. `panel` is open then, and `rejected`: the cursor is on a
+    draft that was rejected, in the lane where that was."""
+
+    title: str
+    text: str
+    light: str
+    moment: Moment = Moment.DONE
+    panel: str | None = None
+    rejected: bool = False
+
+    def words(self, keys: Mapping[str, str]) -> str:
+        return self.text.format_map({name.replace(".", "_"): key for name, key in keys.items()})
+
+
+STEPS = (
+    Step(
+        "One question, one model",
+        "A language model writes token by token (a token is a word or a piece of one), and each "
+        "token costs a pass through the whole model. All panes answer the same question with the "
+        "same model; they differ in how they save passes.",
+        "LanePane",
+        Moment.ASKED,
+    ),
+    Step(
+        "The race",
+        "The first lane goes token by token. In the others a drafter guesses the next few tokens, "
+        "and one pass of the model checks them all. This is a recording, slowed down: who is done "
+        "first?",
+        "LanePane",
+        Moment.PLAYING,
+    ),
+    Step(
+        "Colours",
+        "Underlined: a guess that the model agreed with. Struck through: a guess that it refused, "
+        "which is not in the answer. Bold: the model's own token, the last of every pass. With ← "
+        "and → you go through them in the pane.",
+        "LanePane.-here, #status",
+        rejected=True,
+    ),
+    Step(
+        "One pass, as a tree",
+        "What was guessed for one pass: ✓ accepted, ✗ refused, · never tested, ◆ the model's own "
+        "token. {view_inspect} opens this, {view_round_back} and {view_round_forward} go from pass "
+        "to pass.",
+        "#tree",
+        panel="tree",
+        rejected=True,
+    ),
+    Step(
+        "Why this token?",
+        "Who proposed a token, how likely the model found it, and what decided. {view_why} opens "
+        "this for the token that you clicked on; {view_rejections} lists all that were refused.",
+        "#token",
+        panel="token",
+        rejected=True,
+    ),
+    Step(
+        "What it came to",
+        "Fewer passes, the same text, sooner. Short answers say little: {run_again} runs the "
+        "question again and counts both. What the figures in the panes' edges mean you read when "
+        "the mouse rests on them.",
+        "#scores, LanePane",
+        panel="scores",
+    ),
+    Step(
+        "Settings",
+        "How far to guess (gamma), how freely to draw (temp) and more can be changed while an "
+        "answer runs. Unless a pane says LOSSY, guessing never changes what the model says, only "
+        "how soon.",
+        "#controls",
+    ),
+    Step(
+        "Your turn",
+        "Enter asks the example in the prompt; what you type replaces it. After a run {run_pause} "
+        "shows it again in slow motion. {app_help} has all keys and words, {app_palette} all "
+        "commands.",
+        "LanePane, #scores, #controls, #status, #title",
+    ),
+)
+
+
+def best_turn(turns: list[RecordedTurn]) -> RecordedTurn:
+    """The one to look at: the longest with a rejection, else the longest."""
+
+    def worth(turn: RecordedTurn) -> tuple[bool, int]:
+        lanes = turn.lanes.values()
+        return any(map(rejected_round, lanes)), max(len(lane.ids) for lane in lanes)
+
+    return max(turns, key=worth)
+
+
+def rejected_round(lane: LaneRecord) -> int | None:
+    """The first round with a draft that was tested and rejected."""
+    for step in lane.steps:
+        if any(token.fate is TokenFate.REJECTED and token.text for token in step.tokens):
+            return step.round.index
+    return None

@@ -1,0 +1,36 @@
+"""What the screen says before anything was asked."""
+
+from __future__ import annotations
+
+from textwrap import shorten
+
+from app.models.assets import demo_topics
+from app.models.library import is_demo
+from app.tui.state.app_state import AppState
+
+INTRODUCTION = (
+    "One model answers in every pane: alone, token by token, and helped by a drafter.",
+    "A drafter guesses the next tokens; one pass of the model tests all and keeps the right ones.",
+    "Fewer passes, the same answer, sooner. How much sooner will stand here.",
+)
+TOPICS_CHARACTERS = 48
+
+
+def welcome(state: AppState) -> list[str]:
+    """What this is; what the demo knows; to who has never asked anything, how to begin."""
+    lines = [*INTRODUCTION]
+    if topics := topics_of_demo(state):
+        lines.append(f"The demo is a tiny model that knows a little of {topics}.")
+    if state.example:
+        tour = state.keys["app.help"]
+        lines.append(f"Enter asks the question below; typing replaces it. {tour} shows you around.")
+    return lines
+
+
+def topics_of_demo(state: AppState) -> str:
+    """What the demo knows; empty for other models."""
+    if state.loaded is None or not is_demo(state.loaded.source):
+        return ""
+    return shorten(", ".join(demo_topics()), TOPICS_CHARACTERS, placeholder=" …").replace(
+        ", …", " …"
+    )

@@ -1,0 +1,156 @@
+"""The first screen, and the tour: what a newcomer is shown, and that nothing of it stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.engine.commands import Run
+from app.engine.events import Loaded
+from app.history.parse_document import read_recording
+from app.models.assets import demo_topics, example_prompts, tour_recording
+from app.models.library import demo
+from app.tui.format.tour import STEPS, Moment, best_turn, rejected_round
+from app.tui.screens.help import HelpScreen
+from app.tui.screens.tour import TourScreen, TourStage
+from tests.support.stage import LANES, Play, Stage
+
+WELCOME = "typing replaces it"
+
+
+async def into_the_tour(stage: Stage) -> TourStage:
+    await stage.press("f1")
+    await stage.until(lambda: isinstance(stage.app.screen, TourScreen))
+    await stage.press()
+    shown = stage.app.screen_stack[-2]
+    assert isinstance(shown, TourStage)
+    return shown
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_newcomer_is_told_what_this_is(play: Play, size: tuple[int, int]) -> None:
+    async with play(size, newcomer=True, scoreboard=True) as stage:
+        words = " ".join(stage.text.replace("│", " ").replace("┃", " ").split())
+        assert "One model answers in every pane" in words and WELCOME in words
+        assert example_prompts()[0][:40] in stage.text
+
+
+async def test_enter_asks_the_example(play: Play) -> None:
+    async with play(newcomer=True, scoreboard=True) as stage:
+        await stage.press("enter")
+        assert stage.engine.asked(Run) == [Run(example_prompts()[0])]
+        await stage.begin()
+        await stage.finish()
+        await stage.press("enter")
+        assert len(stage.engine.asked(Run)) == 1
+        assert WELCOME not in stage.text and example_prompts()[0] not in stage.text
+
+
+async def test_what_is_typed_replaces_the_example(play: Play) -> None:
+    async with play(newcomer=True) as stage:
+        await stage.type("Hello")
+        assert example_prompts()[0][:20] not in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked(Run) == [Run("Hello")]
+
+
+async def test_who_has_asked_before_gets_no_example(play: Play) -> None:
+    async with play(scoreboard=True) as stage:
+        assert WELCOME not in stage.text
+        await stage.press("enter")
+        assert not stage.engine.asked(Run)
+
+
+async def test_the_demo_says_what_it_knows(play: Play) -> None:
+    async with play((150, 30), scoreboard=True) as stage:
+        assert "tiny model" not in stage.text
+        loaded = Loaded("demo", "cpu", "float32", 2, 2048, LANES, source=str(demo().target))
+        await stage.tell(loaded)
+        title, *rest = stage.text.splitlines()
+        assert "demo, a tiny model" in title and f"knows {demo_topics()[0]}" in title
+        assert any(f"knows a little of {demo_topics()[0]}" in line for line in rest)
+
+
+async def test_the_first_help_is_the_tour(play: Play) -> None:
+    async with play(newcomer=True) as stage:
+        await into_the_tour(stage)
+        await stage.press("escape")
+        assert stage.app.screen is stage.app.main
+        await stage.press("f1")
+        assert isinstance(stage.app.screen, HelpScreen)
+        await stage.press("t")
+        await stage.until(lambda: isinstance(stage.app.screen, TourScreen))
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_every_step_shows_what_it_speaks_of(play: Play, size: tuple[int, int]) -> None:
+    async with play(size, newcomer=True) as stage:
+        shown = await into_the_tour(stage)
+        for number, step in enumerate(STEPS, 1):
+            assert f"{number} of {len(STEPS)} · {step.title}" in stage.text
+            lit = [part for part in shown.query(step.light) if part.display and part.region]
+            assert lit and not any(part.has_class("-dim") for part in lit), step
+            assert shown.open == step.panel
+            if step.rejected:
+                lanes = shown.state.lanes.values()
+                assert [lane.cursor.fate for lane in lanes if lane.cursor] == ["rejected"]
+            await stage.press("enter")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_back_and_forth(play: Play) -> None:
+    async with play(newcomer=True) as stage:
+        shown = await into_the_tour(stage)
+        await stage.press("left")
+        assert STEPS[0].title in stage.text
+        await stage.press("right", "right")
+        assert STEPS[2].title in stage.text and shown.player.over
+        answers = {name: lane.metrics for name, lane in shown.state.lanes.items()}
+        await stage.press("left", "left", "right", "right")
+        assert {name: lane.metrics for name, lane in shown.state.lanes.items()} == answers
+        assert stage.app.main.state.turns == 0
+
+
+async def test_it_leaves_nothing_behind(play: Play) -> None:
+    async with play(newcomer=True) as stage:
+        state, calls = stage.app.state, len(stage.engine.calls)
+        before = (state.params, state.turns, state.leader, stage.app.main.display_options)
+        await into_the_tour(stage)
+        await stage.press("x", "d", "o", "u", "delete", "ctrl+n", "f5", "g", "i", "1")
+        await stage.press(*["enter"] * len(STEPS))
+        assert stage.app.screen is stage.app.main
+        after = (state.params, state.turns, state.leader, stage.app.main.display_options)
+        assert after == before and len(stage.engine.calls) == calls
+        assert stage.app.theme == stage.app._chosen_theme and len(stage.app.screen_stack) == 1
+        await stage.press("enter")
+        assert stage.engine.asked(Run)
+
+
+async def test_without_a_recording_there_is_no_tour(
+    play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("app.tui.app.tour_recording", lambda: tmp_path / "none.json")
+    async with play(newcomer=True) as stage:
+        await stage.press("f1")
+        await stage.until(lambda: "can't read" in stage.text)
+        assert stage.app.screen is stage.app.main
+
+
+def test_the_recording_shows_what_the_steps_speak_of() -> None:
+    """Whatever was asked in it: lanes that draft, a rejection, probabilities."""
+    recording = read_recording(tour_recording())
+    turn = best_turn(recording.turns)
+    assert any(rejected_round(lane) is not None for lane in turn.lanes.values())
+    assert all(step.round.entropies for lane in turn.lanes.values() for step in lane.steps)
+    assert [step.moment for step in STEPS[:3]] == [Moment.ASKED, Moment.PLAYING, Moment.DONE]
+
+
+def test_the_longest_turn_with_a_rejection_is_shown() -> None:
+    recording = read_recording(tour_recording())
+    found = best_turn(recording.turns)
+    nothing = replace(
+        found, lanes={name: lane for name, lane in found.lanes.items() if name == "ar"}
+    )
+    assert best_turn([nothing, found]) is found and best_turn([nothing]) is nothing
