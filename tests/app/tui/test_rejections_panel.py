@@ -60,8 +60,9 @@ async def answered(stage: Stage) -> None:
 def listed(stage: Stage) -> list[str]:
     lines = stage.text.splitlines()
     start = next(number for number, line in enumerate(lines) if "drafted" in line)
-    rows = [line.strip("│┃ ")[:34].split() for line in lines[start + 1 :]]
-    return [" ".join(row[1:3]) for row in rows if row and row[0].isdigit()]
+    rows = [line.strip("│┃ ")[:30].split() for line in lines[start + 1 :]]
+    known = {text.replace(" ", "·") for text in TEXTS.values()}
+    return [" ".join(row[1:3]) for row in rows if len(row) > 2 and row[2] in known]
 
 
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
