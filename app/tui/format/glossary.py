@@ -15,6 +15,12 @@ LEGEND = [
     ("plain", "", "the first token, and lanes that do not draft"),
     ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
 ]
+TITLE = [
+    ("cpu float32", "the device that the models run on, and the type of their numbers; threads: the "
+                    "processor's cores that a pass is shared among."),
+    ("seed", "where drawing begins: the same seed, prompt and settings draw the same tokens."),
+    ("○ ● ‖", "nothing runs; lanes run, so many of them are done; all wait until you go on."),
+]  # fmt: skip
 LENSES = [
     ("fate", "what became of a token: the colours above"),
     ("probability", "the target's probability of each token, before temperature and cuts. Steps "
@@ -36,6 +42,12 @@ TREE = [
     ("✗", "tested and rejected; the line says what the target wanted"),
     ("·", "never tested: after a rejected token, or after the end of the answer"),
     ("◆", "the target's own token, which ends the round"),
+    (
+        "drafted",
+        "tokens that were guessed for this pass; tested: levels of the draft that were "
+        "compared with the target's own choice; accepted of them; emitted: tokens that the "
+        "answer has got, the target's own included.",
+    ),
     ("guess", "the node's rank among the drafter's guesses; Medusa: h2 1st is head 2's best"),
     (
         "draft",
@@ -84,6 +96,7 @@ REJECTIONS = [
              "mean q. A drafter that knows itself is right as often as it says."),
 ]  # fmt: skip
 METRICS = [
+    ("stopped", "by you, before it was done; error: the reason is in the pane."),
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
@@ -149,6 +162,15 @@ FIGURE_PATTERNS = [
         (r"leads$", "leads"),
         (r"(T[\d.]+)?\*$", "*"),
         (r"length$", "length"),
+        (r"(stopped|error)$", "stopped"),
+        (r"[‹~]?(accepted|rejected|bonus)[›~]?$", "accepted"),
+        (r"(probability|entropy|‹?every second round›?)$", "fate"),
+        (r"‹?[≥<][.\d]", "fate"),
+        (r"(drafted|tested|accepted|emitted) \d", "drafted"),
+        (r"([█▒░] )?((draft|verify|pass|accept) )?[\d.]+m?s$|[█▒░]+$", "draft"),
+        (r"(· )?seed \d", "seed"),
+        (r"(· )?((cpu|cuda|mps)\S* \S+|\d+ threads?)$", "cpu float32"),
+        (r"[○●‖] ", "○ ● ‖"),
         (r"(· )?(fair|race)$", "race"),
         (r"\d(st|nd|rd|th)$", "1st 2nd"),
         (r"(· )?typical$", "typical"),
@@ -160,6 +182,10 @@ FIGURE_PATTERNS = [
 
 def explain(figure: str) -> str | None:
     """The explanation of a figure in an edge; None where it needs none."""
-    terms = dict([*LANE_MARKS, *METRICS])
     term = next((term for pattern, term in FIGURE_PATTERNS if pattern.match(figure)), None)
+    if term == "accepted":
+        return "\n".join(f"{name}: {text}" for name, _, text in LEGEND[:4])
+    if term == "fate":
+        return "\n".join(f"{name}: {text}" for name, text in LENSES[1:])
+    terms = dict([*TITLE, *LANE_MARKS, *TREE, *FIGURES, *METRICS])
     return None if term is None else f"{term}: {terms[term]}"

@@ -19,6 +19,7 @@ from app.tui.format.glossary import (
     LENSES,
     METRICS,
     REJECTIONS,
+    TITLE,
     TOKEN,
     TREE,
 )
@@ -73,6 +74,7 @@ class HelpScreen(ModalScreen[None]):
                     self._keys(Slider.BINDINGS),
                 )
             names = self._state.keys
+            yield from section("The title", TITLE)
             yield from section("Lanes", LANE_MARKS)
             yield from section(f"What colours mean ({names['view.lens']})", LENSES)
             yield from section(f"The tree ({names['view.inspect']})", TREE)

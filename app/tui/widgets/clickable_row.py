@@ -13,6 +13,7 @@ from textual.widget import Widget
 class Label(NamedTuple):
     content: Content
     value: str  # what `chosen` gets
+    tip: str = ""  # what it means, for who rests the mouse on it
 
     def is_same(self, other: Label) -> bool:
         """Compares styles as well, which == between contents does not."""
@@ -44,10 +45,17 @@ class ClickableRow(Widget):
     def render(self) -> Content:
         return Content.assemble(*(label.content for label in self.labels(self.size.width)))
 
-    def on_click(self, event: events.Click) -> None:
-        event.stop()
+    def _label_at(self, x: int) -> Label | None:
         labels = self.labels(self.size.width)
         ends = list(accumulate(label.content.cell_length for label in labels))
-        index = sum(end <= event.x for end in ends)
-        if index < len(labels):
-            self.chosen(labels[index].value)
+        index = sum(end <= x for end in ends)
+        return labels[index] if index < len(labels) else None
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        label = self._label_at(event.x)
+        self.tooltip = Content(label.tip) if label and label.tip else None
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        if label := self._label_at(event.x):
+            self.chosen(label.value)

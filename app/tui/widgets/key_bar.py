@@ -17,15 +17,15 @@ class KeyBar(ClickableRow):
     def show(self, names: Mapping[str, str], hidden: Container[str]) -> None:
         """The keys that are active on the screen. `names`: what some actions are called now;
         those in `hidden` would do nothing."""
-        keys: dict[str, tuple[Content, str]] = {}
+        keys: dict[str, Label] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
             if binding.action not in hidden:
                 what = names.get(binding.action, binding.description)
                 display = (self.app.get_key_display(binding), "bold $footer-key-foreground")
                 text = Content.assemble(" ", display, f" {what} ")
-                keys.setdefault(binding.action, (text, binding.key))
-        self.set_labels([Label(*keys[action]) for action in KEY_BAR if action in keys])
+                keys.setdefault(binding.action, Label(text, binding.key, binding.tooltip))
+        self.set_labels([keys[action] for action in KEY_BAR if action in keys])
 
     def chosen(self, value: str) -> None:
         self.app.simulate_key(value)

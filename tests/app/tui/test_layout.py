@@ -15,10 +15,21 @@ from app.config.presets import Presets
 from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import Finished
 from app.strategies.registry import STRATEGIES
-from app.tui.format.glossary import FIGURE_PATTERNS, LANE_MARKS, METRICS, explain
+from app.tui.format.glossary import (
+    FIGURE_PATTERNS,
+    FIGURES,
+    LANE_MARKS,
+    LEGEND,
+    LENSES,
+    METRICS,
+    TITLE,
+    TREE,
+    explain,
+)
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from tests.support.scripted import lane, metrics, prefilled, stepped
 from tests.support.stage import LANES, Play
@@ -321,8 +332,38 @@ async def test_an_edge_says_what_its_figures_mean(play: Play) -> None:
 
 def test_everything_that_an_edge_explains_is_in_help() -> None:
     assert explain("demo") is None
-    terms = {*dict(LANE_MARKS), *dict(METRICS)}
+    sections = (TITLE, LANE_MARKS, TREE, FIGURES, METRICS, LENSES)
+    terms = {name for section in sections for name, _ in section}
+    terms |= {name for name, _, _ in LEGEND}
     assert {term for _, term in FIGURE_PATTERNS} <= terms
+
+
+async def test_every_word_in_an_edge_is_explained(play: Play) -> None:
+    """But for names, of lanes and panels, and their places among others."""
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("v")
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        await stage.finish()
+        unknown = []
+        for line in stage.app.main.query(SplitLine):
+            parts = [line.part_at(x) for x in range(line.size.width)] if line.region else []
+            words = {part.text for part in parts if part}
+            unknown += [word for word in words if explain(word) is None]
+        titles = {lane.info.title for lane in stage.app.state.lanes.values()}
+        names = {"specchat", "demo", "Tree ·", "2 Draft model", "1", "2", "3", "4", *titles}
+        assert {word for word in unknown if "round" not in word} - names == set(), unknown
+        await stage.press("f1", "escape", "c", "l")
+        legend = [part.text for part in stage.app.main.query_one("#status", SplitLine)._right]
+        assert all(explain(word) for word in legend if word != "not recorded"), legend
+
+
+async def test_a_key_in_the_bar_is_explained(play: Play) -> None:
+    async with play() as stage:
+        bar = stage.app.main.query_one("#keys")
+        await stage.pilot.hover(bar, offset=(2, 0))
+        assert "Answer the prompt in every lane" in str(bar.tooltip)
 
 
 @pytest.mark.parametrize("keys", ["", "v", "w", "s", "f1", "f4", "ctrl+p", "z"])
