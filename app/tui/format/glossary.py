@@ -16,8 +16,8 @@ LEGEND = [
     ("⟨temp 0.80⟩", "$quiet", "from here on with other settings; not in the text"),
 ]
 TITLE = [
-    ("cpu float32", "the device that the models run on, and the type of their numbers; threads: the "
-                    "processor's cores that a pass is shared among."),
+    ("cpu float32", "the device that the models run on, and the type of their numbers; threads: "
+                    "the processor's cores that a pass is shared among."),
     ("seed", "where drawing begins: the same seed, prompt and settings draw the same tokens."),
     ("○ ● ‖", "nothing runs; lanes run, so many of them are done; all wait until you go on."),
 ]  # fmt: skip
