@@ -49,8 +49,9 @@ STEPS = (
         "The first lane goes token by token. In the others a drafter guesses the next few tokens, "
         "and one pass of the model checks them all. This is a recording, slowed down: who is done "
         "first?",
-        "LanePane",
+        "LanePane, #scores",
         Moment.PLAYING,
+        panel="scores",
     ),
     Step(
         "Colours",
@@ -94,7 +95,7 @@ STEPS = (
     ),
     Step(
         "Your turn",
-        "Enter asks the example in the prompt; what you type replaces it. After a run {run_pause} "
+        "Type a question and press Enter; {app_examples} has examples. After a run {run_pause} "
         "shows it again in slow motion. {app_help} has all keys and words, {app_palette} all "
         "commands.",
         "LanePane, #scores, #controls, #status, #title",

@@ -14,6 +14,7 @@ INTRODUCTION = (
     "Fewer passes, the same answer, sooner. How much sooner will stand here.",
 )
 TOPICS_CHARACTERS = 48
+AND_MORE = " and more"
 
 
 def welcome(state: AppState) -> list[str]:
@@ -31,6 +32,5 @@ def topics_of_demo(state: AppState) -> str:
     """What the demo knows; empty for other models."""
     if state.loaded is None or not is_demo(state.loaded.source):
         return ""
-    return shorten(", ".join(demo_topics()), TOPICS_CHARACTERS, placeholder=" …").replace(
-        ", …", " …"
-    )
+    topics = shorten(", ".join(demo_topics()), TOPICS_CHARACTERS, placeholder=AND_MORE)
+    return topics.replace(f",{AND_MORE}", AND_MORE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
 from app.tui.state.lane_state import LaneState, Phase, Settings
-from decoding.round import Round
+from decoding.round import Round, TokenEvent
 
 Prompt = str | tuple[int, ...]  # its ids, where they are known
 MOST_RUNS = 300  # of all lanes together; older ones are forgotten
@@ -26,6 +26,8 @@ class LaneRun:
     without_gamma: Settings | None
     metrics: Metrics
     rounds: tuple[Round, ...]
+    shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
+    begun: str  # the text before the first round
 
 
 class SessionRuns:
@@ -61,6 +63,10 @@ class SessionRuns:
             and prompt in (None, run.prompt)
         ]
 
+    def answers_like(self, lane: LaneState) -> list[LaneRun]:
+        """Of each prompt the newest run, made with the settings of the lane's last one."""
+        return list({run.prompt: run for run in self.like(lane)}.values())
+
     def rounds_like(self, lane: LaneState) -> list[Round]:
         """Of all runs with the settings of the lane's last one, whatever their gamma was."""
         settings = lane.settings_of_rounds(GAMMA)
@@ -88,4 +94,6 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.settings_of_rounds(GAMMA),
         metrics,
         tuple(lane.rounds),
+        tuple(event.tokens for event in lane.round_events),
+        lane.first.first.text if lane.first else "",
     )

@@ -78,7 +78,7 @@ class RejectionsPanel(Panel):
         self._side = VerticalScroll(self._note, self._shares, self._calibration, classes="shares")
         self._column, self._turned = 0, False
         self._found: list[Rejection] = []
-        self._count = ""
+        self._counts: list[str] = []
         self._lane: LaneState | None = None
         self._shown: tuple[object, ...] | None = None
 
@@ -100,7 +100,8 @@ class RejectionsPanel(Panel):
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
         measured = sum(bool(event.round.entropies) for event in lane.round_events)
-        shown = (name, lane.active, id(lane.round_events), len(lane.round_events), measured)
+        made = (id(lane.round_events), len(lane.round_events), measured, state.running)
+        shown = (name, lane.active, *made)
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
@@ -108,7 +109,7 @@ class RejectionsPanel(Panel):
             Part("Rejections ·", "bold $primary", 1),
             Part(state.label(name), "bold $foreground"),
         ]
-        self.top.show(title, [Part(self._count, "$foreground", 1)] if self._count else [])
+        self.top.show(title, [Part(count, "$foreground", 1) for count in self._counts])
         unknown = lane.unmeasured and bool(self._found)
         self.bottom.show(
             [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)],
@@ -120,7 +121,7 @@ class RejectionsPanel(Panel):
         begun = lane.first.first.text if lane.first else ""
         levels = [*levels_of(steps, begun)]
         self._found = rejections(levels)
-        self._count = f"{len(self._found)} of {len(levels)} tested" if levels else ""
+        self._counts = [f"{len(self._found)} of {len(levels)} tested"] if levels else []
         note = ""
         if not lane.active:
             note = why_off(lane, state.keys["view.toggle_here"])
@@ -131,6 +132,13 @@ class RejectionsPanel(Panel):
         self._table.display = bool(levels)
         self._shares.display = self._calibration.display = bool(levels)
         self._side.set_class(not levels, "-alone")
+        answers = [] if state.running or not levels else state.runs.answers_like(lane)
+        if len(answers) > 1:  # one alone says little
+            counted = (
+                levels_of(zip(run.rounds, run.shown, strict=True), run.begun) for run in answers
+            )
+            levels = [level for found in counted for level in found]
+            self._counts.append(f"· shares: {len(answers)} answers")
         level = level_name(lane.strategy.one_pass)
         self._shares.show(partial(_shares, levels, level))
         self._calibration.show(partial(_calibration, levels))

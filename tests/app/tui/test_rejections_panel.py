@@ -47,14 +47,14 @@ def measured(record: Round, p: float) -> Round:
     )
 
 
-async def answered(stage: Stage) -> None:
-    started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
+async def answered(stage: Stage, run: int = 0, ids: tuple[int, ...] = (5, 6, 7)) -> None:
+    started = RunStarted(run, run, "Hello", 3, 42, ("ar", "draft", "lookup"), ids)
     steps = [
         RoundFinished("draft", record, shown, metrics(), TEXTS, Params())
         for record, shown in zip(ROUNDS, SHOWN, strict=True)
     ]
     await stage.tell(started, FIRST, *steps)
-    await stage.finish()
+    await stage.finish(run)
 
 
 def listed(stage: Stage) -> list[str]:
@@ -171,6 +171,19 @@ async def test_what_belongs_to_another_answer_is_ignored(play: Play) -> None:
         await stage.tell(AnswerMeasured("draft", 0, note="out of memory"))
         assert "No probabilities: out of memory" in stage.text
         assert len(stage.engine.asked(MeasureAnswer)) == 1
+
+
+async def test_the_shares_are_over_all_answers_with_these_settings(play: Play) -> None:
+    """Again the same prompt counts once; another one comes on top."""
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await answered(stage)
+        await stage.press("R")
+        assert "shares:" not in stage.text
+        await answered(stage, 1, (8, 9))
+        assert "shares: 2 answers" in stage.text and "2 of 3 tested" in stage.text
+        assert "███     50%  50%     4" in stage.text  # of the first level
 
 
 def test_what_has_no_value_comes_last() -> None:
