@@ -91,8 +91,8 @@ REJECTIONS = [
     ("q, bits", "the drafter's own probability, known of rounds that were drafted while this or "
                 "another panel with probabilities was open; how unsure the target was there."),
     ("accepted, 1st", "of the tested levels, where a guess was accepted; where the likeliest one "
-                      "was. Over all answers of the session with these settings. Kinds are those of "
-                      "the token that came."),
+                      "was. Over the session's answers with these settings. Kinds are those of the "
+                      "token that came."),
     ("by q", "calibration: of all tested guesses with such a q, how many were right, beside their "
              "mean q. A drafter that knows itself is right as often as it says."),
 ]  # fmt: skip
