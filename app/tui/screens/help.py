@@ -87,9 +87,9 @@ class HelpScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         self.query_one("#help").focus()
 
-    async def action_tour(self) -> None:
+    def action_tour(self) -> None:
         self.dismiss()
-        await self.app.run_action("tour")
+        self.app.call_later(self.app.run_action, "tour")
 
     def _keys(self, bindings: Iterable[BindingType]) -> Iterable[Term]:
         """An entry for each action. Nine for the lanes would push the rest off the screen."""
