@@ -128,8 +128,9 @@ class LanesLayout(Screen[None]):
         space.display = not failed
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
-        # where there is no scoreboard that says it
-        self.grid.welcome = "" if self.panel or state.turns else "\n".join(welcome(state))
+        # where there is no room for the scoreboard, which says it else
+        told = self.room_for_both or state.turns
+        self.grid.welcome = "" if told else "\n".join(welcome(state))
         self.grid.show(state)
         self._restyle_panes()
         self._show_panels()

@@ -38,9 +38,9 @@ async def test_texts_keep_to_their_column_at_any_width(play: Play) -> None:
         await stage.press("f1")
         wide = entry(stage, "TTFT")
         assert wide == "time to the first token: the prefill. It is not in tok/s."
-        await stage.resize(60, 320)
+        await stage.resize(60, 420)
         assert entry(stage, "TTFT") == wide
-        await stage.resize(40, 560)
+        await stage.resize(40, 720)
         assert entry(stage, "TTFT") == wide
 
 

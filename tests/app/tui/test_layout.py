@@ -258,7 +258,7 @@ async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
 
 
 async def test_help_has_keys_and_figures_and_hears_the_keymap(play: Play) -> None:
-    async with play((100, 250)) as stage:
+    async with play((100, 300)) as stage:
         stage.app.set_keymap({"run.step": "j"})
         await stage.press("f1")
         for words in ("drafted, and the target agreed", "exactly one round", "accepted ÷ tested",
@@ -339,7 +339,7 @@ def test_everything_that_an_edge_explains_is_in_help() -> None:
 
 
 async def test_every_word_in_an_edge_is_explained(play: Play) -> None:
-    """But for names, of lanes and panels, and their places among others."""
+    """But for names of lanes and panels, and sentences."""
     async with play() as stage:
         await stage.to_lane(2)
         await stage.press("v")
@@ -347,7 +347,7 @@ async def test_every_word_in_an_edge_is_explained(play: Play) -> None:
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.finish()
         unknown = []
-        for line in stage.app.main.query(SplitLine):
+        for line in stage.app.main.query("#title, .edge").results(SplitLine):
             parts = [line.part_at(x) for x in range(line.size.width)] if line.region else []
             words = {part.text for part in parts if part}
             unknown += [word for word in words if explain(word) is None]
