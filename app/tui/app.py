@@ -144,10 +144,10 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
 
     # Help, examples, presets and themes
 
-    async def action_help(self) -> None:
+    def action_help(self) -> None:
         """To who has never asked anything it is shown around first."""
         if self.state.example and not self.state.tour_offered:
-            await self.action_tour()
+            self.call_later(self.action_tour)
         else:
             self.push_screen(HelpScreen(self.state))
 
