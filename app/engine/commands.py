@@ -178,7 +178,15 @@ class OpenModels:
     specs: tuple[LaneSpec, ...]
 
 
-LaneChange = AddLane | RemoveLane | SetOverrides
+@dataclass(frozen=True, slots=True)
+class SetLanes:
+    """All lanes in their order: those that are missing are created, others removed. Those that are
+    there keep their settings."""
+
+    specs: tuple[LaneSpec, ...]
+
+
+LaneChange = AddLane | RemoveLane | SetOverrides | SetLanes
 
 Command = (
     Run

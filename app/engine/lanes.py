@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import torch
 
-from app.engine.commands import AddLane, LaneChange, OpenModels, RemoveLane, SetOverrides
+from app.engine.commands import AddLane, LaneChange, OpenModels, RemoveLane, SetLanes, SetOverrides
 from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
 from app.engine.mailbox import Mailbox
@@ -94,6 +94,8 @@ class Lanes:
             self._mailbox.emit(LanesChanged(self._infos(), weights(self.models), used))
 
     def _must_load(self, change: LaneChange) -> bool:
+        if isinstance(change, SetLanes):
+            return any(needs_loading(self.models, spec.strategy) for spec in change.specs)
         return isinstance(change, AddLane) and needs_loading(self.models, change.spec.strategy)
 
     def _apply(self, change: LaneChange) -> None:
@@ -107,12 +109,23 @@ class Lanes:
                 self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
-                self._gone.add(name)
-                self._mailbox.switched_off.discard(name)
-                self._mailbox.trees.pop(name, None)
+                self._forget(name)
+            case SetLanes(specs):
+                present = {lane.spec.name: lane for lane in self._lanes}
+                for name in present.keys() - {spec.name for spec in specs}:
+                    self._forget(name)
+                self._lanes = [present.get(spec.name) or self._create(spec) for spec in specs]
+                for lane in self._lanes:
+                    self._choose_tree(lane)
             case SetOverrides(name, overrides) if name in names:
                 lane = self._lanes[names.index(name)]
                 lane.spec = replace(lane.spec, overrides=overrides)
+
+    def _forget(self, name: str) -> None:
+        """What was chosen for a lane that is removed."""
+        self._gone.add(name)
+        self._mailbox.switched_off.discard(name)
+        self._mailbox.trees.pop(name, None)
 
     def _create(self, spec: LaneSpec) -> Lane:
         """A lane of any strategy; its drafter is loaded now unless it already is."""

@@ -18,6 +18,7 @@ from app.engine.commands import (
     Run,
     RunAgain,
     SetEnabled,
+    SetLanes,
     SetLeader,
     SetOverrides,
     SetParams,
@@ -105,7 +106,7 @@ class Session:
                     mailbox.recorded_lanes = lanes
                 case MeasureAnswer():
                     mailbox.measurements.append(command)
-                case AddLane() | RemoveLane() | SetOverrides():
+                case AddLane() | RemoveLane() | SetOverrides() | SetLanes():
                     mailbox.lane_changes.append(command)
                     mailbox.lanes_changed = True
                 case StartSamplingTest():

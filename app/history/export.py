@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from textwrap import shorten
 
-from app.engine.events import Finished, Metrics
+from app.engine.events import Finished, LaneInfo, Metrics
 from app.history.recording import RecordedTurn, Recording
+from decoding.params import Params, flat
 
 SLUG_CHARACTERS = 40
 COLUMNS: tuple[tuple[str, Callable[[Metrics], str]], ...] = (
@@ -36,19 +37,20 @@ def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
     return path
 
 
-def markdown(recording: Recording) -> str:
+def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
     """Every turn: the prompt, a table of the lanes' figures, and the answers; lanes that said the
-    same share one."""
+    same share one. Only these `lanes`, if given: others have been removed since."""
     loaded = recording.loaded
     assert loaded is not None
     facts = (loaded.target, f"{loaded.device} {loaded.dtype}", f"seed {recording.seed}")
     title = " ".join(recording.title.split())
     parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}"]
     for turn in recording.turns:
-        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn)]
+        kept = [name for name in turn.lanes if lanes is None or name in lanes]
+        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn, kept)]
         said: dict[str, list[str]] = {}
-        for lane in turn.lanes.values():
-            said.setdefault(lane.text, []).append(lane.info.title)
+        for lane in (turn.lanes[name] for name in kept):
+            said.setdefault(lane.text, []).append(_title(lane.info))
         for answer, titles in said.items():
             parts += [f"**{', '.join(titles)}**", answer.strip() or "*(nothing)*"]
     return "\n\n".join(parts) + "\n"
@@ -58,12 +60,25 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _table(turn: RecordedTurn) -> str:
+def _title(lane: LaneInfo) -> str:
+    """With the lane's own settings, as far as they are not the defaults: Draft model (gamma 2)."""
+    defaults = flat(Params())
+    own = [
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in lane.overrides.items()
+        if value != defaults[name]
+    ]
+    return f"{lane.title} ({', '.join(own)})" if own else lane.title
+
+
+def _table(turn: RecordedTurn, kept: Iterable[str]) -> str:
     ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
     rows = [["lane", *(name for name, _ in COLUMNS), "≡AR"], ["---"] * (len(COLUMNS) + 2)]
-    for name, lane in turn.lanes.items():
+    for name in kept:
         end = ends.get(name)
         cells = [form(end.metrics) if end and end.metrics else "" for _, form in COLUMNS]
         same = end.matches_ar if end else None
-        rows.append([lane.info.title, *cells, "" if same is None else "yes" if same else "no"])
+        rows.append(
+            [_title(turn.lanes[name].info), *cells, "" if same is None else "yes" if same else "no"]
+        )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

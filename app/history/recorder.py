@@ -35,6 +35,7 @@ class Recorder:
         self.store = store
         self.path: Path | None = None
         self.problem: str | None = None
+        self.size = 0  # of the file, in bytes
         self._settings = self._before = settings
         self._loaded: Loaded | None = None
         self._loaded_written = False  # into this file
@@ -72,14 +73,21 @@ class Recorder:
         self.close()
         if changed:
             self._before, self._settings = self._settings, {**self._settings, **changed}
-        self.path, self.problem, self._in_turn = None, None, False
+        self.path, self.problem, self._in_turn, self.size = None, None, False, 0
 
     def go_on(self, path: Path) -> None:
         """The next turn belongs to the conversation that is kept there. Raises InputError, and
         stays where it is, when another window has it open."""
         claim = self.store.claim(path)
         self.begin()
-        self.path, self._lock = path, claim
+        self.path, self._lock, self.size = path, claim, path.stat().st_size
+
+    def cut(self, size: int) -> bytes:
+        """Shorten the file to an earlier size. Returns what stood behind it; may raise OSError."""
+        assert self.path is not None
+        data = self.path.read_bytes()
+        os.truncate(self.path, size)
+        return data[size:]
 
     def close(self) -> None:
         if self._file is not None:
@@ -109,6 +117,7 @@ class Recorder:
         rest = memoryview(data)
         while rest:  # a disk that fills up takes a part first
             rest = rest[self._file.write(rest) :]
+        self.size = self._file.tell()
 
     def _opened(self) -> BinaryIO:
         assert self.path is not None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -26,6 +27,17 @@ class Entry:
     title: str  # the name that it was given, else its first prompt
     turns: int
     changed: datetime
+
+
+class Claim(FileLock):
+    """Leaves no file behind. It is removed while it is still held: who has opened it meanwhile
+    finds out, as filelock looks for the file again once it has the lock."""
+
+    def release(self, force: bool = False) -> None:
+        if self.is_locked and (force or self.lock_counter == 1):
+            with suppress(OSError):  # where an open file can't be removed
+                Path(self.lock_file).unlink()
+        super().release(force)
 
 
 class Store:
@@ -57,7 +69,7 @@ class Store:
         Raises InputError where another window holds it. In one process a claim may be repeated."""
         file = self.folder / ".open" / f"{path.stem}.lock"
         file.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(file, timeout=0, is_singleton=True)
+        lock = Claim(file, timeout=0, is_singleton=True)
         try:
             lock.acquire()
         except Timeout as error:
@@ -80,15 +92,24 @@ class Store:
     def rename(self, path: Path, name: str) -> None:
         """It keeps its position in the list."""
         times = path.stat()
-        with self.claim(path), path.open("r+b") as file:
+        with self._held(path), path.open("r+b") as file:
             file.truncate(len(complete(file.read())))
             file.seek(0, 2)
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def delete(self, path: Path) -> None:
-        with self.claim(path):
+        with self._held(path):
             path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _held(self, path: Path) -> Iterator[None]:
+        """A claim that is given back: as a context the lock itself would be acquired once more."""
+        lock = self.claim(path)
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 def _entry(path: Path) -> Entry:

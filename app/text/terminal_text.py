@@ -33,5 +33,10 @@ def one_line(text: str) -> str:
 
 def shortened(text: str, length: int) -> str:
     """The beginning of `text` on one line, in at most `length` characters."""
-    line = " ".join(visible(text).split())
-    return line if len(line) <= length else line[: length - 1].rstrip() + "…"
+    return cut(" ".join(visible(text).split()), length)
+
+
+def cut(text: str, length: int) -> str:
+    """The beginning of `text` in at most `length` characters."""
+    text = text.strip()
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
@@ -21,6 +22,7 @@ from app.engine.events import (
     Loaded,
     LoadFailed,
     RoundFinished,
+    RunFinished,
     RunRejected,
     RunStarted,
     Schedule,
@@ -31,14 +33,14 @@ from app.history.recorder import Recorder
 from app.models.assets import example_prompts, tour_recording
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
-from app.tui.actions.conversations import ConversationActions
 from app.tui.actions.export import ExportActions
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.run import RunActions
+from app.tui.actions.undo import UndoActions
 from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
-from app.tui.palette import commands
+from app.tui.palette import CommandsProvider, commands
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
@@ -54,13 +56,14 @@ LABEL_SECONDS = 0.25
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
+class SpecchatApp(RunActions, LaneActions, UndoActions, ExportActions):
     """`lanes` are shown before the engine has loaded the models and reports the lanes itself. A
     `newcomer` has an example in the prompt."""
 
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
+    COMMANDS = {CommandsProvider}
     ESCAPE_TO_MINIMIZE = False  # Escape has an order of its own, see `action_leave`
 
     def __init__(
@@ -82,6 +85,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         state.example = next(iter(example_prompts()), "") if newcomer else ""
         state.set_lanes(lanes or ())
         super().__init__(engine, state, recorder, presets or Presets(), library, clock)
+        self.begin_undo()
         self._last_labels = clock()
         self._stale = False
         for ours in OURS.values():
@@ -108,6 +112,18 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return allowed(self.state, action)
 
+    def on_key(self, event: events.Key) -> None:
+        """A character that is no command is written, wherever the focus is. In the prompt none is;
+        those that came before it had the focus get here."""
+        if self.screen is not self.main or self.state.replay is not None:
+            return
+        prompt = self.main.prompt
+        wanted = prompt.has_focus and prompt.check_consume_key(event.key, event.character)
+        known = event.key in self.screen.active_bindings
+        if event.character and event.is_printable and (wanted or not known):
+            event.prevent_default()
+            self.main.type(event.character)
+
     async def pump(self) -> None:
         """Handle the engine's events. Token text shows at once, figures four times a second,
         everything else at once; a terminal that draws slowly gets larger batches."""
@@ -119,10 +135,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         problem = self._record(events)
         for event in events:
             await self.handle_event(event)
-            if isinstance(event, Loaded | LoadFailed | RunRejected | EngineExited):
+            if isinstance(event, Loaded | LoadFailed | RunFinished | RunRejected | EngineExited):
                 self.settle_queued_prompt(event)
         if problem:
             self.state.say(problem)
+        self.note_changes()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self.play_slow_motion() or self._stale or bool(events)
@@ -173,7 +190,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, ExportActions):
         def write(prompt: str | None) -> None:
             if prompt is not None:
                 self.main.prompt.write(prompt)
-                self.main.prompt.focus()
+                self.main.action_focus_prompt()
 
         self.push_screen(ExamplesScreen(prompts), write)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from textual.app import App, SystemCommand
+from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE
@@ -18,7 +19,25 @@ TREES = {
     DEFAULT_TREE: "The tree it began with",
     DYNAMIC_TREE: "The likeliest guesses of each round",
 }
+SAID_SCORE = 0.01  # of a command that only its description speaks for
 STATIC = "The same shape in every round, {} tokens deep"
+
+
+class CommandsProvider(Provider):
+    """Finds commands by their names, and after those by what is said about them. Unlike Textual's
+    own it keeps their order: those with a key come first."""
+
+    async def discover(self) -> Hits:
+        for name, what, run, *_ in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(name, run, help=what)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, what, run, *_ in self.app.get_system_commands(self.screen):
+            if (score := matcher.match(name)) > 0:
+                yield Hit(score, matcher.highlight(name), run, help=what)
+            elif query.casefold() in what.casefold():
+                yield Hit(SAID_SCORE, name, run, help=what)
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
@@ -58,4 +77,4 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
             name = f"Lane {number}: {lane.info.title}"
             run = partial(screen.run_action, f"lane({number})")
             key = screen.state.keys[f"view.lane{number}"]
-            yield SystemCommand(name, f"Switch on or off; with tabs: go to it ({key})", run)
+            yield SystemCommand(name, f"To it ({key})", run)

@@ -19,6 +19,7 @@ from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.screens.tour import TourScreen
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionTable
+from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
 
@@ -32,6 +33,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         Prompt,
         TokenView,
         Slider,
+        SearchLine,
         HelpScreen,
         ExamplesScreen,
         ModelsScreen,

@@ -90,11 +90,9 @@ class Stage:
 
     async def to_lane(self, number: int) -> None:
         """Out of the prompt, and by keys to a lane."""
-        await self.press("escape")
-        if self.app.main.tabbed:
-            await self.press(str(number))
-        else:
-            await self.press(*["tab"] * (number - 1))
+        if self.app.main.prompt.has_focus:
+            await self.press("tab")
+        await self.press(str(number))
 
     @property
     def text(self) -> str:

@@ -115,7 +115,7 @@ class AppBase(App[None]):
         if self.recorder:
             self.recorder.begin(changed)
         self.forget_conversation()
-        self.main.prompt.focus()
+        self.main.action_focus_prompt()
 
     def forget_conversation(self) -> None:
         """Empty the panes."""

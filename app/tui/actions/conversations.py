@@ -16,6 +16,7 @@ from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from app.tui.screens.conversations import ConversationsScreen
+from app.tui.state.app_state import AppState
 from decoding.errors import InputError
 
 TITLE_CHARACTERS = 30  # in a notice
@@ -49,9 +50,9 @@ class ConversationActions(AppBase):
             self.action_new_conversation()
         return not self.state.running
 
-    async def _reopen(self, recorder: Recorder, path: Path) -> None:
-        """Show a recorded conversation, and continue it. In a worker: the app, which handles all
-        keys, must not wait for a disk."""
+    async def _reopen(self, recorder: Recorder, path: Path, told: str | None = None) -> None:
+        """Show a recorded conversation, and continue it; `told` is said in the end. In a worker:
+        the app, which handles all keys, must not wait for a disk."""
         state = self.state
         if state.busy or not state.loaded:
             self.say(state.busy or state.ended or "Still loading")
@@ -70,9 +71,11 @@ class ConversationActions(AppBase):
             state.opening = False
             self.say(str(error))
         else:
-            self.call_later(self._show_recording, recording, events)
+            self.call_later(self._show_recording, recording, events, told)
 
-    async def _show_recording(self, recording: Recording, events: list[Event]) -> None:
+    async def _show_recording(
+        self, recording: Recording, events: list[Event], told: str | None
+    ) -> None:
         """Replay all events at once. A lane's rounds reach its pane together, which takes half the
         time; in between the screen draws and handles keys. Lanes may have been removed since."""
         state = self.state
@@ -89,14 +92,20 @@ class ConversationActions(AppBase):
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await self.handle_event(event)
-        other = recording.loaded.target
         state.foreign = recording.loaded.source != state.loaded.source
-        told = "" if other == state.loaded.target else f", answered by {other}"
-        answered = {name for turn in recording.turns for name in turn.answers}
-        if unseen := sorted(answered - set(state.lanes)):
-            told += f"; not among the lanes now: {', '.join(unseen)}"
         state.opening = False
-        self.say(f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}")
+        self.say(told or goes_on_here(recording, state))
+
+
+def goes_on_here(recording: Recording, state: AppState) -> str:
+    """What to say about a conversation that was opened again."""
+    assert recording.loaded is not None and state.loaded is not None
+    other = recording.loaded.target
+    told = "" if other == state.loaded.target else f", answered by {other}"
+    answered = {name for turn in recording.turns for name in turn.answers}
+    if unseen := sorted(answered - set(state.lanes)):
+        told += f"; not among the lanes now: {', '.join(unseen)}"
+    return f"“{shortened(recording.title, TITLE_CHARACTERS)}” goes on here{told}"
 
 
 def events_of_lanes(recording: Recording, lanes: set[str]) -> Iterator[Event]:

@@ -29,7 +29,7 @@ class ExportActions(AppBase):
     def export_commands(self) -> Iterator[SystemCommand]:
         """Entries of the command palette."""
         yield SystemCommand(
-            "Save a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
+            "Export a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
         )
         if self.recorder:
             yield SystemCommand(
@@ -54,7 +54,7 @@ class ExportActions(AppBase):
         )
 
     def _export_markdown(self) -> None:
-        self._export(".md", markdown)
+        self._export(".md", partial(markdown, lanes=list(self.state.lanes)))
 
     def _export(self, suffix: str, write: Callable[[Recording], str]) -> None:
         recorder, recorded = self.recorder, self._recorded
@@ -89,7 +89,7 @@ class ExportActions(AppBase):
             told = f"can't write {error.filename}: {error.strerror or error}"
             self.notify(told, severity="error", markup=False)
         else:
-            self.notify(f"Saved here as {path.name}", markup=False)
+            self.notify(f"Saved as {path}", markup=False)
 
     def _export_picture(self) -> None:
         async def save() -> Path:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import on
+from textual.actions import ActionParseResult
+from textual.dom import DOMNode
 
 from app.engine.commands import Pause, Run, RunAgain, SetSchedule, SetTree, StepRound, Stop
-from app.engine.events import EngineExited, Loaded, LoadFailed, RunRejected, Schedule
+from app.engine.events import (
+    EngineExited,
+    Event,
+    Loaded,
+    LoadFailed,
+    RunFinished,
+    RunRejected,
+    Schedule,
+)
 from app.tui.actions.base import AppBase
 from app.tui.actions.slow_motion import SlowMotion, can_play
 from app.tui.screens.sampling_test import SamplingTestScreen
@@ -14,50 +26,81 @@ from decoding.params import Acceptance
 
 
 class RunActions(AppBase):
-    def settle_queued_prompt(self, event: Loaded | LoadFailed | RunRejected | EngineExited) -> None:
-        """Run the prompt that waited for the models, or return it to the input where it cannot be
-        answered or was meant for models that could not be loaded."""
-        prompt, self.state.queued = self.state.queued, None
+    _asked_for_typical = False
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """What was said belongs to the action before, and so does a question."""
+        if action != "acceptance":
+            self._asked_for_typical = False
+        self.state.hush()
+        return await super().run_action(action, default_namespace, namespaces)
+
+    def settle_queued_prompt(
+        self, event: Loaded | LoadFailed | RunFinished | RunRejected | EngineExited
+    ) -> None:
+        """Run the prompt that waited for the models or for the answer before it. It stays in the
+        input where it cannot be answered or was meant for models that could not be loaded; one
+        that was refused comes back there."""
+        state, prompt = self.state, self.main.prompt
+        queued, state.queued = state.queued, None
         if isinstance(event, RunRejected):
-            prompt = event.prompt
-            if not any(lane.active for lane in self.state.lanes.values()):
-                keys = self.state.keys
+            if not any(lane.active for lane in state.lanes.values()):
+                keys = state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
-                self.state.say(f"No lane is on: {leave}, then {switch} switches one on")
-        elif isinstance(event, Loaded) and not event.restored and prompt is not None:
-            self._run(prompt)
-            return
-        if prompt and not self.main.prompt.text:
-            self.main.prompt.write(prompt)
-            self.main.prompt.focus()
+                state.say(f"No lane is on: {leave}, then {switch} switches one on")
+            if not prompt.text:
+                prompt.write(event.prompt)
+        elif queued is not None and not state.busy and _brings_models(event):
+            self._ask(queued)
 
     @on(Prompt.Submitted)
     def submit(self, event: Prompt.Submitted) -> None:
-        state, prompt, text = self.state, self.main.prompt, event.text
-        if not (text.strip() or state.gone):
-            return
-        if state.busy:
-            state.say(state.busy)
-        elif state.queued is not None:
-            state.say(f"A prompt is waiting already; {state.keys['run.stop']} takes it back")
+        """Ask now, or as soon as the models or the answer before it are there. Until then the
+        text stays in the prompt, where editing it takes it back."""
+        state, prompt = self.state, self.main.prompt
+        # more may have been typed while this message was on its way, or a part of it been asked
+        text = event.text if prompt.text.startswith(event.text) else prompt.text
+        if state.gone:
+            self._reopen_engine()
+        if not text.strip():
+            self._say_what_to_type()
+        elif state.opening:
+            state.say(state.busy or "")
+        elif state.running or not state.loaded:
+            prompt.write(prompt.text)
+            state.queued = text
         else:
-            if state.gone:
-                self._reopen_engine()
-            if text.strip():
-                prompt.remember(text)
-                # more may have been typed while this message was on its way
-                prompt.write(prompt.text.removeprefix(text))
-                if state.loaded:
-                    self._run(text)
-                else:
-                    state.queued = text
+            self._ask(text)
         self.main.show_state()
 
-    def _run(self, prompt: str) -> None:
+    def _say_what_to_type(self) -> None:
+        state = self.state
+        if state.loaded and not state.running:
+            again, examples = state.keys["run.again"], state.keys["app.examples"]
+            asked = f"Type the next question; {again} runs the last one again"
+            state.say(asked if state.turns else f"Type a question; {examples} has examples")
+
+    @on(Prompt.Changed)
+    def forget_what_was_said(self) -> None:
+        """Editing takes a waiting prompt back, and a complaint about what stood there."""
+        state = self.state
+        if self.main.prompt.edited and (state.notice or state.queued is not None):
+            state.notice = "" if state.queued is None else "Taken back"
+            state.queued = None
+            self.main.show_state()
+
+    def _ask(self, text: str) -> None:
         self.end_slow_motion()
+        prompt = self.main.prompt
+        prompt.remember(text)
+        prompt.write(prompt.text.removeprefix(text))
         self.state.running = True  # until the engine says otherwise: no second Enter in between
-        self.engine.send(Run(prompt))
-        self.main.focus_pane()
+        self.engine.send(Run(text))
 
     def _reopen_engine(self) -> None:
         """Load again, after the models were lost or could not be loaded."""
@@ -73,22 +116,26 @@ class RunActions(AppBase):
             self.end_slow_motion()
             self.state.running = True
             self.engine.send(RunAgain())
-            self.main.focus_pane()
         else:
             self.main.prompt.action_submit()
         self.main.show_state()
 
     def action_leave(self) -> None:
-        """Esc: out of the prompt, else no cursor, else all panes again, else stop."""
+        """Esc takes a waiting prompt back. In the prompt it stops the run, else goes to the lanes;
+        from there: no cursor, else all panes again, else stop."""
         main = self.main
         if self.state.queued is not None:
-            main.prompt.write(self.state.queued)
             self.state.queued = None
+            main.action_focus_prompt()
+        elif main.prompt.has_focus and self.state.running:
+            self.engine.send(Stop())
+        elif main.prompt.has_focus and self.slow_motion is not None:
+            self.end_slow_motion()
         elif main.prompt.has_focus:
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)
-        elif main.leave_cursor():
+        elif main.leave_search() or main.leave_cursor():
             pass
         elif main.zoomed:
             main.action_zoom()
@@ -102,8 +149,10 @@ class RunActions(AppBase):
         """Ctrl+C, unless text is selected: then the prompt or the screen takes the key first."""
         if self.state.running:
             self.engine.send(Stop())
-        elif self.main.prompt.has_focus:
+        elif self.main.prompt.text:
             self.main.prompt.put_away()
+        else:
+            self.say(f"{self.state.keys['app.quit']} quits")
 
     def action_pause(self) -> None:
         """Pause or go on; where nothing runs, play the last run again in slow motion."""
@@ -159,13 +208,20 @@ class RunActions(AppBase):
         )
 
     def action_acceptance(self) -> None:
-        """Change between exact acceptance and Medusa's typical rule."""
+        """Change between exact acceptance and Medusa's typical rule; for the lossy one the key is
+        pressed twice."""
         state = self.state
         rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
+        asked, self._asked_for_typical = self._asked_for_typical, False
         if rule == "typical" and not any(
             lane.strategy.typical and lane.info.available for lane in state.lanes.values()
         ):
             self.say("Typical acceptance is Medusa's rule, and there is no Medusa lane")
+            return
+        if rule == "typical" and not asked:
+            self._asked_for_typical = True
+            key = state.keys["run.acceptance"]
+            self.say(f"{key} once more: typical acceptance, which is lossy above temperature 0")
             return
         said = (
             "exact: every lane's text is what the target would say"
@@ -205,3 +261,8 @@ class RunActions(AppBase):
         else:
             self.push_screen(SamplingTestScreen(self.engine, lane.info.name, label))
         self.main.show_state()
+
+
+def _brings_models(event: Event) -> bool:
+    """The models that a prompt was meant for can answer it now."""
+    return isinstance(event, RunFinished) or (isinstance(event, Loaded) and not event.restored)

@@ -34,8 +34,8 @@ LENSES = [
 LANE_MARKS = [
     ("▶ ‖ …", "it runs; it is paused; it waits for its turn"),
     ("✓ ■ ✗", "done; stopped; broken, with the reason in its pane"),
-    ("leads", "its answer is the one that all lanes go on from in the next turn: the pane that "
-              "was in focus last."),
+    ("next turn goes on here", "the answers differ, and this is the one that all lanes go on from: "
+                               "the lane that was in focus last."),
 ]  # fmt: skip
 TREE = [
     ("✓ ┝━", "accepted: the path that was kept"),
@@ -160,7 +160,7 @@ FIGURE_PATTERNS = [
         (r"[≡≠]AR|Δ", "≡AR"),
         (r"[▁▂▃▄▅▆▇█ ]+$", "▇▅▂"),
         (r"LOSSY$", "LOSSY"),
-        (r"leads$", "leads"),
+        (r"next turn goes on here$", "next turn goes on here"),
         (r"(T[\d.]+)?\*$", "*"),
         (r"length$", "length"),
         (r"(stopped|error)$", "stopped"),

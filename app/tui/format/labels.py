@@ -35,13 +35,13 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     color = f"bold {lane_color(number)}"
     left = [Part(str(number), color), Part(lane.info.title, color)]
     facts = settings_in_title(state, lane)
-    left += [Part(fact, "$quiet", 4 if n else 3) for n, fact in enumerate(facts)]
+    left += [Part(fact, "$quiet", 3) for fact in facts]  # a part of them would be another setting
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
-    if state.turns and lane.info.name == state.leader:
-        left.append(Part("leads", "italic $primary", 2))
+    if state.answers_differ and lane.info.name == state.leader:
+        left.append(Part("next turn goes on here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
         left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
     right = [LOSSY] if lane.lossy else []
@@ -164,9 +164,28 @@ def run_state(state: AppState) -> Part:
     return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
 
 
-def status_left(state: AppState, said: Verdict | None = None) -> list[Part]:
+def placeholder(state: AppState, typing: bool) -> str:
+    """What an empty prompt says."""
+    if not typing:
+        return letters_are_commands(state)
+    if state.running:
+        stop, pause = state.keys["run.stop"], state.keys["run.pause"]
+        return f"Ask the next question; {pause} pauses, {stop} stops"
+    if state.example:
+        return state.example
+    if state.turns:
+        return "Ask the next question"
+    return f"Ask something, {state.keys['app.examples']} has examples"
+
+
+def letters_are_commands(state: AppState) -> str:
+    return f"Letters are commands here: {state.keys['view.prompt']} goes back to writing"
+
+
+def status_left(state: AppState, said: Verdict | None = None, commands: bool = False) -> list[Part]:
     """The line above the prompt: the newest notice, else progress, else what the run came to
-    (`said`, where nothing else says it), else what comes next."""
+    (`said`, where nothing else says it), else what comes next. `commands`: letters are commands
+    now, and nothing else says so."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     if (played := state.slow_motion or state.replay) is not None:
@@ -174,13 +193,18 @@ def status_left(state: AppState, said: Verdict | None = None) -> list[Part]:
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
     if state.queued is not None:
+        back = state.keys["run.stop"]
+        if state.loaded:
+            return [Part(f"Runs when this answer is done; {back} takes it back", "$primary")]
         what = state.loading.what if state.loading else "the models are there"
-        return [Part(f"Runs when loading is done ({what})", "$primary")]
+        return [Part(f"Runs when loading is done ({what}); {back} takes it back", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
+    if commands and state.replay is None:
+        return [Part(letters_are_commands(state), "$quiet", 1)]
     if said is not None:
         return [Part(said.short, "bold $foreground")]
-    if state.turns and (leader := state.goes_on_from):
+    if state.answers_differ and (leader := state.goes_on_from):
         return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
     return []
 

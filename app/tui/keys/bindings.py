@@ -9,17 +9,23 @@ from app.tui.state.app_state import AppState
 LANE_KEYS = 9
 # What the bar at the bottom shows, by action, as far as it applies and there is room.
 KEY_BAR = (
-    *("submit", "leave", "pause", "step", "step_all", "speed(-1)", "speed(1)", "again"),
+    *("submit", "focus_prompt", "leave"),
+    *("screen.hit(1)", "screen.hit(-1)"),
+    *("step(-1)", "step(1)", "edge(False)", "edge(True)", "reset"),  # of a slider
+    *("pause", "step", "step_all", "speed(-1)", "speed(1)", "again", "app.focus_next"),
     *("panel('tree')", "panel('token')", "panel('figures')", "panel('rejections')", "scoreboard"),
-    *("round(-1)", "round(1)", "help", "show_rejected", "render_mode", "color_by", "zoom"),
+    *("round(-1)", "round(1)", "help", "quit", "show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "conversations", "presets"),
 )
-BAR_NAMES = {"command_palette": "Palette", "round(-1)": "Back", "round(1)": "Forward"}
+BAR_NAMES = {
+    **{"command_palette": "Palette", "focus_prompt": "Write"},
+    **{"round(-1)": "Back", "round(1)": "Forward"},
+}
 # What needs a model that answers.
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("sampling_test", "models", "step_all")
+    + ("sampling_test", "models", "step_all", "undo", "redo")
 )
 
 
@@ -31,11 +37,13 @@ RUN_KEYS = [
     key("f5", "again", "Run again", "run.again",
         "Once more with the same seed; where decoding has ended it is begun anew"),
     key("escape", "leave", "Stop", "run.stop",
-        "Leave the prompt, else the cursor; else undo maximize; else stop the run"),
+        "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
+        "lane: leave the cursor, else undo maximize, else stop the run"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
-        "Copy what is selected; else stop the run, or empty the prompt"),
+        "Copy what is selected; else stop the run, else empty the prompt"),
     key("space", "pause", "Pause", "run.pause",
-        "Pause or go on, between two rounds; after a run: play it again in slow motion"),
+        "Pause or go on, between two rounds; after a run: play it again in slow motion; "
+        "also from an empty prompt"),
     key("n", "step", "One round", "run.step",
         "Pause and do exactly one round of the lane in focus"),
     key("N", "step_all", "A round each", "run.step_all",
@@ -43,12 +51,16 @@ RUN_KEYS = [
     key("m", "schedule", "Race / fair", "run.schedule",
         "Race: all lanes at once, the same time for each; or fair: one lane after the other"),
     key("a", "acceptance", "Exact / typical", "run.acceptance",
-        "Exact acceptance, or Medusa's typical rule: lossy, more tokens a pass"),
+        "Exact acceptance, or, pressed twice, Medusa's typical rule: lossy, more tokens a pass"),
     key("e", "sampling_test", "Prove it", "run.prove",
         "Draw the next tokens many times, by the lane in focus and by plain sampling: are they the "
         "same?"),
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
+    key("ctrl+z", "undo", "Undo", "run.undo",
+        "Take back what was typed into the prompt, else the last change of settings, lanes or "
+        "conversation"),
+    key("ctrl+y,ctrl+shift+z", "redo", "Redo", "run.redo", "Do again what was taken back"),
     key("u", "duplicate", "Duplicate lane", "lane.duplicate",
         "The lane in focus once more, right after it"),
     key("delete", "remove", "Remove lane", "lane.remove", "Remove the lane in focus"),
@@ -60,7 +72,11 @@ RUN_KEYS = [
 ]  # fmt: skip
 
 VIEW_KEYS = [
-    key("i,slash,enter", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
+    key("i,enter", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
+    key("slash,ctrl+f", "find", "Find", "view.find", "Find words in the text of the lane in focus"),
+    key("tab", "app.focus_next", "Next", "view.next",
+        "To the next lane, panel or slider, and round to the prompt"),
+    key("shift+tab", "app.focus_previous", "Previous", "view.previous", "The same way back"),
     key("o", "toggle_here", "On / off", "view.toggle_here",
         "Switch the lane in focus on or off"),
     key("z", "zoom", "Maximize", "view.zoom", "One pane with tabs, or all panes"),
@@ -97,7 +113,7 @@ VIEW_KEYS = [
         "Copy the answer of the pane in focus"),
     *(
         key(str(number), f"lane({number})", f"Lane {number}", f"view.lane{number}",
-            f"Switch lane {number} on or off; with tabs: go to it")
+            f"To lane {number}")
         for number in range(1, LANE_KEYS + 1)
     ),
 ]  # fmt: skip
@@ -109,6 +125,12 @@ CURSOR_KEYS = [
         "The answer's first token"),
     key("shift+right", "screen.cursor_edge(True)", "Last token", "cursor.last",
         "The answer's last token"),
+]  # fmt: skip
+
+SEARCH_KEYS = [  # only while something is being searched for
+    key("n", "screen.hit(1)", "Next place", "search.next", "While searching: the next place"),
+    key("N", "screen.hit(-1)", "Place before", "search.before",
+        "While searching: the place before"),
 ]  # fmt: skip
 
 APP_KEYS = [
@@ -171,8 +193,10 @@ def key_bar_state(
         names["again"] = "Begin anew"
     if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
-    if typing:
-        names["leave"] = "Leave"
+    if state.queued is not None:
+        names["leave"] = "Take back"
+    elif typing:
+        names["leave"] = "Stop" if state.running else "Commands"
     elif alone or cursor or zoomed:
         names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
     elif state.replay is not None:

@@ -9,7 +9,7 @@ from textual.app import App
 from textual.binding import Binding, BindingsMap, BindingType
 from textual.keys import format_key
 
-from app.tui.keys.bindings import APP_KEYS, CURSOR_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.keys.bindings import APP_KEYS, CURSOR_KEYS, RUN_KEYS, SEARCH_KEYS, VIEW_KEYS
 
 WORDS = {"escape": "Esc", "enter": "Enter", "backspace": "Backspace"}
 
@@ -43,7 +43,7 @@ def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> st
 def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:
     """The label of the first key of each action of the app and of the token cursor, by the
     binding's id."""
-    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *CURSOR_KEYS]
+    bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *CURSOR_KEYS, *SEARCH_KEYS]
     return {str(each.id): key_label(each.key) for each in reversed(apply_keymap(bindings, keymap))}
 
 

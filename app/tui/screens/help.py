@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from app.tui.format.glossary import (
     FIGURES,
@@ -40,6 +41,8 @@ class HelpScreen(ModalScreen[None]):
             tooltip="Back to the lanes",
         ),
         Binding("t", "tour", "Tour", id="help.tour", tooltip="What all this is, in a few steps"),
+        Binding("slash", "filter", "Filter", id="help.filter",
+                tooltip="Leave the entries with some words"),
     ]  # fmt: skip
 
     def __init__(self, state: AppState) -> None:
@@ -50,8 +53,12 @@ class HelpScreen(ModalScreen[None]):
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
             close = first_key(self.app, self.BINDINGS, "dismiss")
+            find = first_key(self.app, self.BINDINGS, "filter")
             tour = first_key(self.app, self.BINDINGS, "tour")
-            box.border_subtitle = Content(f"↑ ↓ scroll · {tour} shows you around · {close} closes")
+            box.border_subtitle = Content(
+                f"↑ ↓ scroll · {find} filters · {tour} shows you around · {close} closes"
+            )
+            yield Input(compact=True, placeholder="Words that are explained")
             yield Static("Tokens", classes="heading -first")
             yield DefinitionList(
                 (Content.styled(name, style), text) for name, style, text in LEGEND
@@ -62,7 +69,8 @@ class HelpScreen(ModalScreen[None]):
                 for each in active_bindings(self.app, VIEW_KEYS)
                 if lane_key(each)
             )
-            lanes = (compact_keys(numbers), "Lanes: switch one on or off; with tabs: go to it")
+            switch = self._state.keys["view.toggle_here"]
+            lanes = (compact_keys(numbers), f"To that lane; {switch} switches it on or off")
             yield from section("Keys", [*keys, lanes])
             yield from section(
                 "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)
@@ -70,7 +78,7 @@ class HelpScreen(ModalScreen[None]):
             if self._state.replay is None:
                 yield from section("Keys of the prompt", self._keys(Prompt.BINDINGS))
                 yield from section(
-                    "Keys of a slider; the mouse clicks, drags and wheels",
+                    "Keys of a slider, or a number; the mouse clicks, drags and wheels",
                     self._keys(Slider.BINDINGS),
                 )
             names = self._state.keys
@@ -85,6 +93,25 @@ class HelpScreen(ModalScreen[None]):
             yield from section("Figures and words", METRICS)
 
     def on_mount(self) -> None:
+        self.query_one(Input).display = False
+        self.query_one("#help").focus()
+
+    def action_filter(self) -> None:
+        field = self.query_one(Input)
+        field.display = True
+        field.focus()
+
+    @on(Input.Changed)
+    def leave_what_has(self, event: Input.Changed) -> None:
+        """Sections without an entry go with their headings."""
+        for entries in self.query(DefinitionList):
+            entries.display = entries.filter(event.value)
+        for heading in self.query(".heading"):
+            siblings = heading.parent.children if heading.parent else ()
+            heading.display = siblings[siblings.index(heading) + 1].display
+
+    @on(Input.Submitted)
+    def read(self) -> None:
         self.query_one("#help").focus()
 
     def action_tour(self) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from textual import events, on
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFailed
+from app.text.plural import pluralize
 from app.tui.format.token_facts import facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import LanesLayout
@@ -19,6 +20,7 @@ from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.rejections_panel import RejectionsPanel
+from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.token_view import TokenView
@@ -32,14 +34,14 @@ class MainScreen(LanesLayout):
             self.display_options = replace(self.display_options, mode="glyphs")
         await self.rebuild()
         if self.state.replay is None:
-            self.prompt.focus()
+            self.action_focus_prompt()
         else:  # nothing can be asked
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
             self.focus_pane()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return allowed(self.state, action)
+        return allowed(self.state, action) and (action != "hit" or self._searching)
 
     async def handle_event(self, event: Event) -> None:
         """Show one event that the state has already taken in."""
@@ -48,9 +50,13 @@ class MainScreen(LanesLayout):
                 pane, number = self.pane_here, self.grid.current
                 removed = pane and pane.name_of_lane not in self.state.lanes
                 typing = self.prompt.has_focus
+                known = {pane.name_of_lane for pane in self.grid.panes}
                 await self.rebuild()
                 neighbour = self.grid.pane(min(number, len(self.state.lanes)))
-                if removed and neighbour:
+                added = [pane for pane in self.grid.panes if pane.name_of_lane not in known]
+                if isinstance(event, LanesChanged) and len(added) == 1:
+                    self._go_to(added[0])  # it is the one to be changed now
+                elif removed and neighbour:
                     self._go_to(neighbour)
                     if not typing:  # with tabs the focus of what was removed falls to the prompt
                         self.call_after_refresh(self.focus_pane)
@@ -81,13 +87,8 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def action_lane(self, number: int) -> None:
-        pane = self.grid.pane(number)
-        if pane is None:
-            return
-        if self.tabbed:
+        if pane := self.grid.pane(number):
             self._go_to(pane)
-        else:
-            self._toggle(pane)
 
     @on(LaneTabs.Chosen)
     def choose_tab(self, event: LaneTabs.Chosen) -> None:
@@ -99,7 +100,8 @@ class MainScreen(LanesLayout):
         self._lead(pane.name_of_lane)
         self.show_state()
         if not self.prompt.has_focus and not self.panel_alone:
-            self.call_after_refresh(pane.view.focus)
+            self.set_focus(None if pane.folded else pane.view)
+            self.show_state()
 
     def action_toggle_here(self) -> None:
         if pane := self.pane_here:
@@ -122,6 +124,8 @@ class MainScreen(LanesLayout):
         else:
             state.say(f"{state.label(name)}: {lane.info.reason}")
         self.show_state()
+        if pane is self.pane_here and not (self.prompt.has_focus or self.panel_alone):
+            self.set_focus(None if pane.folded else pane.view)
 
     def _lead(self, name: str) -> None:
         """A lane that takes part becomes the leader."""
@@ -133,25 +137,40 @@ class MainScreen(LanesLayout):
         if self.state.leader:
             self.engine.send(SetLeader(self.state.leader))
 
+    def focus_lane(self) -> None:
+        """To the pane that was in focus last."""
+        pane = self.pane_here
+        self.set_focus(pane.view if pane and not pane.folded else None)
+        self.show_state()
+
     def focus_pane(self) -> None:
         """To the pane that leads; the current one when tabs are shown."""
         pane = self.pane_here
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
         if self.panel_alone and self.panel:
-            self.panel.inside.focus()
-        elif pane and not pane.folded:
-            pane.view.focus()
+            self.set_focus(self.panel.inside)
         else:
-            self.set_focus(None)
+            self.set_focus(pane.view if pane and not pane.folded else None)
+        self.show_state()
 
     # Prompt, sliders, panels
 
     def action_focus_prompt(self) -> None:
-        self.prompt.focus()
+        self.set_focus(self.prompt)
+
+    def type(self, text: str) -> None:
+        """Write `text` where the cursor of the prompt is."""
+        self.set_focus(self.prompt)
+        self.prompt.insert(text)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """What is pasted where nothing can be written belongs into the prompt."""
+        if self.state.replay is None and not self.prompt.has_focus:
+            self.type(event.text)
 
     def action_slider(self, name: str) -> None:
-        self.query_one(f"#{name}", Slider).focus()
+        self.set_focus(self.query_one(f"#{name}", Slider))
 
     def action_projector(self) -> None:
         self.app.push_screen(ProjectorScreen(self.state))
@@ -164,7 +183,7 @@ class MainScreen(LanesLayout):
         """Open a panel in the place of the one that is open, or close it."""
         self.open = None if self.open == name else name
         self.show_state()
-        if self.panel_alone or not self.open:
+        if not self.prompt.has_focus and (self.panel_alone or not self.open):
             self.call_after_refresh(self.focus_pane)
 
     def action_scoreboard(self) -> None:
@@ -175,6 +194,47 @@ class MainScreen(LanesLayout):
         self.scores_shown = self.open is not None or not self.scores_shown
         self.open = None
         self.show_state()
+
+    # Searching
+
+    _searching = False
+
+    def action_find(self) -> None:
+        line = self.query_one(SearchLine)
+        line.display = True
+        self.set_focus(line)
+
+    @on(Input.Changed, "#find")
+    def search(self, event: Input.Changed) -> None:
+        """Mark what is typed as it is typed, in the lane in focus."""
+        self._searching = bool(event.value)
+        for pane in self.grid.panes:
+            pane.view.search(event.value if pane is self.pane_here else "")
+
+    @on(Input.Submitted, "#find")
+    def begin_going_from_hit_to_hit(self) -> None:
+        self.query_one(SearchLine).display = False
+        self.focus_lane()
+        if self._searching:
+            self.action_hit(1)
+
+    def action_hit(self, step: int) -> None:
+        if pane := self.pane_here:
+            number, count = pane.view.to_hit(step)
+            self.state.say(f"{number} of {count}" if count else "Not found")
+            self.show_state()
+
+    def action_end_search(self) -> None:
+        line = self.query_one(SearchLine)
+        line.value, line.display = "", False
+        self.focus_lane()
+
+    def leave_search(self) -> bool:
+        """Whether something was marked."""
+        was, self._searching = self._searching, False
+        if was:
+            self.action_end_search()
+        return was
 
     # Display options
 
@@ -250,6 +310,13 @@ class MainScreen(LanesLayout):
         self.state.say(problem or "")
         if problem is None and (record := self.state.lanes[pane.name_of_lane].round_here):
             pane.view.to_round(record.index)
+        self.show_state()
+
+    def action_copy_text(self) -> None:
+        """What is selected with the mouse."""
+        super().action_copy_text()
+        characters = pluralize(len(self.get_selected_text() or ""), "character")
+        self.state.say(f"Copied {characters}")
         self.show_state()
 
     def action_copy_answer(self) -> None:

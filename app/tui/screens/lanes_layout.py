@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
-from app.tui.format.labels import legend, status_left, title_bar
+from app.tui.format.labels import legend, placeholder, status_left, title_bar
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
@@ -27,6 +27,7 @@ from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.scoreboard import Scoreboard
+from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
@@ -70,6 +71,7 @@ class LanesLayout(Screen[None]):
         yield SlidersPanel(dom_id="controls")
         yield GammaForecast(dom_id="whatif")
         yield SplitLine(dom_id="status")
+        yield SearchLine(dom_id="find")
         with Horizontal(id="ask"):
             yield Static("›", id="caret")
             yield Prompt(dom_id="prompt")
@@ -146,10 +148,12 @@ class LanesLayout(Screen[None]):
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
         said = verdict_of(state) if self.panel is None or self.panel.id != "scores" else None
-        self.query_one("#status", SplitLine).show(status_left(state, said), options)
-        examples = f"Ask something, {state.keys['app.examples']} has examples"
+        typing = isinstance(self.focused, Prompt | SearchLine)
+        unsaid = not typing and bool(self.prompt.text)  # else the empty prompt says it
+        self.query_one("#status", SplitLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = state.example
-        self.prompt.placeholder = state.example or ("Go on" if state.turns else examples)
+        self.prompt.placeholder = placeholder(state, typing)
+        self.query_one("#ask").set_class(state.queued is not None, "-queued")
         self._show_keys()
 
     def _show_panels(self) -> None:

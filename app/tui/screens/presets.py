@@ -23,12 +23,14 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     HEADING = "Presets"
     ENTER = "uses"
-    KEYS = {"save": "saves", "rename": "renames", "delete": "deletes"}
+    KEYS = {"save": "saves", "rename": "renames", "delete": "deletes", "filter": "filters"}
     BINDINGS = [
         Binding("escape,f4", "leave", "Close", id="presets.close",
                 tooltip="Back without a choice"),
         Binding("s", "save", "Save", id="presets.save",
                 tooltip="Keep the present settings under a name"),
+        Binding("slash", "filter", "Filter", id="presets.filter",
+                tooltip="Leave the entries with some words"),
         Binding("r", "rename", "Rename", id="presets.rename", tooltip="Give it another name"),
         Binding("d,delete", "delete", "Delete", id="presets.delete",
                 tooltip="Delete it; asks once more"),

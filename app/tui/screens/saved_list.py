@@ -28,11 +28,17 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     HEADING: ClassVar[str]
     ENTER: ClassVar[str]  # what Enter does
-    KEYS: ClassVar[dict[str, str]] = {"rename": "renames", "delete": "deletes"}  # by action
+    KEYS: ClassVar[dict[str, str]] = {
+        "rename": "renames",
+        "delete": "deletes",
+        "filter": "filters",
+    }  # by action
 
     def __init__(self) -> None:
         super().__init__()
         self._entries: list[Item] = []
+        self._words = ""  # only entries with these in their lines are shown
+        self._filtering = False  # words are being typed
         self._doomed: Item | None = None  # asked for once; the second time deletes it
         self._named: Callable[[str], None] = lambda name: None  # what a name is asked for
 
@@ -90,7 +96,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         are pressed while files are read act on what is shown then."""
         index = self._list.highlighted or 0
         try:
-            self._entries, problem = await run_in_background(self.entries), ""
+            found, problem = await run_in_background(self.entries), ""
+            self._entries = [each for each in found if self._has_words(each)]
         except OSError as error:
             problem = str(error)
         self.complain(problem or self.problem)
@@ -102,8 +109,12 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
                 index = names.index(name)
             self._list.highlighted = min(index, len(names) - 1)
         else:
-            self._list.add_option(Option(Content("None yet"), disabled=True))
+            none = f"None with “{self._words}”" if self._words else "None yet"
+            self._list.add_option(Option(Content(none), disabled=True))
         self.say()
+
+    def _has_words(self, entry: Item) -> bool:
+        return self._words.casefold() in self.line(entry).plain.casefold()
 
     def say(self, text: str = "") -> None:
         """Show in the edge what can be done, or a question."""
@@ -150,21 +161,35 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def ask_name(self, given: str, what: str, act: Callable[[str], None]) -> None:
         """`act` gets the name when Enter is pressed."""
-        self._named = act
+        self._named, self._filtering = act, False
         self._field.value = given
         self._field.display = True
         self._field.focus()
         self.say(what)
 
+    def action_filter(self) -> None:
+        """Typed words leave the entries that have them."""
+        self.ask_name(self._words, "Type to filter · Enter goes to the list", lambda words: None)
+        self._filtering = True
+
+    @on(Input.Changed)
+    async def filter(self, event: Input.Changed) -> None:
+        if self._filtering:
+            self._words = event.value.strip()
+            await self.fill()
+
     @on(Input.Submitted)
     async def take_name(self, event: Input.Submitted) -> None:
+        if self._filtering:
+            self._close_name()
+            return
         name, act = " ".join(event.value.split()), self._named
         self._close_name()
         if name and self.tried(lambda: act(name)):
             await self.fill(name)
 
     def _close_name(self) -> None:
-        self._field.display = False
+        self._field.display = self._filtering = False
         self._list.focus()
         self.say()
 

@@ -53,7 +53,8 @@ class AppState:
     busy_lane: str | None = None  # the lane that the last event came from
     example: str = ""  # a prompt for who has never asked anything; gone once something was asked
     tour_offered: bool = False
-    queued: str | None = None  # a prompt that waits for the models
+    queued: str | None = None  # a prompt that waits for the models, or for an answer to end
+    answers_differ: bool = False  # those of the last turn, once all lanes are done
     replay: str | None = None  # how far a replay is; None where models answer
     keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
     notice: str = ""
@@ -61,6 +62,11 @@ class AppState:
 
     def say(self, text: str, seconds: float | None = 6.0) -> None:
         self.notice, self.notice_seconds = text, seconds
+
+    def hush(self) -> None:
+        """The notice has had its moment: something else is done. One without an end stays."""
+        if self.notice_seconds is not None:
+            self.notice = ""
 
     def let_time_pass(self, seconds: float) -> bool:
         """Whether the notice has just disappeared."""
@@ -242,7 +248,7 @@ class AppState:
                 self.change_lanes(event.lanes)
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
-                self.turns, self.seed = event.turn + 1, event.seed
+                self.turns, self.seed, self.answers_differ = event.turn + 1, event.seed, False
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
@@ -263,10 +269,13 @@ class AppState:
                 lane.texts = {**event.texts, **lane.texts}  # recorded ones are better
                 self.look_at(event.lane, lane.cursor)
             case RunFinished():
+                if self.notice == self.busy:
+                    self.notice = ""
                 self.running = self.paused = False
                 if not self.played_again:
                     for lane in self.lanes.values():
                         self.runs.add(lane, self.prompt)
+                self.answers_differ = len({e.answer for e in self.lanes.values() if e.first}) > 1
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
             case AnswerMeasured(lane=name):
@@ -311,7 +320,7 @@ class AppState:
         return self.lanes[name]
 
     def forget_conversation(self) -> None:
-        self.turns, self.started = 0, None
+        self.turns, self.started, self.answers_differ = 0, None, False
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE
             lane.clear_metrics()

@@ -136,6 +136,13 @@ class LaneState:
         return [event.round for event in self.round_events]
 
     @property
+    def answer(self) -> str:
+        """What it has said in the last run."""
+        tokens = [token for event in self.round_events for token in event.tokens]
+        kept = [token.text for token in tokens if not token.fate.discarded]
+        return "".join([self.first.first.text if self.first else "", *kept])
+
+    @property
     def unmeasured(self) -> bool:
         """Some tokens have no recorded probabilities."""
         if self.first and not self.first.probs:

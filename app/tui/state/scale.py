@@ -54,6 +54,15 @@ class Scale:
         """The index of the first stop above a number."""
         return bisect(self.stops, value, lo=self._words)  # type: ignore[type-var]
 
+    def parse(self, text: str) -> Value:
+        """The number that was typed, within the scale's numbers; None if it is none."""
+        numbers = [stop for stop in self.stops if isinstance(stop, int | float)]
+        try:
+            number = min(max(float(text), numbers[0]), numbers[-1])
+        except ValueError:
+            return None
+        return number if self.decimals else round(number)
+
     def text(self, value: Value) -> str:
         """The value as shown; in full where it lies between two stops."""
         if value in self.names:

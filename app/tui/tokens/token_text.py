@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from app.engine.events import Prefilled, RoundFinished
-from app.text.terminal_text import one_line, shortened, visible
+from app.text.terminal_text import cut, one_line, visible
 from app.tui.tokens.lens import ColorBy, token_style
 from app.tui.tokens.probabilities import Source
 from app.tui.tokens.wrapping import TokenStyle, Wrapper
@@ -28,6 +28,7 @@ GLYPHS = {  # what opens a group, and what closes it
     TokenStyle.STEP4: "‹›⁴",
     TokenStyle.TINT: "‹›",
 }
+PROMPT_CHARACTERS = 300
 NO_BREAK_SPACE = "\u00a0"
 
 
@@ -78,7 +79,8 @@ class TokenText:
         self._turns.append(len(self.spans))
         head = "\n\n" if self.spans else ""
         after = f"  (after {follows})" if follows else ""
-        self.spans.append(Span(f"{head}› {shortened(prompt, 300)}{after}\n", TokenStyle.PROMPT))
+        lines = cut(visible(prompt), PROMPT_CHARACTERS).replace("\n", "\n  ")
+        self.spans.append(Span(f"{head}› {lines}{after}\n", TokenStyle.PROMPT))
 
     def add_first(self, event: Prefilled) -> None:
         self._add_token(event.first, event)

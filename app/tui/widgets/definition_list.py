@@ -22,11 +22,22 @@ class DefinitionList(Widget):
 
     def __init__(self, terms: Iterable[Term]) -> None:
         super().__init__()
-        self._terms = [
+        self._terms = self._all = [
             (Content(name) if isinstance(name, str) else name, Content(text))
             for name, text in terms
         ]
         self._wrapped = (0, NOTHING)  # at which width
+
+    def filter(self, words: str) -> bool:
+        """Leave the entries that have these words; whether there are any."""
+        self._terms = [
+            entry
+            for entry in self._all
+            if any(words.casefold() in part.plain.casefold() for part in entry)
+        ]
+        self._wrapped = (0, NOTHING)
+        self.refresh(layout=True)
+        return bool(self._terms)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._at(width).plain.count("\n") + 1

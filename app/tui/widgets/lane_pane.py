@@ -62,10 +62,11 @@ class LanePane(Vertical):
     def show(self, state: AppState) -> None:
         lane, here = state.lanes[self.name_of_lane], state.keys["view.toggle_here"]
         self.set_class(not lane.active, "-off")
-        self._row.show(folded(self.number, lane, state.keys.get(f"view.lane{self.number}", here)))
+        to_it = state.keys.get(f"view.lane{self.number}")
+        self._row.show(folded(self.number, lane, f"{to_it} then {here}" if to_it else here))
         self._top.show(*lane_title(state, self.number, lane))
         if lane.active:
             again = Part(f"✗ ended: {state.keys['run.again']} begins anew", "bold $error")
             self._bottom.show(lane_metrics(lane), [again] if state.ended else ())
-        else:  # seen with tabs, where number keys choose a tab and o is the switch
+        else:  # seen with tabs
             self._bottom.show([Part(why_off(lane, here))])

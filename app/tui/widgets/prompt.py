@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
@@ -38,10 +39,16 @@ class Prompt(TextArea):
         self._index = 0  # in the history; its length is the line being written
         self._draft = ""
         self.example = ""  # what Enter asks while nothing is written
+        self._written = ""
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """A blank before any text means nothing: that key may do what it does elsewhere."""
+        return super().check_consume_key(key, character) and (character != " " or bool(self.text))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """TextArea has an F6 of its own, which is the app's here."""
-        return action != "select_line" and super().check_action(action, parameters)
+        """TextArea has an F6 and an F7 of its own, which are the app's here."""
+        own = ("select_line", "select_all")
+        return action not in own and super().check_action(action, parameters)
 
     async def _on_key(self, event: events.Key) -> None:
         """Our bindings act here, in turn with the letters before them. As priority bindings they
@@ -53,6 +60,9 @@ class Prompt(TextArea):
                 event.prevent_default()
                 await self.run_action(binding.action)
                 return
+        if event.is_printable and not self.check_consume_key(event.key, event.character):
+            event.prevent_default()
+            return
         await super()._on_key(event)
 
     def remember(self, text: str) -> None:
@@ -61,7 +71,13 @@ class Prompt(TextArea):
         self._history.append(text)
         self._index = len(self._history)
 
+    @property
+    def edited(self) -> bool:
+        """The user has changed what was written here."""
+        return self.text != self._written
+
     def write(self, text: str) -> None:
+        self._written = text
         self.load_text(text)
         self.move_cursor(self.document.end)
 
@@ -75,6 +91,17 @@ class Prompt(TextArea):
         if self.example and not self.text.strip():
             self.write(self.example)
         self.post_message(self.Submitted(self.text))
+
+    def action_undo(self) -> None:
+        """What was typed here comes first, and then what else was changed."""
+        if not self.history.undo_stack:
+            raise SkipAction
+        super().action_undo()
+
+    def action_redo(self) -> None:
+        if not self.history.redo_stack:
+            raise SkipAction
+        super().action_redo()
 
     def action_newline(self) -> None:
         self.insert("\n")

@@ -14,6 +14,7 @@ from app.tui.state.scale import Scale, Value
 
 LABEL_CELLS = 6
 VALUE_CELLS = 5
+TYPED_CELLS = 7  # at most
 
 
 class Slider(Widget, can_focus=True):
@@ -54,11 +55,41 @@ class Slider(Widget, can_focus=True):
         self.value = value
         self.default = default
         self.own = False
+        self.typed: str | None = None  # a number that is being typed
 
     def show(self, value: Value) -> None:
         if value != self.value:
             self.value = value
             self.refresh()
+
+    # A number that is typed
+
+    def _on_blur(self, event: events.Blur) -> None:
+        self._type(None)
+
+    def _type(self, text: str | None) -> None:
+        self.typed = text
+        self.refresh()
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit begins a number, Enter takes it."""
+        if event.character and event.character in "0123456789.":
+            self._type(((self.typed or "") + event.character)[:TYPED_CELLS])
+        elif self.typed is None:
+            return
+        elif event.key == "backspace":
+            self._type(self.typed[:-1])
+        elif event.key == "enter":
+            value = self.scale.parse(self.typed)
+            self._type(None)
+            self._choose(self.value if value is None else value)
+        elif event.key == "escape":
+            self._type(None)
+        else:
+            self._type(None)
+            return
+        event.stop()
+        event.prevent_default()
 
     def set_scale(self, scale: Scale) -> None:
         if scale != self.scale:
@@ -93,17 +124,31 @@ class Slider(Widget, can_focus=True):
     # The mouse
 
     @property
+    def _shown(self) -> str:
+        return self.scale.text(self.value) if self.typed is None else f"{self.typed}▏"
+
+    @property
     def _track_cells(self) -> int:
-        value = max(VALUE_CELLS, len(self.scale.text(self.value)))
+        value = max(VALUE_CELLS, len(self._shown))
         return max(2, self.size.width - LABEL_CELLS - value - 2)
 
+    def _cell_at(self, event: events.MouseEvent) -> int:
+        """Which cell of the track the mouse is on; beside it on one that is not there."""
+        return event.get_content_offset_capture(self).x - LABEL_CELLS - 1
+
     def _position_at(self, event: events.MouseEvent) -> int:
-        x = event.get_content_offset_capture(self).x - LABEL_CELLS - 1
-        return round(x / (self._track_cells - 1) * self.scale.last)
+        return round(self._cell_at(event) / (self._track_cells - 1) * self.scale.last)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        self.capture_mouse()
-        self._choose(self.scale.value(self._position_at(event)))
+        """On the track it moves the slider, on the number it begins another one, and on the word
+        it only gives the slider the focus."""
+        cell = self._cell_at(event)
+        if cell >= self._track_cells:
+            self._type("")
+        elif cell >= 0:
+            self._type(None)
+            self.capture_mouse()
+            self._choose(self.scale.value(self._position_at(event)))
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self.app.mouse_captured is self:
@@ -128,5 +173,5 @@ class Slider(Widget, can_focus=True):
             (f"{self.label:<{LABEL_CELLS}}{'*' if self.own else ' '}", style("slider--label")),
             ("━" * knob + "●", style("slider--filled")),
             ("─" * (cells - 1 - knob), style("slider--empty")),
-            (f" {self.scale.text(self.value):>{VALUE_CELLS}}", style("slider--value")),
+            (f" {self._shown:>{VALUE_CELLS}}", style("slider--value")),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from rich.segment import Segment
@@ -37,6 +38,9 @@ class TextView(ScrollView, can_focus=True):
         self._styles: dict[str, Style] = {}
         self._base: Style | None = None  # asking for `rich_style` costs more than drawing a line
         self._follow = True
+        self._searched = ""
+        self._hits: list[tuple[int, int]] = []  # the offsets where it was found, end excluded
+        self._hit = -1  # the index of the one that was gone to
 
     def on_mount(self) -> None:
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
@@ -124,6 +128,7 @@ class TextView(ScrollView, can_focus=True):
         top = wrapper[min(self.scroll_offset.y, len(wrapper) - 1)].start
         self.body.rewrap(self._columns)
         self._strips.clear()
+        self._find()
         self._grown()
         if not self.follows:
             y = self.body.wrapper.line_at(top)
@@ -133,6 +138,39 @@ class TextView(ScrollView, can_focus=True):
     @property
     def follows(self) -> bool:
         return self._follow
+
+    # Searching
+
+    def search(self, words: str) -> None:
+        """Mark the places with these words; without any, none."""
+        self._searched, self._hit = words, -1
+        self._find()
+        self._strips.clear()
+        self.refresh()
+
+    def _find(self) -> None:
+        lines = (self.body.wrapper[index] for index in range(len(self.body.wrapper)))
+        text = "".join(line.text + "\n" * line.hard for line in lines)
+        found = re.finditer(re.escape(self._searched), text, re.IGNORECASE)
+        self._hits = [each.span() for each in found] if self._searched else []
+
+    def to_hit(self, step: int) -> tuple[int, int]:
+        """Go to the next hit, or the one before; the first time to the last. Returns its number
+        and how many there are, 0 without any."""
+        self._find()
+        count = len(self._hits)
+        if count:
+            self._hit = (self._hit + step) % count if self._hit >= 0 else count - 1
+            self._strips.clear()
+            self.show_lines(*(self.body.wrapper.line_at(at) for at in self._hits[self._hit]))
+            self.refresh()
+        return self._hit + 1, count
+
+    def show_lines(self, first: int, last: int) -> None:
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        y = min(first, max(top, last - height + 1))
+        if y != top:
+            self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def _grown(self) -> None:
         self.virtual_size = Size(self.body.wrapper.width, len(self.body.wrapper))
@@ -183,10 +221,16 @@ class TextView(ScrollView, can_focus=True):
 
     def special(self, index: int) -> bool:
         """Whether a line shows something that must not be cached, such as a selection."""
-        return self.text_selection is not None
+        return self.text_selection is not None or bool(self._hits)
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """The runs of line number `index` with the selection or cursor over them."""
+        """The runs of line number `index` with hits, the selection or cursor over them."""
+        end = line.start + len(line.text)
+        for number, (first, last) in enumerate(self._hits):
+            if first < end and last > line.start:
+                style = self.style_of("here" if number == self._hit else "hit")
+                cells = (max(first, line.start) - line.start, min(last, end) - line.start)
+                runs = highlighted(runs, cells, style)
         selection = self.text_selection
         if selection and (span := selection.get_span(index)):
             return highlighted(runs, span, self.selection_style)

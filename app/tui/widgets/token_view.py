@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 
-from app.tui.keys.bindings import CURSOR_KEYS
+from app.tui.keys.bindings import CURSOR_KEYS, SEARCH_KEYS
 from app.tui.tokens.token_text import DisplayOptions
 from app.tui.tokens.wrapping import Line, TokenStyle
 from app.tui.widgets.text_view import Runs, TextView, highlighted
@@ -20,8 +20,11 @@ class TokenView(TextView):
     """Has a cursor that goes from token to token; while it is there the view does not follow the
     end of the text."""
 
-    BINDINGS = [*CURSOR_KEYS]
-    COMPONENT_CLASSES = {*(f"token-view--{style}" for style in TokenStyle), "token-view--cursor"}
+    BINDINGS = [*CURSOR_KEYS, *SEARCH_KEYS]
+    COMPONENT_CLASSES = {
+        *(f"token-view--{style}" for style in TokenStyle),
+        *("token-view--cursor", "token-view--hit", "token-view--here"),
+    }
 
     @dataclass
     class CursorMoved(Message):
@@ -94,13 +97,7 @@ class TokenView(TextView):
     def _show_cursor(self, index: int) -> None:
         start, end = self.body.range_of(index)
         line_at = self.body.wrapper.line_at
-        self._show_lines(line_at(start), line_at(max(start, end - 1)))
-
-    def _show_lines(self, first: int, last: int) -> None:
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        y = min(first, max(top, last - height + 1))
-        if y != top:
-            self.scroll_to(y=y, animate=False, force=True, immediate=True)
+        self.show_lines(line_at(start), line_at(max(start, end - 1)))
 
     def to_round(self, number: int) -> None:
         """Move the cursor, if there is one, to the first token of a round."""

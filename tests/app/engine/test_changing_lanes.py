@@ -20,6 +20,7 @@ from app.engine.commands import (
     RemoveLane,
     Run,
     SetEnabled,
+    SetLanes,
     SetOverrides,
     SetTree,
 )
@@ -137,6 +138,20 @@ def test_a_lane_that_comes_back_is_as_new(open_session: Open) -> None:
     assert listener.wait(LanesChanged, 2).lanes[1].enabled
     turn = listener.turn("the fox")
     assert {event.tree for event in of(turn, RoundFinished, "lookup")} == {"default"}
+
+
+def test_all_lanes_are_set_at_once(open_session: Open) -> None:
+    listener = open_session("ar,draft,lookup")
+    specs = tuple(info.spec for info in listener.loaded().lanes)
+    listener.session.send(RemoveLane("ar"))
+    listener.session.send(AddLane(LaneSpec("lookup", "lookup"), None))
+    changed = listener.wait(LanesChanged, such=lambda e: len(e.lanes) == 3)
+    assert names_of(changed) == ["draft", "lookup", "lookup#2"]
+    listener.session.send(SetEnabled("ar", False))
+    listener.session.send(SetLanes(specs))
+    changed = listener.wait(LanesChanged, such=lambda e: e.lanes[0].name == "ar")
+    assert names_of(changed) == ["ar", "draft", "lookup"]
+    assert [info.enabled for info in changed.lanes] == [False, True, True]
 
 
 def test_a_running_lane_that_is_removed_stops_and_the_last_one_stays(

@@ -21,16 +21,21 @@ def test_markdown() -> None:
         "# Numbers\n\ndemo · cpu float32 · seed 42 · 2026-11-21\n\n## 1\n\n> Count!"
     )
     assert "| Autoregressive | 3 | 100.0 | 1.00× |  | 1.00 |  |" in text
-    assert "| Draft model | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
+    assert "| Draft model (gamma 2) | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
     assert "> And on?\n> Please." in text
-    assert "**Autoregressive**\n\nFour seven\n\n**Draft model**\n\nFour seven five" in text
+    assert "**Autoregressive**\n\nFour seven\n\n**Draft model (gamma 2)**\n\nFour" in text
 
 
 def test_lanes_that_said_the_same_share_an_answer() -> None:
     made = recording()
     for turn in made.turns:
         turn.lanes["draft:gamma=2"].steps = turn.lanes["ar"].steps
-    assert markdown(made).count("**Autoregressive, Draft model**") == 2
+    assert markdown(made).count("**Autoregressive, Draft model (gamma 2)**") == 2
+
+
+def test_lanes_that_were_removed_since_are_left_out() -> None:
+    text = markdown(recording(), ["draft:gamma=2"])
+    assert "Draft model (gamma 2)" in text and "Autoregressive" not in text
 
 
 @pytest.mark.parametrize(

@@ -66,3 +66,12 @@ def test_names_of_files_are_never_used_twice(store: Store, kept: Path) -> None:
         "2026-11-21-103005.jsonl",
         "2026-11-21-103005-2.jsonl",
     )
+
+
+def test_a_claim_leaves_no_file_behind(store: Store, kept: Path) -> None:
+    outer = store.claim(kept)
+    store.rename(kept, "Another")
+    lock = store.folder / ".open" / f"{kept.stem}.lock"
+    assert lock.exists()
+    outer.release()
+    assert not lock.exists()

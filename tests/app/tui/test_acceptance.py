@@ -19,7 +19,7 @@ SAMPLED = Params(SamplingParams(0.8))
 
 async def typical(stage: Stage) -> None:
     await stage.load(WITH_MEDUSA)
-    await stage.press("escape", "a")
+    await stage.press("tab", "a", "a")
 
 
 async def test_the_key_switches_the_rule_there_and_back(play: Play) -> None:
@@ -37,7 +37,7 @@ async def test_the_key_switches_the_rule_there_and_back(play: Play) -> None:
 
 async def test_without_a_medusa_lane_there_is_nothing_to_switch(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "a")
+        await stage.press("tab", "a")
         assert not stage.engine.asked(SetParams)
         assert "there is no Medusa lane" in stage.text
 
@@ -51,9 +51,9 @@ async def test_its_sliders_are_there_while_it_is_on(play: Play) -> None:
         await stage.press("right", "tab", "left")
         params = stage.engine.asked(SetParams)[-1].params
         assert (params.epsilon, params.delta) == (0.10, 0.25)
-        await stage.press("4")  # the Medusa lane is off
+        await stage.press("i", "tab", "4", "o")  # the Medusa lane is off
         assert "eps" not in stage.text and "· typical" not in stage.text
-        await stage.press("4", "a")
+        await stage.press("o", "a", "a")
         assert "eps" not in stage.text
 
 
@@ -119,7 +119,7 @@ async def test_medusa_has_no_more_gamma_than_heads(play: Play) -> None:
     async with play(params=Params(gamma=8)) as stage:
         await stage.load(WITH_MEDUSA)
         assert "2 Draft model γ8" in stage.text and "4 Medusa γ3" in stage.text
-        await stage.press("escape", "g", "home", "right", "right", "right", "right")
+        await stage.press("tab", "g", "home", "right", "right", "right", "right")
         assert "2 Draft model γ2" in stage.text and "4 Medusa γ2" in stage.text
 
 
@@ -128,7 +128,7 @@ async def test_eagles_tree_has_sliders_while_its_lane_leads(play: Play) -> None:
     async with play((100, 30)) as stage:
         await stage.load((*LANES[:2], eagle))
         assert "nodes" not in stage.text
-        await stage.press("escape", "tab", "tab", "tab")
+        await stage.press("tab", "tab", "tab", "tab")
         assert "nodes" in stage.text and "branch" in stage.text
         stage.app.main.action_slider("eagle_total_tokens")
         await stage.press("right", "right")

@@ -29,13 +29,13 @@ async def test_u_duplicates_the_lane_in_focus_and_texts_stay(play: Play) -> None
         assert "London" in "".join(stage.lines(4))
         await stage.tell(stepped("lookup", [" is"], [], " it"))
         assert "London is it" in "".join(stage.lines(4))
-        await stage.press("4")
+        await stage.press("tab", "4", "o")
         assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
 
 
 async def test_lanes_switched_off_stay_off_and_six_are_the_most(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "2")
+        await stage.press("tab", "2", "o")
         await stage.tell(LanesChanged(MORE))
         assert not stage.app.state.lanes["draft"].enabled
         full = (*MORE, lane("draft#3"))
@@ -97,7 +97,7 @@ async def test_f_gives_the_lane_overrides_that_the_sliders_then_change(
         assert not stage.engine.asked(SetParams)
         assert "temp  *" in stage.text and "2 Draft model γ4* T0.05*" in stage.text
         # in another lane's pane the same slider is everybody's
-        await stage.press("escape", "tab", "tab", "t")
+        await stage.press("tab", "tab", "tab", "t")
         controls = stage.app.main.query_one(SlidersPanel)
         own = stage.app.main.grid.pane(2)
         assert own
@@ -150,7 +150,7 @@ async def test_notices_name_overrides_that_win_or_are_dropped(play: Play) -> Non
     async with play((120, 30)) as stage:
         await stage.load((LANES[0], medusa))
         await stage.to_lane(2)
-        await stage.press("a")
+        await stage.press("a", "a")
         assert "typical" in stage.text and "; 2 Medusa keeps its own exact" in stage.text
         await stage.press("f4", "down", "enter")
         assert "; 2 Medusa keeps its own temp 0.50" in stage.text  # gamma is not of the preset

@@ -108,6 +108,22 @@ async def test_rename(store: Store, kept: Path) -> None:
     assert store.open(kept).title == "[b]Numbers"
 
 
+async def test_the_list_is_filtered(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("ctrl+n")
+        await stage.tell(*turn(0, "Something else", 2.0, 1))
+        await stage.press("f3", "slash")
+        await stage.type("count")
+        await stage.tell()
+        assert "turn    Count!" in stage.text and "turn    Something" not in stage.text
+        await stage.type("s")
+        await stage.tell()
+        assert "None with “counts”" in stage.text
+        await reopen(stage, "backspace", "enter", "enter")
+        assert stage.lines(1)[0] == "› Count!"
+
+
 async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.press("f3", "d")
@@ -176,7 +192,7 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
         await stage.app.workers.wait_for_complete()
         toasts = {toast.message for toast in stage.app._notifications}
         assert toasts == {
-            f"Saved here as {name}" for name in ("count.json", "count-2.json", "count.md")
+            f"Saved as {tmp_path / name}" for name in ("count.json", "count-2.json", "count.md")
         }
     assert "Four seven five" in (tmp_path / "count.md").read_text(encoding="utf-8")
     assert read_recording(tmp_path / "count-2.json").turns[0].answers == ANSWERS
@@ -199,7 +215,7 @@ async def test_notifications_do_not_cover_an_exported_picture(
         await stage.tell()
         assert stage.app._notifications
         commands = {each.title: each.callback for each in stage.app.export_commands()}
-        commands["Save a picture (SVG)"]()
+        commands["Export a picture (SVG)"]()
         assert not stage.app._notifications
 
 

@@ -97,7 +97,7 @@ def test_a_long_curve_has_columns_of_several_gammas(gamma: int, width: int) -> N
 async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
     async with play(load=False, params=Params(gamma=2)) as stage:
         await load(stage)
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.begin()
         few, more = steps(PAYING, 2, MIN_ROUNDS - 1), steps(PAYING, 2, 400)
         await stage.tell(prefilled("draft", "The"), *few)
@@ -114,7 +114,7 @@ async def test_it_comes_with_enough_rounds_and_stays(play: Play) -> None:
 async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -> None:
     async with play(load=False, params=Params(gamma=2)) as stage:
         await load(stage)
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         for prompt in ("One", "Two"):
             await stage.begin(prompt)
             await stage.tell(prefilled("draft", "The"), *steps(PAYING, 2, MIN_ROUNDS // 2))
@@ -126,7 +126,7 @@ async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -
 async def test_it_says_plainly_that_drafting_does_not_pay(play: Play) -> None:
     async with play(load=False) as stage:
         await load(stage)
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.begin()
         plain = steps(DEAR, 0, 20, "ar")
         await stage.tell(prefilled("draft", "The"), *plain, *steps(DEAR, 4, 100))
@@ -159,7 +159,7 @@ async def test_medusas_curve_ends_with_its_heads(play: Play) -> None:
 async def test_the_forecast_is_not_recomputed_without_new_rounds(play: Play) -> None:
     async with play(load=False) as stage:
         await load(stage)
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 30))
         whatif = stage.app.main.query_one(GammaForecast)
@@ -173,7 +173,7 @@ async def test_the_forecast_is_not_recomputed_without_new_rounds(play: Play) -> 
 async def test_the_forecast_is_short_when_narrow_and_hidden_with_the_lanes(play: Play) -> None:
     async with play((60, 24), load=False, params=Params(gamma=3)) as stage:
         await load(stage)
-        await stage.press("escape", "2")
+        await stage.press("tab", "2")
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), *steps(PAYING, 3, 300))
         short = next(text for text in stage.text.splitlines() if "now γ3" in text)

@@ -71,7 +71,7 @@ async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> N
         for segment in segments:  # the first of each: the lanes' own legend is below
             found.setdefault(segment.text.strip(), segment.style or Style())
         assert found["rejected"].strike and found["rejected"].bold
-        assert "#e69f00" in str(found["rejected"])
+        assert "#b98a3e" in str(found["rejected"])
         assert not found["plain"].strike and found["plain"].bold
         assert "#7fb8e6" in str(found["TTFT"]) and "#7fb8e6" in str(found["plain"])
 
@@ -82,3 +82,14 @@ async def test_long_words_are_wrapped_as_well() -> None:
     assert lines[:2] == ["one two      a", "three four   "]
     assert all(line[: DefinitionList.COLUMN].strip() in ("x", "") for line in lines[2:])
     assert len(lines) > 8 and max(map(len, lines)) <= 20
+
+
+async def test_it_can_be_filtered(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f1", "slash")
+        await stage.type("ttft")
+        shown = [text for _, text in columns(stage) if text]
+        assert any("time to the first token" in text for text in shown) and len(shown) < 6
+        assert "Tokens" not in stage.text
+        await stage.press("enter", "escape")
+        assert "time to the first token" not in stage.text

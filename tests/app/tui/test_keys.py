@@ -49,12 +49,13 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.begin()
         await stage.press("f5")
         assert "Still answering: F8 stops it" in stage.text and "F8 Stop" in stage.text
-        await stage.press("x")
+        await stage.press("tab", "x")
         assert stage.app.main.display_options.show_rejected
-        await stage.press("f7", "exclamation_mark")
+        assert stage.app.main.prompt.text == "x"  # no command any more
+        await stage.press("tab", "f7", "exclamation_mark", "o")
         assert (
             not stage.app.main.display_options.show_rejected
-            and "off, ! switches it on" in stage.text
+            and "off, ! then o switches it on" in stage.text
         )
         await stage.press("f8")
         assert len(stage.engine.asked(Stop)) == 1
@@ -111,9 +112,16 @@ async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
         for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
             if binding.id != "app.palette" and not str(binding.id).startswith("view.lane"):
                 assert binding.tooltip in found[binding.description]
-        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, /, Enter)")
+        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, Enter)")
         assert found["Lane 1: Autoregressive"].endswith("(1)")
         assert "Slider: min-p" in found and "Theme" in found
+
+
+async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("ctrl+p")
+        await stage.find("lossy")
+        assert "Exact / typical" in stage.text
 
 
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
@@ -169,6 +177,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
         await look(app.pop_screen)
         for number in (1, 2, 3):
             main.action_lane(number)
+            main.action_toggle_here()
         await stage.tell(RunRejected("Hi", "no lane"))
         assert f"No lane is on: {keys['run.stop']}, then {keys['view.toggle_here']}" in await look()
         for name in ("tree", "token", "figures"):

@@ -59,16 +59,18 @@ async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -
         assert lines[-2].startswith(" ›") and "Run" in lines[-1]
 
 
-async def test_number_keys_switch_lanes_and_the_others_take_the_room(play: Play) -> None:
+async def test_number_keys_go_to_lanes_that_can_be_switched_and_the_others_take_the_room(
+    play: Play,
+) -> None:
     async with play() as stage:
         await stage.press("escape")
         before = stage.view(2).size
-        await stage.press("1")
+        await stage.press("2", "1", "o")
         assert stage.engine.asked(SetEnabled) == [SetEnabled("ar", False)]
-        assert "1 Autoregressive · off, 1 switches it on" in stage.text
+        assert "1 Autoregressive · off, 1 then o switches it on" in stage.text
         assert stage.view(2).size.height > before.height
         assert stage.engine.asked(SetLeader)[-1] == SetLeader("draft")
-        await stage.press("1")
+        await stage.press("2", "1", "o")
         assert stage.engine.asked(SetEnabled)[-1] == SetEnabled("ar", True)
         assert stage.view(2).size == before
 
@@ -123,7 +125,7 @@ async def test_the_edges_of_a_panel_are_straight(
 
 async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
     async with play((200, 50)) as stage:
-        await stage.press("escape", "w")
+        await stage.press("tab", "w")
         before = stage.view(1).size.height
         await stage.press("v")
         assert stage.view(1).size.height == before - 8
@@ -133,10 +135,10 @@ async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
     six = (*FOUR, lane("medusa", gamma=3), lane("draft-only"))
     async with play((100, 30), lanes=six, load=False) as stage:
         await stage.load(six)
-        await stage.press("escape", "v")
+        await stage.press("tab", "v")
         assert all(stage.view(number).size.height >= 3 for number in range(1, 7))
-        await stage.press("6")  # one less, of a row of its own
-        assert "off, 6 switches it on" in stage.text and stage.view(5).size.height >= 3
+        await stage.press("6", "o")  # one less, of a row of its own
+        assert "off, 6 then o switches it on" in stage.text and stage.view(5).size.height >= 3
         await stage.resize(100, 28)
         await stage.press("5")
         assert "╭ 5 Medusa" in stage.text and "╭ 1 Auto" not in stage.text
@@ -145,7 +147,7 @@ async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:
 async def test_a_lane_that_cannot_run_says_why(play: Play) -> None:
     async with play() as stage:
         assert "4 Medusa · no heads: give --medusa DIR" in stage.text
-        await stage.press("escape", "4")
+        await stage.press("tab", "4", "o")
         assert not stage.engine.asked(SetEnabled)
 
 
@@ -161,7 +163,7 @@ async def test_an_empty_pane_says_what_its_lane_does(play: Play) -> None:
 
 async def test_a_lane_switched_off_before_loading_stays_off(play: Play) -> None:
     async with play(load=False) as stage:
-        await stage.press("escape", "3")
+        await stage.press("tab", "3", "o")
         await stage.load()
         assert stage.engine.asked(SetEnabled) == [SetEnabled("lookup", False)]
         assert "3 Prompt lookup · off" in stage.text
@@ -171,7 +173,7 @@ async def test_narrow_has_tabs_and_numbers_go_to_them(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
-        await stage.press("escape")
+        await stage.press("tab")
         assert "from one" in stage.text and "from two" not in stage.text
         await stage.press("2")
         assert "from two" in stage.text and "from one" not in stage.text
@@ -202,7 +204,7 @@ async def test_tabs_have_their_marks_where_there_is_no_room_for_names(play: Play
     async with play((40, 24)) as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "from one"))
-        await stage.press("escape", "2")
+        await stage.press("tab", "2")
         assert stage.text.splitlines()[1].startswith(" 1▶  2 draft …  3…")
 
 
@@ -210,7 +212,7 @@ async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
     async with play() as stage:
         await stage.begin()
         await stage.tell(prefilled("ar", "from one"), prefilled("draft", "from two"))
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.resize(60, 24)
         assert "from two" in stage.text and "from one" not in stage.text
         await stage.resize(100, 30)
@@ -219,7 +221,7 @@ async def test_resizing_goes_to_tabs_and_back(play: Play) -> None:
 
 async def test_maximize_shows_one_pane(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab", "z")
+        await stage.press("tab", "tab", "z")
         assert (
             stage.view(2).size.width == 99
         )  # all but the left edge; the right one is the scroll bar
@@ -242,7 +244,7 @@ async def test_tab_goes_round_panes_sliders_and_prompt(play: Play) -> None:
 
 async def test_the_edges_of_the_pane_in_focus_are_lit(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab", "v")
+        await stage.press("tab", "tab", "v")
         for key, lit in (("tab", 3), ("i", "#ask"), ("escape", 3)):
             await stage.press(key)
             now = {
@@ -280,7 +282,7 @@ async def test_the_palette_runs_actions(play: Play) -> None:
 
 async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "3")
+        await stage.press("tab", "3", "o")
         row = next(y for y, line in enumerate(stage.text.splitlines()) if "3 Prompt lookup" in line)
         await stage.pilot.click(offset=(5, row))
         await stage.pilot.pause()
@@ -292,7 +294,7 @@ async def test_a_click_on_the_row_of_a_lane_switches_it_on(play: Play) -> None:
 
 async def test_a_pane_behind_another_tab_keeps_its_width(play: Play) -> None:
     async with play((60, 24)) as stage:
-        await stage.press("escape", "2", "1")
+        await stage.press("tab", "2", "1")
         await stage.begin()
         await stage.tell(prefilled("draft", "one two three"))
         assert stage.view(2).body.wrapper.width == stage.view(1).body.wrapper.width == 58
@@ -371,7 +373,7 @@ async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
     async with play(presets=Presets(tmp_path / "presets.json")) as stage:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
-        await stage.press("escape", *filter(None, [keys]))
+        await stage.press("tab", *filter(None, [keys]))
         for columns, rows in ((60, 24), (40, 12), (20, 6), (5, 2), (200, 50), (79, 9), (100, 30)):
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
@@ -391,7 +393,7 @@ async def test_opening_a_panel_styles_no_lane_anew(
 
     async with play() as stage:
         await stage.begin()
-        await stage.press("escape")
+        await stage.press("tab")
         monkeypatch.setattr(Stylesheet, "apply", noting)
         await stage.press("v")
         assert stage.app.main.open == "tree"

@@ -116,7 +116,7 @@ async def test_the_lenses_and_back(play: Play) -> None:
 
 async def test_probabilities_are_recorded_while_colours_need_them(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "l")
+        await stage.press("tab", "l")
         assert stage.engine.asked(RecordProbabilities) == [
             RecordProbabilities(frozenset({"ar", "draft", "lookup"}))
         ]

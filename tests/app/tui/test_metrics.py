@@ -80,7 +80,7 @@ async def test_acceptance_by_position_is_over_the_session(play: Play) -> None:
             await stage.begin(prompt)
             await stage.tell(prefilled("draft", "The"), *(step(record) for record in ROUNDS))
             await stage.finish()
-        await stage.press("escape", "tab", "s")
+        await stage.press("tab", "tab", "s")
         assert "by position, over 8 rounds of the session" in stage.text
         await stage.press("left_square_bracket")
         assert "of the session" not in stage.text
@@ -127,7 +127,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
             Loaded(*("demo", "cpu", "float32", 2, 2048, LANES), weights=weights, memory=memory)
         )
         await answered(stage)
-        await stage.press("escape", "tab", "s")
+        await stage.press("tab", "tab", "s")
         for words in (
             *("Figures · 2 Draft model", "rounds 1 to 4 of 4", "accepted in a round"),
             *("α if reached", "α at all", "a round takes 20ms", "tokens a pass (τ) 2.8, "),
@@ -145,7 +145,7 @@ async def test_the_panel_shows_the_lane_in_focus(play: Play) -> None:
 async def test_metrics_follow_the_round_that_is_shown(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage)
-        await stage.press("escape", "tab", "s", "left_square_bracket", "left_square_bracket")
+        await stage.press("tab", "tab", "s", "left_square_bracket", "left_square_bracket")
         assert "rounds 1 to 2 of 4" in stage.text and " 3 " in stage.text
         panel = stage.app.main.query_one("#figures")
         assert [plot.data for plot in panel.query(Sparkline)] == [[4.0], [pytest.approx(200.0)]]
@@ -158,7 +158,7 @@ async def test_a_lane_that_drafts_nothing_and_one_that_has_not_begun(play: Play)
         await stage.begin()
         plain = replace(drafted(0), tokens=(0,), parents=(-1,), tested=0, gamma=0)
         await stage.tell(prefilled("ar", "The"), step(plain, "ar"))
-        await stage.press("escape", "s")
+        await stage.press("tab", "s")
         assert "This lane drafts nothing" in stage.text and "accepted in a round" not in stage.text
         assert "a round takes 20ms" in stage.text and "(τ)" not in stage.text
         await stage.press("tab")
@@ -170,7 +170,7 @@ async def test_a_lane_that_drafts_nothing_and_one_that_has_not_begun(play: Play)
 async def test_where_it_is_narrow_it_stands_alone(play: Play) -> None:
     async with play((60, 24)) as stage:
         await answered(stage)
-        await stage.press("escape", "2", "s")
+        await stage.press("tab", "2", "s")
         lines = stage.text.splitlines()
         assert any("Figures · 2 Draft model" in line for line in lines)
         blocks = [i for i, line in enumerate(lines) if "accepted in a" in line or "pos α" in line]

@@ -256,5 +256,5 @@ async def test_a_prompt_for_models_that_cannot_be_loaded_goes_back(play: Play) -
 async def test_what_is_loaded_has_a_mark(play: Play) -> None:
     async with play(library=LIBRARY) as stage:
         await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, source="/models/mine"))
-        await stage.press("escape", "f6")
+        await stage.press("tab", "f6")
         assert "● mine" in stage.text and "● demo" not in stage.text

@@ -32,15 +32,13 @@ SIZES = [(100, 30), (60, 24)]
 async def ended(stage: Stage) -> None:
     await stage.begin()
     await stage.tell(prefilled("draft", "The"), Finished("draft", "stop"), RunFinished(0, False))
-    await stage.press("escape", "tab")
+    await stage.press("tab", "2")
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_it_asks_and_shows_what_comes(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
         await ended(stage)
-        if size[0] < 80:
-            await stage.press("2")
         await stage.press("e")
         assert stage.engine.asked(StartSamplingTest) == [StartSamplingTest("draft", 400)]
         assert "Prove it · 2 Draft model" in stage.text
@@ -77,7 +75,7 @@ async def test_more(play: Play) -> None:
 
 async def test_why_not(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "e")
+        await stage.press("tab", "e")
         assert not stage.engine.asked(StartSamplingTest) and "Ask something first" in stage.text
         await stage.begin()
         await stage.press("tab", "e")

@@ -69,7 +69,7 @@ async def test_a_changed_setting_is_marked_in_the_text_but_not_in_the_answer(pla
         tree = replace(stepped("draft", [], [], "!", index=3), tree="wide")
         await stage.tell(tree)
         assert stage.lines(2)[1].replace("\u00a0", " ").endswith(". ⟨tree wide⟩!")
-        await stage.press("escape", "c", "c")
+        await stage.press("tab", "c", "c")
         assert stage.lines(2)[1] == "The sky is so blue.!"
 
 

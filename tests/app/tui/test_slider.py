@@ -74,7 +74,7 @@ def last_params(stage: Stage) -> Params:
 
 async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "g", "right")
+        await stage.press("tab", "g", "right")
         assert last_params(stage).gamma == "auto"
         await stage.press("right", "right")
         assert last_params(stage).gamma == 1
@@ -85,7 +85,7 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         await stage.press("backspace")
         assert last_params(stage).gamma is None
         assert "each" in stage.text
-        await stage.press("escape", "t", "right")
+        await stage.press("tab", "t", "right")
         assert last_params(stage).sampling.temperature == 0.05
         await stage.press("p", "left")
         assert last_params(stage).sampling.top_p == 0.95
@@ -97,7 +97,7 @@ async def test_gamma_in_the_title_follows_the_slider_unless_overridden(play: Pla
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
         assert "γ4" in stage.text and "γ2" in stage.text
-        await stage.press("escape", "g", "home", "shift+right")
+        await stage.press("tab", "g", "home", "shift+right")
         assert "γ8" in stage.text and "γ2" in stage.text and "γ4" not in stage.text
 
 
@@ -140,7 +140,7 @@ async def test_a_slider_that_acts_on_nothing_is_dimmed(play: Play) -> None:
     async with play() as stage:
         gamma, top_p = (stage.app.main.query_one(f"#{n}", Slider) for n in ("gamma", "top_p"))
         assert not gamma.has_class("-idle") and top_p.has_class("-idle")
-        await stage.press("escape", "2", "3", "t", "right")
+        await stage.press("tab", "2", "o", "3", "o", "t", "right")
         assert gamma.has_class("-idle") and not top_p.has_class("-idle")
         assert "no lane that is on" in str(gamma.tooltip)
 
@@ -155,7 +155,7 @@ async def test_a_slider_is_dimmed_where_every_lane_has_a_value_of_its_own(play: 
 
 async def test_top_k_and_the_longest_answer(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "k", "right", "right", "right")
+        await stage.press("tab", "k", "right", "right", "right")
         assert last_params(stage).sampling.top_k == 5
         await stage.press("b", "right")
         assert last_params(stage).max_new_tokens == 384
@@ -192,3 +192,35 @@ async def test_sliders_without_room_come_with_the_focus(
             assert "●" in line
         await stage.resize(60, 12)
         assert "top-k" in stage.text
+
+
+async def test_a_click_on_the_word_gives_the_focus_and_on_the_number_begins_one(play: Play) -> None:
+    async with play() as stage:
+        slider = stage.app.main.query_one("#max_new_tokens", Slider)
+        await stage.pilot.click(slider, offset=(1, 0))
+        await stage.pilot.pause()
+        assert stage.app.focused is slider and not stage.engine.asked(SetParams)
+        await stage.pilot.click(slider, offset=(slider.size.width - 2, 0))
+        await stage.pilot.pause()
+        assert not stage.engine.asked(SetParams)
+        await stage.press("7", "7", "0", "backspace", "enter")
+        assert last_params(stage).max_new_tokens == 77
+        await stage.press("9", "escape")
+        assert last_params(stage).max_new_tokens == 77 and "77" in slider.render().plain
+
+
+async def test_a_typed_number_stays_within_the_scale(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "t", "9", "enter")
+        assert last_params(stage).sampling.temperature == 2.0
+        await stage.press(".", "3", "3", "enter")
+        assert last_params(stage).sampling.temperature == 0.33
+        before = len(stage.engine.asked(SetParams))
+        await stage.press(".", "enter")
+        assert len(stage.engine.asked(SetParams)) == before
+
+
+async def test_the_key_bar_has_the_keys_of_a_slider(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "t")
+        assert "← Less  → More" in stage.text and "Backspace Default" in stage.text

@@ -118,7 +118,7 @@ async def test_without_a_run_there_is_nothing_to_play(play: Play) -> None:
 async def test_a_round_of_the_lane_in_focus_and_one_of_each(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hello", 0, "ar", "draft")
-        await stage.press("escape", "tab", "n")
+        await stage.press("tab", "tab", "n")
         assert stage.engine.asked(StepRound) == [StepRound("draft")]
         await stage.press("N")
         assert stage.engine.asked(StepRound)[1:] == [StepRound("ar"), StepRound("draft")]

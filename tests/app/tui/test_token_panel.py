@@ -180,7 +180,7 @@ async def test_the_panel_says_whose_probabilities_it_shows(
     lanes = (lane(strategy),)
     async with play(lanes=lanes, load=False) as stage:
         await stage.load(lanes)
-        await stage.press("escape", "w")
+        await stage.press("tab", "w")
         await stage.begin("Hello", 0, strategy)
         await stage.tell(prefilled(strategy, "It"), replace(step(ALONE), lane=strategy))
         assert f"{row:<13}.030 · .040 before" in stage.text
@@ -194,7 +194,7 @@ async def test_the_panel_says_whose_probabilities_it_shows(
 
 async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("w")
@@ -205,7 +205,7 @@ async def test_a_round_without_probabilities_shows_what_is_known(play: Play) -> 
 
 async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab", "w")
+        await stage.press("tab", "tab", "w")
         await stage.begin()
         bad = replace(step(SEEN), texts={**TEXTS, 7: "[red]\x1b[2J", 3: "[b]"})
         await stage.tell(FIRST, bad)
@@ -214,7 +214,7 @@ async def test_texts_of_tokens_are_no_markup(play: Play) -> None:
 
 async def test_hovering_tells_of_a_token(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await done(stage)
         view = stage.view(2)
         assert stage.lines(2)[1] == "It Paris, a and"

@@ -114,11 +114,11 @@ async def test_the_inspector_shows_the_round_and_is_closed_again(play: Play) -> 
 
 async def test_an_open_panel_records_probabilities_of_enabled_lanes(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "v")
+        await stage.press("tab", "v")
         assert stage.engine.asked(RecordProbabilities) == [
             RecordProbabilities(frozenset({"ar", "draft", "lookup"}))
         ]
-        await stage.press("3")
+        await stage.press("3", "o")
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(
             frozenset({"ar", "draft"})
         )
@@ -161,7 +161,7 @@ async def test_it_goes_with_the_focus_from_lane_to_lane(play: Play) -> None:
 
 async def test_rounds_from_before_it_was_opened(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "tab")
+        await stage.press("tab", "tab")
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("left_square_bracket")  # opens it
@@ -178,7 +178,7 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
 ) -> None:
     async with play(size) as stage:
         await stage.begin()
-        await stage.press("escape", "2", "v")
+        await stage.press("tab", "2", "v")
         await stage.tell(prefilled("draft", "It"), step("draft", TREE))
         assert "2 Draft model · round 1 of 1" in stage.text and "◆ ·and" in stage.text
         assert "tok/s" not in stage.text and "gamma" not in stage.text
@@ -235,7 +235,7 @@ async def test_a_deep_chain_stays_readable_in_60_columns(play: Play) -> None:
         emitted=(*[2] * 16, 7), tested=16,
     )  # fmt: skip
     async with play((60, 30)) as stage:
-        await stage.press("escape", "2", "v")
+        await stage.press("tab", "2", "v")
         await stage.begin()
         await stage.tell(prefilled("draft", "It"), step("draft", deep))
         lines = [line for line in stage.text.splitlines() if "✓ ·Paris" in line]
@@ -262,7 +262,7 @@ async def test_the_accepted_path_has_its_own_colour(play: Play) -> None:
 
 async def test_an_unavailable_lane_says_why(play: Play) -> None:
     async with play((60, 24)) as stage:
-        await stage.press("escape", "4", "v")
+        await stage.press("tab", "4", "v")
         assert str(LANES[3].reason) in stage.text
 
 

@@ -1,0 +1,19 @@
+"""The line where words to be found are typed."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+from textual.widgets import Input
+
+
+class SearchLine(Input):
+    """Hidden unless something is being searched for."""
+
+    BINDINGS = [
+        Binding("escape", "screen.end_search", "Close", id="search.close",
+                tooltip="Back to the lane, and no longer mark what was found"),
+    ]  # fmt: skip
+
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id, compact=True, placeholder="Find in the text of this lane")
+        self.display = False

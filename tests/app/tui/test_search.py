@@ -1,0 +1,59 @@
+"""Finding words in the text of a lane."""
+
+from __future__ import annotations
+
+from app.engine.commands import StepRound
+from tests.support.scripted import prefilled
+from tests.support.stage import Play, Stage
+
+TEXT = "The cat. " + "word " * 200 + "A CAT again.\n" + "more " * 200
+
+
+async def answered(stage: Stage) -> None:
+    await stage.begin("Hi")
+    await stage.tell(prefilled("ar", TEXT), prefilled("draft", "A cat"))
+    await stage.finish()
+    await stage.press("tab")
+
+
+async def test_places_are_gone_to_one_by_one(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("slash")
+        await stage.type("cat")
+        await stage.press("enter")
+        assert stage.app.focused is stage.view(1)
+        assert "2 of 2" in stage.text and any("A CAT again" in line for line in stage.lines(1))
+        await stage.press("n")
+        assert "1 of 2" in stage.text and any("The cat." in line for line in stage.lines(1))
+        await stage.press("N")
+        assert "2 of 2" in stage.text and not stage.engine.asked(StepRound)
+        await stage.press("escape", "n")
+        assert "of 2" not in stage.text and stage.app.focused is stage.view(1)
+
+
+async def test_words_that_are_broken_over_two_lines_are_found(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "x" * 40 + " one two three four five"))
+        await stage.press("tab", "slash")
+        await stage.type("one two three")
+        view = stage.view(1)
+        marked = [
+            text
+            for y in range(view.size.height)
+            for text, style, _ in view.render_line(y)
+            if style and style.underline and style.bold
+        ]
+        assert "".join(marked).split() == ["one", "twothree"]  # the space hangs over the edge
+
+
+async def test_what_is_not_there_is_said_and_escape_closes_the_line(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("slash")
+        await stage.type("dog")
+        await stage.press("enter")
+        assert "Not found" in stage.text
+        await stage.press("slash", "escape")
+        assert stage.app.focused is stage.view(1) and "Find in" not in stage.text

@@ -1,0 +1,166 @@
+"""Undo and redo: whatever was changed, the engine is asked for what was before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.engine.commands import (
+    NewConversation,
+    RemoveLane,
+    Resume,
+    SetEnabled,
+    SetLanes,
+    SetOverrides,
+    SetParams,
+    SetSchedule,
+    Turn,
+)
+from app.engine.events import LaneInfo, LanesChanged
+from app.history.store import Store
+from app.tui.state.undo import TOGETHER_SECONDS, Log, Setup, Steps
+from decoding.params import Params
+from tests.app.tui.test_conversations import ANSWERS, opened, reopen
+from tests.support.conversation import turn
+from tests.support.scripted import lane
+from tests.support.stage import LANES, Play
+
+START = Setup(Params(), "fair", (), frozenset(), Log())
+
+
+def test_a_slider_that_is_dragged_is_one_step() -> None:
+    steps = Steps()
+    steps.note(START, 0.0)
+    for gamma in (1, 2, 3):
+        steps.note(replace(START, params=Params(gamma=gamma)), 0.1 * gamma)
+    assert [before for before, _ in steps.done] == [START]
+    steps.note(replace(START, params=Params(gamma=4)), 1.0 + TOGETHER_SECONDS)
+    assert len(steps.done) == 2
+
+
+def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
+    steps = Steps()
+    race = replace(START, schedule="race")
+    steps.note(START, 0.0)
+    steps.note(race, 1.0)
+    assert steps.goal(back=True) == (race, START)
+    steps.take(True, START, 2.0)
+    steps.note(race, 2.1)  # it has not arrived yet
+    assert steps.waiting
+    steps.note(START, 2.2)
+    assert steps.goal(back=True) is None and steps.goal(back=False) == (START, race)
+    steps.note(replace(START, params=Params(gamma=4)), 9.0)
+    assert steps.goal(back=False) is None
+
+
+async def test_settings_come_back_one_by_one(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "end", "m")
+        gamma = stage.engine.asked(SetParams)[-1].params.gamma
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetParams)[-1] == SetParams(Params())
+        assert "Undone: gamma; Ctrl+Y does it again" in stage.text
+        await stage.press("ctrl+y")
+        assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
+        await stage.press("ctrl+z", "ctrl+z")
+        assert "There is nothing to undo" in stage.text
+
+
+async def test_what_was_typed_comes_first(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "m", "i")
+        await stage.type("Hi")
+        await stage.press("ctrl+z")
+        assert stage.app.main.prompt.text == "" and len(stage.engine.asked(SetSchedule)) == 1
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
+
+
+async def test_a_lane_that_was_switched_off_or_given_settings(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("f", "o", "ctrl+z")
+        assert stage.engine.asked(SetEnabled)[-1] == SetEnabled("draft", True)
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {})
+
+
+@pytest.mark.parametrize("added", [False, True])
+async def test_a_lane_that_was_removed_or_added(play: Play, added: bool) -> None:
+    async with play() as stage:
+        specs = tuple(each.spec for each in LANES)
+        await stage.to_lane(2)
+        if added:
+            changed: tuple[LaneInfo, ...] = (*LANES, lane("draft#2"))
+            await stage.press("u")
+        else:
+            changed = (LANES[0], *LANES[2:])
+            await stage.press("delete")
+            assert stage.engine.asked(RemoveLane) == [RemoveLane("draft")]
+        await stage.tell(LanesChanged(changed))
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetLanes) == [SetLanes(specs)]
+        assert "Undone: the lanes" in stage.text
+        await stage.press("ctrl+z")
+        assert "Still at the last one" in stage.text
+        await stage.tell(LanesChanged(LANES))
+        await stage.press("ctrl+y")
+        assert stage.engine.asked(SetLanes)[-1] == SetLanes(tuple(e.spec for e in changed))
+
+
+async def test_lanes_stay_while_they_answer(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((LANES[0], *LANES[2:])))
+        await stage.begin("Hi", 0, "ar", "lookup")
+        await stage.press("ctrl+z")
+        assert not stage.engine.asked(SetLanes) and "Still answering" in stage.text
+
+
+async def test_a_removed_lane_comes_back_with_its_answer(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        loaded = stage.app.state.loaded
+        assert loaded
+        await stage.to_lane(2)
+        await stage.press("delete")
+        await stage.tell(LanesChanged((loaded.lanes[0], loaded.lanes[2])))
+        await stage.press("ctrl+z")
+        await stage.tell(LanesChanged(loaded.lanes))
+        await stage.until(lambda: not stage.app.state.opening)
+        await stage.tell()
+        assert stage.lines(2)[0] == "› Count!" and "Four seven" in stage.lines(2)[1]
+
+
+async def test_a_conversation_that_was_left(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("ctrl+n")
+        assert "Count!" not in stage.text
+        await reopen(stage, "ctrl+z")
+        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
+        assert stage.lines(1)[0] == "› Count!" and "Undone: the conversation" in stage.text
+        await stage.press("ctrl+y")
+        assert len(stage.engine.asked(NewConversation)) == 2 and "Count!" not in stage.lines(1)[0]
+
+
+async def test_a_run_that_replaced_an_answer(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        path = stage.app.recorder and stage.app.recorder.path
+        assert isinstance(path, Path)
+        before = path.read_bytes()
+        await stage.tell(*turn(0, "Count!", 9.0, 0))
+        after = path.read_bytes()
+        assert len(after) > len(before)
+        await reopen(stage, "ctrl+z")
+        assert path.read_bytes() == before and len(stage.engine.asked(Resume)) == 1
+        await reopen(stage, "ctrl+y")
+        assert path.read_bytes() == after
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+    assert len(store.open(path).turns) == 2
