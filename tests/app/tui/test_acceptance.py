@@ -92,7 +92,7 @@ async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int
 
 
 async def test_help_says_what_typical_is(play: Play) -> None:
-    async with play((100, 250)) as stage:
+    async with play((100, 320)) as stage:
         await stage.press("f1")
         text = " ".join(stage.text.replace("│", " ").split())
         for words in ("temperature 0 it is plain greedy", "heads used", "by the typical rule",

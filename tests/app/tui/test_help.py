@@ -34,13 +34,13 @@ def entry(stage: Stage, name: str) -> str:
 
 
 async def test_texts_keep_to_their_column_at_any_width(play: Play) -> None:
-    async with play((100, 200)) as stage:
+    async with play((100, 320)) as stage:
         await stage.press("f1")
         wide = entry(stage, "TTFT")
         assert wide == "time to the first token: the prefill. It is not in tok/s."
-        await stage.resize(60, 420)
+        await stage.resize(60, 600)
         assert entry(stage, "TTFT") == wide
-        await stage.resize(40, 720)
+        await stage.resize(40, 960)
         assert entry(stage, "TTFT") == wide
 
 
@@ -60,7 +60,7 @@ async def test_a_section_is_one_widget(play: Play) -> None:
 
 
 async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> None:
-    async with play((100, 250)) as stage:
+    async with play((100, 320)) as stage:
         stage.app.set_keymap({"view.ghosts": "j,f9"})
         await stage.press("f1")
         assert entry(stage, "j, F9") == "Show or hide rejected tokens"

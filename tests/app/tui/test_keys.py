@@ -40,7 +40,7 @@ def binding_ids() -> list[str]:
 async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
     keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
             "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
-    async with play((100, 250), keys=keys) as stage:
+    async with play((100, 320), keys=keys) as stage:
         await stage.type("Hi")
         await stage.press("enter")
         assert not stage.engine.asked(Run)  # it breaks the line now
@@ -154,7 +154,7 @@ async def test_no_text_speaks_of_a_key_that_was_changed(
         "presets": Presets(tmp_path / "presets.json"),
         "library": ModelLibrary({"mine": ModelOptions("/models/mine")}, ModelOptions()),
     }
-    async with play((100, 250), **options) as stage:
+    async with play((100, 320), **options) as stage:
         app, main = stage.app, stage.app.main
 
         async def look(act: Callable[[], object] = lambda: None) -> str:

@@ -60,7 +60,7 @@ async def test_a_broken_preset_is_reported_and_the_others_work(
     play: Play, presets: Presets
 ) -> None:
     presets.path.write_text("{")
-    async with play(presets=presets) as stage:
+    async with play((200, 30), presets=presets) as stage:  # the path may be long
         await stage.press("f4")
         assert "is not JSON" in stage.text and "creative" in stage.text
         await stage.press("s")
