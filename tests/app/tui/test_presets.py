@@ -60,9 +60,10 @@ async def test_a_broken_preset_is_reported_and_the_others_work(
     play: Play, presets: Presets
 ) -> None:
     presets.path.write_text("{")
-    async with play((200, 30), presets=presets) as stage:  # the path may be long
+    async with play(presets=presets) as stage:
         await stage.press("f4")
-        assert "is not JSON" in stage.text and "creative" in stage.text
+        said = " ".join(stage.text.replace("│", " ").split())  # its path may be long
+        assert "is not JSON" in said and "creative" in said
         await stage.press("s")
         await stage.type("x")
         await stage.press("enter")
