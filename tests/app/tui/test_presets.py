@@ -56,21 +56,25 @@ async def test_save_rename_delete(play: Play, presets: Presets) -> None:
         assert "comes along and stays" in stage.text
 
 
+def words(stage: Stage) -> str:
+    """What is said in a box, on one line: a long path is wrapped anywhere."""
+    return " ".join(stage.text.replace("│", " ").split())
+
+
 async def test_a_broken_preset_is_reported_and_the_others_work(
     play: Play, presets: Presets
 ) -> None:
     presets.path.write_text("{")
     async with play(presets=presets) as stage:
         await stage.press("f4")
-        said = " ".join(stage.text.replace("│", " ").split())  # its path may be long
-        assert "is not JSON" in said and "creative" in said
+        assert "is not JSON" in words(stage) and "creative" in stage.text
         await stage.press("s")
         await stage.type("x")
         await stage.press("enter")
         assert presets.path.read_text() == "{"
-        assert "is not JSON" in stage.text
+        assert "is not JSON" in words(stage)
         presets.path.write_text(json.dumps({"odd": {"new": 1}}))
         await stage.press("escape", "f4", "end")
-        assert "✗ odd" in stage.text and "there is no setting 'new'" in stage.text
+        assert "✗ odd" in stage.text and "there is no setting 'new'" in words(stage)
         await stage.press("enter")
         assert "the preset “odd”" in stage.text and not stage.engine.asked(SetParams)
