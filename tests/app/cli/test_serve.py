@@ -46,9 +46,17 @@ def server(family_folders: FamilyFolders) -> Iterator[str]:
     )  # fmt: skip
     assert process.stderr is not None
     assert f"http://127.0.0.1:{port}" in process.stderr.readline()
+    until = time.monotonic() + PATIENCE
+    while not listens(port) and time.monotonic() < until:  # the line comes just before it does
+        time.sleep(0.05)
     yield f"127.0.0.1:{port}"
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 0
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as attempt:
+        return attempt.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def test_the_page_shows_the_screen(server: str) -> None:

@@ -60,7 +60,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     elif way < 0.22:
         opener = rng.choice(OPENERS)
         if topic not in OPENERS:
-            turns = _turn(rng, opener, False) + turns
+            turns = _turn(rng, opener, held_out) + turns
     elif way < 0.27:
         turns += _turn(rng, rng.choice(SMALL_TALK + IDENTITY), held_out)
         turns += _turn(rng, rng.choice(FOLLOW_UPS), held_out)
