@@ -17,7 +17,7 @@ from app.engine.session import Session
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 
-PROMPT = "I have a toothache. Can you find a dentist in Fresno?"  # τ is as in the README's table
+PROMPT = "What kinds of milk do you have?"
 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:
@@ -28,17 +28,12 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:
             await pilot.pause(0.1)
-        app.main.action_panel("tree")
-        await pilot.pause()
         app.main.prompt.write(prompt)
-        await pilot.press("enter")
-        await pilot.pause(0.2)
-        while app.state.running:
-            await pilot.pause(0.1)
-        *_, last = app.main.grid.panes
-        last.view.focus()
-        await pilot.pause()
-        app.main.action_round(-1)  # one with a tree that has something to show
+        for key in ("enter", "f5", "f5"):  # once more twice: the scoreboard has medians
+            await pilot.press(key)
+            await pilot.pause(0.5)
+            while app.state.running:
+                await pilot.pause(0.1)
         await pilot.pause(0.5)  # the figures' last update
         out.write_text(screen_svg(app), encoding="utf-8")
         app.exit()
@@ -50,7 +45,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--prompt", default=PROMPT)
     parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
-    parser.add_argument("--size", type=int, nargs=2, default=(110, 38))
+    parser.add_argument("--size", type=int, nargs=2, default=(104, 34))
     args = parser.parse_args()
     asyncio.run(draw(args.out, args.prompt, args.strategies, *args.size))
 
