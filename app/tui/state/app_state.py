@@ -54,7 +54,7 @@ class AppState:
     example: str = ""  # a prompt for who has never asked anything; gone once something was asked
     tour_offered: bool = False
     queued: str | None = None  # a prompt that waits for the models, or for an answer to end
-    answers_differ: bool = False  # those of the last turn, once all lanes are done
+    differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
     replay: str | None = None  # how far a replay is; None where models answer
     keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
     notice: str = ""
@@ -112,6 +112,11 @@ class AppState:
             return self.leader
         names = [self.leader, *self.lanes]
         return next((name for name in names if self.lanes[name].first), self.leader)
+
+    @property
+    def answers_differ(self) -> bool:
+        """Those of the last turn, once all lanes are done."""
+        return self.turns - 1 in self.differing
 
     @property
     def prompt(self) -> Prompt:
@@ -248,7 +253,8 @@ class AppState:
                 self.change_lanes(event.lanes)
             case RunStarted():
                 self.running, self.busy_lane, self.notice = True, None, ""
-                self.turns, self.seed, self.answers_differ = event.turn + 1, event.seed, False
+                self.turns, self.seed = event.turn + 1, event.seed
+                self.differing.discard(event.turn)
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
@@ -275,7 +281,8 @@ class AppState:
                 if not self.played_again:
                     for lane in self.lanes.values():
                         self.runs.add(lane, self.prompt)
-                self.answers_differ = len({e.answer for e in self.lanes.values() if e.first}) > 1
+                if self.started and len({e.answer for e in self.lanes.values() if e.first}) > 1:
+                    self.differing.add(self.started.turn)
                 self.memory = event.memory or self.memory
                 self.busy_lane = None
             case AnswerMeasured(lane=name):
@@ -320,7 +327,8 @@ class AppState:
         return self.lanes[name]
 
     def forget_conversation(self) -> None:
-        self.turns, self.started, self.answers_differ = 0, None, False
+        self.turns, self.started = 0, None
+        self.differing.clear()
         for lane in self.lanes.values():
             lane.phase = Phase.IDLE
             lane.clear_metrics()

@@ -123,7 +123,7 @@ class LaneGrid(Container):
                 for pane in self.panes:
                     if not state.lanes[pane.name_of_lane].info.available:
                         continue
-                    other = event.turn and leader and leader != pane.name_of_lane
+                    other = event.turn - 1 in state.differing and leader != pane.name_of_lane
                     follows = state.label(leader) if other and leader else None
                     pane.view.begin_turn(event.turn, event.prompt, follows)
                     if pane.name_of_lane not in event.lanes:

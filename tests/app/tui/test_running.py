@@ -168,6 +168,15 @@ async def test_the_next_turn_continues_from_the_leader_while_it_waits(
         assert stage.app.state.goes_on_from == "ar"
 
 
+async def test_lanes_that_said_the_same_all_go_on_from_it(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.tell(prefilled("ar", "an answer"), prefilled("draft", "an answer"))
+        await stage.finish()
+        await stage.begin("Two", 1)
+        assert "› Two" in stage.lines(2) and "(after" not in stage.text
+
+
 async def test_a_conversation_goes_on_from_the_lane_in_focus(play: Play) -> None:
     async with play() as stage:
         assert stage.engine.asked(SetLeader) == [SetLeader("ar")]
