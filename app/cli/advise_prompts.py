@@ -8,8 +8,8 @@ from app.config.settings import Settings
 from app.history.parse_document import read_recording
 from app.history.recording import Recording
 from app.history.store import Store
-from app.models.assets import assets
-from app.text.prompt_file import Message, Request, read_requests
+from app.models.assets import examples
+from app.text.prompt_file import Message, Request
 from decoding.errors import InputError
 
 LATEST = "latest"
@@ -21,7 +21,7 @@ def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[R
     if conversation is not None and conversation != LATEST:
         return _requests(read_recording(Path(conversation)))
     if conversation is None and settings.models.target is None:
-        return read_requests(assets() / "prompts" / "demo.jsonl")
+        return list(examples())
     store = Store()
     entries = store.entries()
     if not entries:

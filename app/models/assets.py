@@ -15,21 +15,18 @@ def assets() -> Path:
     return packaged if packaged.is_dir() else packaged.parents[1] / "assets"
 
 
-def example_prompts() -> tuple[str, ...]:
-    """Prompts that the demo family answers well; empty if the file is missing."""
-    return tuple(request.turns[0] for request in _examples())
+@cache
+def examples() -> tuple[Request, ...]:
+    """Prompts that the demo family answers well, by category; empty if the file is missing."""
+    path = assets() / "prompts" / "demo.jsonl"
+    return tuple(read_requests(path)) if path.is_file() else ()
 
 
 def demo_topics() -> tuple[str, ...]:
-    """What the demo family can answer: the categories of its example prompts."""
-    categories = (request.category for request in _examples())
+    """What the demo family can answer: the categories of its example prompts, each without what
+    it shows, which follows a colon."""
+    categories = ((request.category or "").partition(":")[0] for request in examples())
     return tuple(dict.fromkeys(category for category in categories if category))
-
-
-@cache
-def _examples() -> tuple[Request, ...]:
-    path = assets() / "prompts" / "demo.jsonl"
-    return tuple(read_requests(path)) if path.is_file() else ()
 
 
 def tour_recording() -> Path:

@@ -30,7 +30,7 @@ from app.engine.events import (
 from app.engine.protocol import Engine
 from app.history.parse_document import read_recording
 from app.history.recorder import Recorder
-from app.models.assets import example_prompts, tour_recording
+from app.models.assets import examples, tour_recording
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.actions.export import ExportActions
@@ -82,7 +82,8 @@ class SpecchatApp(RunActions, LaneActions, UndoActions, ExportActions):
         newcomer: bool = False,
     ) -> None:
         state = AppState(params, schedule, seed)
-        state.example = next(iter(example_prompts()), "") if newcomer else ""
+        first = next(iter(examples()), None) if newcomer else None
+        state.example = first.turns[0] if first else ""
         state.set_lanes(lanes or ())
         super().__init__(engine, state, recorder, presets or Presets(), library, clock)
         self.begin_undo()
@@ -182,8 +183,7 @@ class SpecchatApp(RunActions, LaneActions, UndoActions, ExportActions):
         self.push_screen(TourScreen(stage), lambda _: self.pop_screen())
 
     def action_examples(self) -> None:
-        prompts = example_prompts()
-        if not prompts:
+        if not examples():
             self.say("There are no examples")
             return
 
@@ -192,7 +192,7 @@ class SpecchatApp(RunActions, LaneActions, UndoActions, ExportActions):
                 self.main.prompt.write(prompt)
                 self.main.action_focus_prompt()
 
-        self.push_screen(ExamplesScreen(prompts), write)
+        self.push_screen(ExamplesScreen(examples()), write)
 
     def action_presets(self) -> None:
         def apply(chosen: tuple[str, dict[str, Any]] | None) -> None:

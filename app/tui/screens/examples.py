@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -11,21 +13,24 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from app.text.prompt_file import Request
 from app.text.terminal_text import shortened
 from app.tui.keys.key_names import first_key
 
 
 class ExamplesScreen(ModalScreen[str | None]):
-    """Returns the chosen prompt, or None. Typing leaves those that have these words."""
+    """Returns the chosen prompt, or None. They stand by category, further turns of a conversation
+    below its first; typing leaves those that have these words, or whose category has them."""
 
     BINDINGS = [
         Binding("escape,f2", "dismiss(None)", "Close", id="examples.close",
                 tooltip="Back without a choice"),
     ]  # fmt: skip
 
-    def __init__(self, prompts: tuple[str, ...]) -> None:
+    def __init__(self, requests: Sequence[Request]) -> None:
         super().__init__()
-        self._prompts = self._shown = prompts
+        self._requests = requests
+        self._shown: list[str | None] = []  # line by line: a prompt, or None at a heading
 
     def compose(self) -> ComposeResult:
         with Vertical(id="examples", classes="kept") as box:
@@ -47,12 +52,26 @@ class ExamplesScreen(ModalScreen[str | None]):
         self.filter(event.value)
 
     def filter(self, words: str) -> None:
-        found = (each for each in self._prompts if words.casefold() in each.casefold())
-        self._shown = tuple(found)
+        self._shown.clear()
+        lines: list[Option] = []
+        heading = None
+        for request in self._requests:
+            category = request.category or ""
+            every = words.casefold() in category.casefold()
+            found = [t for t in request.turns if every or words.casefold() in t.casefold()]
+            if found and category and category != heading:
+                heading = category
+                self._shown.append(None)
+                lines.append(Option(Content(category), disabled=True))
+            for turn in found:
+                self._shown.append(turn)
+                mark = "" if turn == request.turns[0] else "↳ "
+                # Content, not str: a prompt may hold what looks like markup.
+                lines.append(Option(Content(f"  {mark}{shortened(turn, 200)}")))
         self._list.clear_options()
-        # Content, not str: a prompt may hold what looks like markup.
-        self._list.add_options(Option(Content(shortened(each, 200))) for each in self._shown)
-        self._list.highlighted = 0 if self._shown else None
+        self._list.add_options(lines)
+        self._list.highlighted = None
+        self._list.action_first()
 
     def on_key(self, event: events.Key) -> None:
         """The list is moved through while words are typed."""
@@ -63,8 +82,8 @@ class ExamplesScreen(ModalScreen[str | None]):
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
     def choose(self) -> None:
-        if (index := self._list.highlighted) is not None:
-            self.dismiss(self._shown[index])
+        if (index := self._list.highlighted) is not None and (prompt := self._shown[index]):
+            self.dismiss(prompt)
 
 
 MOVES = {

@@ -29,6 +29,7 @@ from app.engine.events import (
     RunFinished,
     RunRejected,
 )
+from app.text.prompt_file import Request
 from decoding.params import Params
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
@@ -337,16 +338,26 @@ async def test_a_load_failure_can_be_read_and_the_app_lives_on(play: Play) -> No
 
 
 async def test_examples(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.tui.app.example_prompts", lambda: PROMPTS)
+    requests = [
+        Request((PROMPTS[0],), category="facts"),
+        Request((PROMPTS[1], "Another, please."), category="verse: short"),
+    ]
+    monkeypatch.setattr("app.tui.app.examples", lambda: requests)
     async with play() as stage:
         assert "F2 has examples" in stage.text
         await stage.press("f2")
         assert PROMPTS[1] in stage.text  # its brackets are no markup
-        await stage.press("down", "enter")
+        for line in ("│ facts  ", "│ verse: short  ", "│   ↳ Another, please.  "):
+            assert line in stage.text
+        await stage.press("down", "enter")  # over the heading
         assert stage.app.main.prompt.text == PROMPTS[1]
         await stage.press("f2")
+        await stage.type("VERSE")
+        await stage.press("down", "enter")
+        assert stage.app.main.prompt.text == "Another, please."
+        await stage.press("f2")
         await stage.type("CAPITAL")
-        assert PROMPTS[0] in stage.text and stage.text.count("haiku") == 1
+        assert PROMPTS[0] in stage.text and "verse" not in stage.text
         await stage.press("enter")
         assert stage.app.main.prompt.text == PROMPTS[0] and stage.app.main.prompt.has_focus
 

@@ -10,7 +10,7 @@ import pytest
 from app.engine.commands import Run
 from app.engine.events import Loaded
 from app.history.parse_document import read_recording
-from app.models.assets import demo_topics, example_prompts, tour_recording
+from app.models.assets import demo_topics, examples, tour_recording
 from app.models.library import demo
 from app.tui.format.tour import STEPS, Moment, best_turn, rejected_round
 from app.tui.screens.help import HelpScreen
@@ -34,24 +34,24 @@ async def test_a_newcomer_is_told_what_this_is(play: Play, size: tuple[int, int]
     async with play(size, newcomer=True, scoreboard=True) as stage:
         words = " ".join(stage.text.replace("│", " ").replace("┃", " ").split())
         assert "One model answers in every pane" in words and WELCOME in words
-        assert example_prompts()[0][:40] in stage.text
+        assert examples()[0].turns[0][:40] in stage.text
 
 
 async def test_enter_asks_the_example(play: Play) -> None:
     async with play(newcomer=True, scoreboard=True) as stage:
         await stage.press("enter")
-        assert stage.engine.asked(Run) == [Run(example_prompts()[0])]
+        assert stage.engine.asked(Run) == [Run(examples()[0].turns[0])]
         await stage.begin()
         await stage.finish()
         await stage.press("enter")
         assert len(stage.engine.asked(Run)) == 1
-        assert WELCOME not in stage.text and example_prompts()[0] not in stage.text
+        assert WELCOME not in stage.text and examples()[0].turns[0] not in stage.text
 
 
 async def test_what_is_typed_replaces_the_example(play: Play) -> None:
     async with play(newcomer=True) as stage:
         await stage.type("Hello")
-        assert example_prompts()[0][:20] not in stage.text
+        assert examples()[0].turns[0][:20] not in stage.text
         await stage.press("enter")
         assert stage.engine.asked(Run) == [Run("Hello")]
 
