@@ -34,7 +34,7 @@ from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
-from decoding.verification.sampling import pick
+from decoding.verification.sampling import NO_TOKEN, pick
 
 FinishReason = Literal["stop", "length"]
 
@@ -86,8 +86,8 @@ class Decoder:
         """Prefill `prompt` and return the first token. Rows that the cache still has of a common
         prefix are reused; those of `shared` are copied instead of computed.
 
-        Raises InputError for a prompt that is empty or longer than the context, InterruptedError
-        when `cancelled()` between two chunks.
+        Raises InputError for a prompt that is empty or longer than the context and for logits that
+        are not numbers, InterruptedError when `cancelled()` between two chunks.
         """
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
@@ -125,12 +125,14 @@ class Decoder:
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
         first = int(pick(prompted.logits, params.sampling, self._noise))
+        self._require_token(first)
         self._commit([first], params)
         return first
 
     @torch.inference_mode()
     def step(self, params: Params) -> Round:
-        """One round. Must not be called once `finished` is set."""
+        """One round. Must not be called once `finished` is set. Raises InputError where the
+        target's logits are not numbers."""
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
         begun = time.perf_counter()
@@ -141,6 +143,7 @@ class Decoder:
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
         verdict = self._verify(draft, result.logits, params)
+        self._require_token(verdict.bonus)
         draft_seconds, verify_seconds = self._clock.parts()
         self._cache.keep([0, *verdict.path])
         choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
@@ -172,6 +175,11 @@ class Decoder:
         if self.record_probabilities:  # not a part of decoding, nor of its time
             record = with_probabilities(record, draft, result.logits, verdict.draws, params)
         return record
+
+    @property
+    def context_full(self) -> bool:
+        """Whether nothing more fits into the target's context."""
+        return self._prompt_length + len(self.generated) > self.target.context
 
     @property
     def cache_bytes(self) -> int:
@@ -216,6 +224,13 @@ class Decoder:
                 draft, logits, params.sampling, params.epsilon, params.delta, self._noise
             )
         return accept(draft, logits, params.sampling, self._noise)
+
+    def _require_token(self, token: int) -> None:
+        if token == NO_TOKEN:
+            raise InputError(
+                f"the model's logits are not numbers (NaN or infinite) after {len(self._ids)} "
+                "tokens: its weights are damaged, or another --dtype is needed"
+            )
 
     def _limit(self, params: Params) -> int:
         """Tokens that this generation may have. The last one needs no row, so one more than the

@@ -82,6 +82,8 @@ class Lane:
 
     @property
     def note(self) -> str | None:
+        if self.finished == "length" and self._decoder.context_full:
+            return f"the model's context of {self._model.context} tokens is full"
         return self._decoder.drafter.note if self._decoder.drafter is not None else None
 
     @property

@@ -13,7 +13,7 @@ from app.config.settings import ModelOptions
 from app.models.hub import display_name, hub_id
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import HEADS, ROLES
-from decoding.checkpoints.dialects import detect_kind, feature_width
+from decoding.checkpoints.dialects import MERGED_HEADS, detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
 
@@ -70,7 +70,7 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
     layers = int(text.get("num_hidden_layers") or text.get("n_layer") or 0)
     vocab = int(text.get("vocab_size") or 0)
     base = str(config.get("base_model_name_or_path") or "")
-    merged = kind == "model" and any(name.startswith("medusa_head.") for name in shapes)
+    merged = kind == "model" and any(map(MERGED_HEADS.match, shapes))
     return CheckpointInfo(
         str(folder), display_name(str(folder)), kind, size, hidden, vocab, layers, merged, base
     )

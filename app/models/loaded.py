@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.settings import ModelOptions
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
-from app.models.loading import device_of, ignored_settings, load_model, load_tokenizer
+from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
 from app.models.threads import choose_threads
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
@@ -155,7 +155,7 @@ def load_models(
     progress(f"tokenizer of {display_name(source)}", 0.0)
     tokenizer = load_tokenizer(source, options)
     progress(f"target {display_name(source)}", 0.1)
-    target = Target(load_model(source, options))
+    target = load_target(source, options)
     progress("choosing the number of threads", 0.7)
     threads = choose_threads(target, options.threads)
     models = LoadedModels(
@@ -204,7 +204,7 @@ def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
             f"the draft model {source} has another vocabulary than the target: {difference}; "
             "use a draft model with the target's tokenizer"
         )
-    draft = Target(load_model(source, models.options))
+    draft = load_target(source, models.options)
     if draft.vocab_size < len(models.tokenizer):
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,9 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
 from app.models.hub import display_name
+from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.errors import InputError
+from decoding.model.self_test import self_test
 from decoding.model.target import Target
 
 
@@ -35,8 +38,12 @@ def load_model(source: str, options: ModelOptions) -> Any:
     if device != "cpu":
         kwargs["device_map"] = {"": device}
     try:
-        return AutoModelForCausalLM.from_pretrained(
-            source, trust_remote_code=options.trust_remote_code, **kwargs
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            source,
+            trust_remote_code=options.trust_remote_code,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # else it is refused without a name
+            **kwargs,
         )
     except torch.cuda.OutOfMemoryError as error:
         raise InputError(
@@ -44,6 +51,39 @@ def load_model(source: str, options: ModelOptions) -> Any:
         ) from error
     except Exception as error:  # hub, file system and pickle raise many kinds
         raise InputError(f"can't load the model {source}: {_first_line(error)}") from error
+    model, report = loaded
+    _refuse_other_tensors(source, report)
+    return model
+
+
+def load_target(source: str, options: ModelOptions) -> Target:
+    """Load a model to decode with, and try whether it can be decoded exactly. Raises InputError."""
+    target = Target(load_model(source, options))
+    self_test(target)
+    return target
+
+
+def _refuse_other_tensors(source: str, report: Mapping[str, Any]) -> None:
+    """Raise InputError unless the checkpoint's tensors are those of the model: where one is missing
+    or of another shape, transformers goes on with random numbers. Medusa heads may lie among
+    them."""
+    wrong = {
+        "lacks": sorted(report["missing_keys"]),
+        "has another shape of": sorted(name for name, *_ in report["mismatched_keys"]),
+        "has unknown tensors:": sorted(
+            name for name in report["unexpected_keys"] if not MERGED_HEADS.match(name)
+        ),
+    }
+    found = [
+        f"{what} {names[0]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        for what, names in wrong.items()
+        if names
+    ]
+    if found:
+        raise InputError(
+            f"the checkpoint {source} is not that of the model in its config.json: it "
+            f"{', '.join(found)}"
+        )
 
 
 def load_tokenizer(source: str, options: ModelOptions) -> PreTrainedTokenizerBase:

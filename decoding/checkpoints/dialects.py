@@ -37,6 +37,7 @@ MEDUSA_NAMES: dict[MedusaDialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
         re.compile(r"(\d+)\.\d+\.weight"),
     ),
 }
+MERGED_HEADS = re.compile(r"medusa_heads?\.")  # beside the tensors of a whole model
 EAGLE_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")
 _EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weight$|d2t$|t2d$")
 

@@ -46,13 +46,23 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
 
 
 def context_of(config: Any) -> int:
-    """The longest sequence. Longrope changes its frequencies for all rows once a sequence outgrows
-    the original length, and rows that stand in a cache can't follow: such models end there."""
-    rope = getattr(config, "rope_parameters", None) or {}
-    longest: int = getattr(config, "max_position_embeddings", None) or UNLIMITED
-    if rope.get("rope_type") == "longrope":
-        original = getattr(config, "original_max_position_embeddings", None)
-        return min(longest, rope.get("original_max_position_embeddings") or original or longest)
+    """The longest sequence. Yarn makes it `factor` times the original length (2309.00071), which
+    published configs often still name. Longrope changes its frequencies for all rows once a
+    sequence outgrows the original length, dynamic rope the one that is named, and rows that stand
+    in a cache can't follow: such models end there. Raises InputError for a length below 1."""
+    longest = getattr(config, "max_position_embeddings", None)
+    longest = UNLIMITED if longest is None else int(longest)
+    if longest < 1:
+        raise InputError(f"config.json: max_position_embeddings is {longest}, it must be above 0")
+    given = getattr(config, "rope_parameters", None) or {}
+    by_layer_type = [each for each in given.values() if isinstance(each, dict)]
+    for rope in by_layer_type or [given]:
+        kind, original = rope.get("rope_type"), rope.get("original_max_position_embeddings")
+        if kind == "yarn" and original:
+            longest = max(longest, int(original * rope.get("factor", 1)))
+        elif kind == "longrope":
+            outside = getattr(config, "original_max_position_embeddings", None)
+            longest = min(longest, original or outside or longest)
     return longest
 
 

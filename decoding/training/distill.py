@@ -17,6 +17,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from decoding.model.architecture import context_of
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
@@ -46,7 +47,7 @@ def generate(
     rows = list(range(len(prompts)))
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = set(rows)
-    limit = int(model.config.max_position_embeddings)
+    limit = context_of(model.config.get_text_config(decoder=True))
     for _ in range(max_new_tokens):
         logits = model(
             input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache,
@@ -90,6 +91,7 @@ def answer(
     """
     eos = eos_ids(model, tokenizer)
     special = set(tokenizer.all_special_ids)
+    limit = context_of(model.config.get_text_config(decoder=True))
     records: list[Record] = [
         {"messages": list(history), "finish_reason": "stop"} for history, _ in conversations
     ]
@@ -99,7 +101,7 @@ def answer(
             if turn < len(turns) and record["finish_reason"] == "stop":
                 messages = [*record["messages"], {"role": "user", "content": turns[turn]}]
                 ids = list(rendered(tokenizer, messages, prompt=True))
-                if len(ids) < model.config.max_position_embeddings:
+                if len(ids) < limit:
                     asked.append((record, messages, ids))
         if not asked:
             break

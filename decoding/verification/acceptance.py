@@ -26,15 +26,16 @@ from decoding.params import SamplingParams
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
 from decoding.verification.noise import Noise
-from decoding.verification.sampling import draw, pick, probabilities
+from decoding.verification.sampling import checked, draw, pick, probabilities
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
     """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
-    target's own token after it; `tested`: levels at which the current node had children; `chosen`:
-    the target's own token at every node, () for a sampled chain; `draws` [n-1] the numbers that
-    such a chain was tested with, still on the device."""
+    target's own token after it, NO_TOKEN where its logits are not numbers; `tested`: levels at
+    which the current node had children; `chosen`: the target's own token at every node, () for a
+    sampled chain; `draws` [n-1] the numbers that such a chain was tested with, still on the
+    device."""
 
     tokens: tuple[int, ...]
     path: tuple[int, ...]
@@ -92,7 +93,8 @@ def _accept_sampled_chain(
     row = rest.index_select(0, accepted[None])
     # p == q up to rounding: the residual may be empty although a draft was rejected
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
-    bonus = draw(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
+    drawn = draw(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
+    bonus = checked(drawn, row)
     packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
     *tokens, k, own = packed
     return VerifyResult(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)

@@ -20,6 +20,7 @@ from decoding.params import SamplingParams
 from decoding.verification.noise import Noise
 
 HEAD = 1024  # of the likeliest tokens
+NO_TOKEN = -1  # where the logits are not numbers
 _NO_IDS = torch.empty(0, dtype=torch.long)  # these warpers look at none
 
 
@@ -82,7 +83,15 @@ def pick(
     logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Sequence[int] = (0,)
 ) -> Tensor:
     """The next token of each row [n, V], n nodes at these depths of a tree: its argmax, or a draw
-    from its warped distribution. [n]."""
+    from its warped distribution; NO_TOKEN where there is none. [n]."""
     if sampling.greedy:
-        return logits.argmax(-1)
-    return draw(probabilities(logits, sampling), noise.at(depths))
+        return checked(logits.argmax(-1), logits)
+    p = probabilities(logits, sampling)
+    return checked(draw(p, noise.at(depths)), p)
+
+
+def checked(tokens: Tensor, weights: Tensor) -> Tensor:
+    """NO_TOKEN instead of a token [n] that won its row [n, V] as NaN or infinite: both win every
+    argmax. On the device, as all that a round asks of it comes in one transfer."""
+    won = weights.gather(-1, tokens[:, None])[:, 0]
+    return torch.where(won.isfinite(), tokens, NO_TOKEN)

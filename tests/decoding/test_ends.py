@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.decoder import Decoder
 from decoding.drafters.draft_model import DraftModel
-from decoding.params import Params
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from tests.support.families import draft, hf_greedy, target
+from tests.support.families import build, draft, hf_greedy, target
 from tests.support.random_trees import Oracle
 
 PROMPT = (3, 7, 9, 11, 2, 3, 7)
@@ -148,3 +151,44 @@ def test_a_stop_text_that_spans_tokens_and_rounds(gamma: int) -> None:
     decoder = oracle_answer(gamma, stop)
     assert decoder.generated == TRUTH[:7]
     assert decoder.finished == "stop"
+
+
+def breaks_at(token: int) -> Target:
+    """Its logits are NaN as soon as it has seen this token."""
+    model = build("llama")
+    weight = model.get_input_embeddings().get_parameter("weight")
+    with torch.no_grad():
+        weight[token] = float("nan")
+    return Target(model)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        Params(max_new_tokens=16),
+        Params(SamplingParams(0.7, top_k=20, top_p=0.9), max_new_tokens=16),
+        Params(SamplingParams(0.7), acceptance="typical", max_new_tokens=16),
+    ],
+    ids=["greedy", "sampled", "typical"],
+)
+@pytest.mark.parametrize("drafts", ["none", "copied", "drawn"])
+def test_logits_that_are_not_numbers_end_it(drafts: str, params: Params) -> None:
+    def decoder_on(model: Target) -> Decoder:
+        drawn = DraftModel(draft("llama"), model.vocab_size)
+        drafter = {"none": None, "copied": Oracle(len(PROMPT), TRUTH), "drawn": drawn}[drafts]
+        return Decoder(model, drafter)
+
+    sound = decoder_on(target("llama"))
+    for _ in sound.generate(PROMPT, params):
+        pass
+    broken = decoder_on(breaks_at(sound.generated[5]))
+    with pytest.raises(InputError, match=r"not numbers .NaN or infinite. after \d+ tokens"):
+        for _ in broken.generate(PROMPT, params):
+            pass
+    assert broken.generated == sound.generated[: len(broken.generated)]
+
+
+def test_logits_that_never_were_numbers() -> None:
+    decoder = Decoder(breaks_at(PROMPT[0]))
+    with pytest.raises(InputError, match="not numbers"):
+        decoder.start(PROMPT, Params(), 0)

@@ -51,13 +51,14 @@ def conversations_of(
 ) -> tuple[Conversations, Conversations, Sequence[Record]]:
     """Training and evaluation conversations, and the evaluation records. Without `held_out` every
     20th record is for evaluation. Cut at `length` tokens and the model's context."""
+    from decoding.model.architecture import context_of
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
     measured = records_of(held_out) if held_out else records[::20]
     if not held_out:
         records = [record for i, record in enumerate(records) if i % 20]
-    length = min(length, getattr(model.config, "max_position_embeddings", length))
+    length = min(length, context_of(model.config.get_text_config(decoder=True)))
     learned = Conversations(records, tokenizer, length)
     tested = Conversations(measured, tokenizer, length)
     if not (len(learned) and len(tested)):

@@ -305,3 +305,11 @@ def test_a_lane_that_samples_by_its_own_temperature_is_not_compared(family: Load
     events = Turn(family, lanes_for(family, f"ar,lookup,{warm}")).play()
     ends = {e.lane: e.matches_ar for e in events if isinstance(e, Finished)}
     assert ends == {"ar": None, "lookup": True, warm: None}
+
+
+def test_a_full_context_is_said(family: LoadedModels) -> None:
+    events = Turn(family, lanes_for(family, "ar,lookup")).play(Params(max_new_tokens=500))
+    assert [of(events, Finished, name)[0].message for name in ("ar", "lookup")] == [
+        "the model's context of 128 tokens is full"
+    ] * 2
+    assert of(Turn(family, lanes_for(family, "ar")).play(), Finished, "ar")[0].message is None

@@ -1,0 +1,91 @@
+"""Whether a model gives a row the same logits however it is run: what all verification rests on.
+
+Classes make masks, positions and states of their own in more ways than a list of names could tell,
+so each model is asked, once, when it is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from decoding.errors import InputError
+from decoding.model.cache import TreeCache
+from decoding.model.target import Target
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import TreeShape, chain
+
+# Of a row's logits: the largest root mean square of the differences, by their standard deviation.
+# Rounding stays far below, a wrong mask or position far above.
+LIMIT, LIMIT_HALF = 0.01, 0.2
+
+_PROMPT = 3
+_TREE = TreeShape((-1, 0, 0, 2))  # a root, two children, and a child of the second
+_PATH = (0, 2, 3)
+
+
+@torch.inference_mode()
+def self_test(target: Target) -> None:
+    """Compares a short prefill with passes of one row, a tree with its longest path, and what is
+    said after that path was kept. Six passes. Raises InputError, in one line."""
+    kind = target.config.model_type
+    try:
+        _compare(target)
+    except (InputError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # models are free to want more than a cache offers
+        lines = str(error).splitlines()
+        raise InputError(
+            f"{kind} can't run several rows in one pass with specchat's cache: "
+            f"{type(error).__name__}: {lines[0] if lines else ''}"
+        ) from error
+
+
+def _compare(target: Target) -> None:
+    count = _PROMPT + len(_TREE) + 1
+    if target.context < count:
+        raise InputError(f"the model's context holds {target.context} tokens: too few to decode")
+    ids = [(i + 1) * (target.vocab_size - 1) // count for i in range(count)]
+    prompt, nodes, last = ids[:_PROMPT], ids[_PROMPT:-1], ids[-1:]
+    path = [nodes[i] for i in _PATH]
+
+    at_once, one_by_one = target.new_cache(), target.new_cache()
+    rows = _run(target, at_once, prompt)
+    at_once.keep(range(_PROMPT))
+    singles = []
+    for token in prompt[:-1]:
+        singles.append(_run(target, one_by_one, [token]))
+        one_by_one.keep([0])
+    chained = _run(target, one_by_one, [*prompt[-1:], *path, *last])
+    if not torch.cat([rows, chained]).max(-1).values.isfinite().all():
+        raise InputError(
+            f"the logits of this {target.config.model_type} model are not numbers (NaN or "
+            "infinite): its weights are damaged, or too large for "
+            f"{str(target.dtype).removeprefix('torch.')}"
+        )
+    _require(target, rows, torch.cat([*singles, chained[:1]]), "rows one by one and at once")
+    tree = _run(target, at_once, nodes, _TREE)
+    _require(target, tree[list(_PATH)], chained[1:-1], "a tree and its paths")
+    at_once.keep(_PATH)
+    after = _run(target, at_once, last)
+    _require(target, after, chained[-1:], "what follows an accepted path and the same text")
+
+
+def _run(
+    target: Target, cache: TreeCache, tokens: Sequence[int], shape: TreeShape | None = None
+) -> Tensor:
+    """Logits of all rows, float32 [n, V]."""
+    tree = DraftTree(shape or chain(len(tokens) - 1), torch.tensor(tokens, device=target.device))
+    return target.forward(cache, tree).logits.float()
+
+
+def _require(target: Target, found: Tensor, expected: Tensor, what: str) -> None:
+    spread = expected.std(-1).clamp_min(torch.finfo(torch.float32).tiny)
+    difference = float(((found - expected).square().mean(-1).sqrt() / spread).max())
+    if difference > (LIMIT if target.dtype == torch.float32 else LIMIT_HALF):
+        raise InputError(
+            f"{target.config.model_type} gives other logits for {what}: it makes masks, positions "
+            "or states of its own, so drafts can't be verified exactly; use another kind of model"
+        )

@@ -1,0 +1,92 @@
+"""A model that gives other logits for the same rows, run in another way, is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+import transformers as tf
+from torch import Tensor
+
+from decoding.errors import InputError
+from decoding.model.cache import TreeCache
+from decoding.model.self_test import self_test
+from decoding.model.target import Target
+from tests.support.families import FAMILIES, build
+
+TINY: dict[str, Any] = {
+    "vocab_size": 40,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 4,
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_runs_exactly_passes(family: str, dtype: torch.dtype) -> None:
+    self_test(Target(build(family).to(dtype)))  # type: ignore[arg-type]
+
+
+def test_a_mask_of_its_own_that_sees_the_future() -> None:
+    target = Target(tf.DogeForCausalLM(tf.DogeConfig(**TINY)))
+    with pytest.raises(InputError, match="doge gives other logits for rows one by one and at once"):
+        self_test(target)
+
+
+class CountsRows(tf.LlamaForCausalLM):
+    """Takes positions from the order of the rows, whatever it is told."""
+
+    def forward(self, position_ids: Tensor, past_key_values: Any, **rest: Any) -> Any:
+        rows = position_ids.shape[1]
+        counted = torch.arange(rows)[None] + past_key_values.get_seq_length()
+        return super().forward(position_ids=counted, past_key_values=past_key_values, **rest)
+
+
+def test_positions_of_its_own() -> None:
+    model = CountsRows(FAMILIES["llama"]()[1])
+    model.load_state_dict(build("llama").state_dict())
+    with pytest.raises(InputError, match="llama gives other logits for a tree and its paths"):
+        self_test(Target(model))
+
+
+def test_rejected_rows_that_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keep_the_first(cache: TreeCache, rows: Sequence[int]) -> None:
+        cache.length += len(rows)
+
+    target = Target(build("llama"))
+    monkeypatch.setattr(TreeCache, "keep", keep_the_first)
+    with pytest.raises(InputError, match="what follows an accepted path and the same text"):
+        self_test(target)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_numbers(value: float) -> None:
+    model = build("llama")
+    with torch.no_grad():
+        model.get_output_embeddings().weight[7, 3] = value
+    with pytest.raises(InputError, match="not numbers .NaN or infinite.: its weights are damaged"):
+        self_test(Target(model))
+
+
+class OneRowAtATime(tf.LlamaForCausalLM):
+    def forward(self, position_ids: Tensor, **rest: Any) -> Any:
+        if position_ids.shape[1] > 1:
+            raise IndexError("too many rows")
+        return super().forward(position_ids=position_ids, **rest)
+
+
+def test_a_class_that_fails_is_one_line() -> None:
+    target = Target(OneRowAtATime(tf.LlamaConfig(**TINY)))
+    with pytest.raises(InputError, match="llama can't run several rows .*: IndexError: too many"):
+        self_test(target)
+
+
+def test_a_context_that_holds_nothing() -> None:
+    target = Target(tf.LlamaForCausalLM(tf.LlamaConfig(**TINY, max_position_embeddings=4)))
+    with pytest.raises(InputError, match="context holds 4 tokens: too few"):
+        self_test(target)
