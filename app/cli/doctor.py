@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import shutil
@@ -16,7 +15,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.terminal import print_output
+from app.cli.terminal import print_document, print_output
 from app.text.plural import pluralize
 from app.text.units import format_bytes
 from app.version import VERSION
@@ -54,7 +53,7 @@ def doctor(
         if not as_json:
             print_output(_line(finding))
     if as_json:
-        print_output(json.dumps(envelope(checks=[asdict(finding) for finding in findings])))
+        print_document(envelope(checks=[asdict(finding) for finding in findings]))
     raise typer.Exit(int(any(finding.state == "wrong" for finding in findings)))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import secrets
 import sys
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from app.cli.doctor import doctor
 from app.cli.heads import heads
 from app.cli.models import models
 from app.cli.replay import replay
-from app.cli.terminal import OutputLost, print_output, require_terminal
+from app.cli.terminal import OutputLost, complain, print_document, print_output, require_terminal
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
@@ -144,7 +143,7 @@ def chat_by_default(
     if version:
         from app.version import VERSION
 
-        typer.echo(VERSION)
+        print_output(VERSION)
     elif context.invoked_subcommand is None:
         _open_screen(flags)
     elif flags:
@@ -182,7 +181,7 @@ def run(
     with redirect_stdout(sys.stderr):  # remote code may print; stdout is for the answer
         result = run_headless(settings, requests, _seed(settings.seed), trace)
     if as_json:
-        print_output(json.dumps(result.document, allow_nan=False))
+        print_document(result.document)
     else:
         print_output(format_report(result.document))
     raise typer.Exit(result.exit_code)
@@ -225,7 +224,10 @@ def bench(
 
         title = f"specchat bench: {document['target']}"
         write_report(report, title, report_sections(document), document, bench_figure)
-    print_output(json.dumps(document) if as_json else format_report(document).removesuffix("\n"))
+    if as_json:
+        print_document(document)
+    else:
+        print_output(format_report(document).removesuffix("\n"))
 
 
 @cli.command()
@@ -276,7 +278,10 @@ def advise(
 
         title = f"specchat advise: {document['target']}"
         write_report(report, title, advice_sections(document), document, advice_figure)
-    print_output(json.dumps(document, allow_nan=False) if as_json else format_advice(document))
+    if as_json:
+        print_document(document)
+    else:
+        print_output(format_advice(document))
 
 
 @cli.command()
@@ -355,18 +360,16 @@ def main() -> None:
     """Run the command. Exit codes: 0 done, 1 failed, 2 wrong input (one line), 130 interrupted."""
     try:
         code = cli(standalone_mode=False)
-    except InputError as error:
-        code = _complain(str(error))
     except OutputLost as error:
-        _complain(str(error))
+        complain(str(error))
         code = 1
+    except InputError as error:
+        complain(str(error))
+        code = 2
     except TyperException as error:
-        code = _complain(error.format_message())
+        if message := error.format_message():  # none where a command alone has shown its help
+            complain(message)
+        code = 2
     except (typer.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code or 0)
-
-
-def _complain(line: str) -> int:
-    print(f"specchat: {' '.join(line.split())}", file=sys.stderr)
-    return 2

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from app.cli.terminal import print_output
+from app.cli.terminal import print_document, print_output
 
 
 def models(
@@ -23,7 +22,10 @@ def models(
     from app.report.document import envelope
 
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
-    print_output(json.dumps(envelope(**found)) if as_json else _format_report(found))
+    if as_json:
+        print_document(envelope(**found))
+    else:
+        print_output(_format_report(found))
 
 
 def _report(settings: Any, folders: list[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from app.cli import terminal
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.lane import Lane
@@ -16,6 +17,7 @@ from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from app.text.errors import describe
 from app.text.prompt_file import Message, Request
+from app.text.terminal_text import one_line
 from decoding.errors import InputError
 from decoding.prefill import require_room
 
@@ -176,12 +178,13 @@ def first_prompts(
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """Show progress in one line on stderr that is overwritten; nothing if it is no terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda text: None
         return
 
     def say(text: str) -> None:
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        print("\r\x1b[K", end="", file=sys.stderr)
+        terminal.say(one_line(text), end="")
 
     try:
         yield say

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from app.text.plural import pluralize
-from app.text.terminal_text import visible
 
 
 def format_report(document: dict[str, Any]) -> str:
-    """Format each lane's figures and answer; safe to print on a terminal."""
+    """Format each lane's figures and answer."""
     blocks = []
     runs = document["runs"]
     for run in runs:
@@ -22,7 +21,7 @@ def format_report(document: dict[str, Any]) -> str:
         names = ", ".join(document["ignored"])
         blocks.append(f"the model's generation_config also asks for {names}: ignored")
     blocks.append(f"seed {document['settings']['seed']}, batch size 1")
-    return visible("\n\n".join(blocks))
+    return "\n\n".join(blocks)
 
 
 def _figures(lane: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from textual_serve.server import Server
 
+from app.cli.terminal import say
 from decoding.errors import InputError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -53,11 +54,9 @@ class ScreenServer(Server):
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
 
     async def on_startup(self, app: web.Application) -> None:
-        print(
+        say(
             f"specchat is at {self.public_url} (Ctrl+C ends it); each page loads the models for "
-            "itself",
-            file=sys.stderr,
-            flush=True,
+            "itself"
         )
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:

@@ -1,10 +1,13 @@
-"""Requires a terminal for the screen, and prints a command's output."""
+"""Requires a terminal for the screen, and prints a command's output: all that headless commands
+print goes through here, whatever models, files or users have put into it."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
+from app.text.terminal_text import as_json, visible
 from decoding.errors import InputError
 
 
@@ -25,8 +28,29 @@ def require_terminal(instead: str) -> None:
 
 
 def print_output(text: str) -> None:
-    """Print `text` and a newline, with ? for characters that stdout can't encode. Raises OutputLost
-    if stdout is closed, its reader is gone, or the disk is full."""
+    """Print `text` and a newline on stdout. Raises OutputLost."""
+    _write(visible(text))
+
+
+def print_document(document: dict[str, Any]) -> None:
+    """Print one line of JSON on stdout. Raises OutputLost."""
+    _write(as_json(document))
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Tell the user something on stderr."""
+    if sys.stderr is not None:
+        print(visible(text), end=end, file=sys.stderr, flush=True)
+
+
+def complain(line: str) -> None:
+    """Say in one line what is wrong."""
+    say(f"specchat: {' '.join(line.split())}")
+
+
+def _write(text: str) -> None:
+    """With ? for characters that stdout can't encode. Raises OutputLost if stdout is closed, its
+    reader is gone, or the disk is full."""
     stdout = sys.stdout
     if stdout is None:
         raise OutputLost("stdout is closed")

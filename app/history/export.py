@@ -9,6 +9,7 @@ from textwrap import shorten
 
 from app.engine.events import Finished, LaneInfo, Metrics
 from app.history.recording import RecordedTurn, Recording
+from app.text.terminal_text import harmless
 from decoding.params import Params, flat
 
 SLUG_CHARACTERS = 40
@@ -53,7 +54,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
             said.setdefault(lane.text, []).append(_title(lane.info))
         for answer, titles in said.items():
             parts += [f"**{', '.join(titles)}**", answer.strip() or "*(nothing)*"]
-    return "\n\n".join(parts) + "\n"
+    return harmless("\n\n".join(parts) + "\n")
 
 
 def quoted(text: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 
 from app.report.page import Section
 from app.text.plural import pluralize
-from app.text.terminal_text import visible
 
 
 def format_advice(document: dict[str, Any]) -> str:
@@ -19,7 +18,7 @@ def format_advice(document: dict[str, Any]) -> str:
         for what, text in section.snippets:
             lines += ["", what, *(f"  {line}" for line in text.split("\n"))]
         blocks.append("\n".join(lines))
-    return visible("\n\n".join(blocks))
+    return "\n\n".join(blocks)
 
 
 def advice_sections(document: dict[str, Any]) -> list[Section]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.report.plots import require_plots, write_figure
+from app.text.terminal_text import harmless
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,4 +67,4 @@ def _page(title: str, sections: Sequence[Section], figure: Figure) -> bytes:
     page = environment.get_template("page.html.jinja").render(
         title=title, sections=sections, plots=plots
     )
-    return page.encode()
+    return harmless(page).encode()

@@ -1,6 +1,14 @@
-"""Model text made safe for a terminal: it may hold anything, also escape sequences."""
+"""Text of models, files and users made safe for a terminal: it may hold anything, also escape
+sequences.
+
+What the app prints goes through `app.cli.terminal`, what the screen draws through
+`app.tui.drawn_text`, and exports are made `harmless`: nobody else need think of it.
+"""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 REPLACEMENT = "\ufffd"
 
@@ -18,11 +26,29 @@ SAFE: dict[int, str | None] = {
     ord("\n"): "\n",
     ord("\r"): None,
 }
+_IN_FILES = {**SAFE, ord("\t"): "\t"}
+_DRAWN = dict.fromkeys(SAFE) | dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT)
 
 
 def visible(text: str) -> str:
     """`text` with tabs as spaces and nothing in it that a terminal would obey; keeps newlines."""
     return text.translate(SAFE)
+
+
+def harmless(text: str) -> str:
+    """Like `visible`, for a file of text: it may be shown on a terminal one day, but keeps its
+    tabs."""
+    return text.translate(_IN_FILES)
+
+
+def drawable(text: str) -> str:
+    """`text` without what a terminal would obey; what is drawn is as wide as before."""
+    return text if text.isprintable() else text.translate(_DRAWN)
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """A document in one line. JSON escapes control characters, except for this one."""
+    return json.dumps(document, allow_nan=False).replace("\x7f", "\\u007f")
 
 
 def one_line(text: str) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.heads.training_data import load, refuse_existing, requests_of, say
+from app.cli.heads.training_data import load, refuse_existing, requests_of
+from app.cli.terminal import say
 from decoding.errors import InputError
 
 heads = typer.Typer(

@@ -14,10 +14,10 @@ from app.cli.heads.training_data import (
     load,
     records_of,
     requests_of,
-    say,
     shape_of,
 )
 from app.cli.run import first_prompts
+from app.cli.terminal import say
 from app.config.settings import ModelOptions
 from app.models.loaded import load_models
 from app.strategies.registry import EAGLE

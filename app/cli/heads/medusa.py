@@ -10,10 +10,10 @@ from app.cli.heads.training_data import (
     load,
     refuse_existing,
     requests_of,
-    say,
     shape_of,
 )
 from app.cli.run import first_prompts
+from app.cli.terminal import say
 from app.config.settings import ModelOptions
 from app.models.loaded import load_models
 from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.cli.terminal import print_output
+from app.cli.terminal import print_document, print_output
 from decoding.stats import Stats
 
 
@@ -22,7 +21,7 @@ def put_report(
             "acceptance_rate": served.acceptance_rate,
             "accepted_histogram": served.histogram,
         }
-        print_output(json.dumps(facts))
+        print_document(facts)
         return
     summary = (
         f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} with "

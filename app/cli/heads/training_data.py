@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +84,3 @@ def refuse_existing(out: Path) -> None:
         raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out} is not empty: choose a new folder for --out")
-
-
-def say(line: str) -> None:
-    print(line, file=sys.stderr)

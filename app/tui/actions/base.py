@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from textual.app import App
+from textual.filter import LineFilter
 
 from app.config.presets import Presets
 from app.engine.commands import Pause, SetOverrides, SetParams
@@ -14,6 +15,7 @@ from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.models.library import ModelLibrary
 from app.tui.actions.slow_motion import SlowMotion, progress_line
+from app.tui.drawn_text import DrawnText
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
@@ -37,6 +39,7 @@ class AppBase(App[None]):
         clock: Callable[[], float],
     ) -> None:
         super().__init__()
+        self._drawn_text = DrawnText()
         self.engine = engine
         self.state = state
         self.recorder = recorder
@@ -45,6 +48,9 @@ class AppBase(App[None]):
         self.clock = clock
         self.slow_motion: SlowMotion | None = None  # the last run, as long as it is played again
         self.main = MainScreen(engine, state)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._drawn_text]
 
     async def handle_event(self, event: Event) -> None:
         """Bring one event into the state and onto the screen."""

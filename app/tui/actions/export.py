@@ -3,7 +3,6 @@ an asciicast."""
 
 from __future__ import annotations
 
-import json
 import sys
 from asyncio import create_subprocess_exec, to_thread
 from asyncio.subprocess import DEVNULL, PIPE
@@ -18,6 +17,7 @@ from app.history.document import conversation_document
 from app.history.export import markdown, unique_path
 from app.history.recorder import Recorder
 from app.history.recording import Recording
+from app.text.terminal_text import as_json
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from decoding.errors import InputError
@@ -49,9 +49,7 @@ class ExportActions(AppBase):
             )
 
     def _export_json(self) -> None:
-        self._export(
-            ".json", lambda recording: json.dumps(conversation_document(recording), allow_nan=False)
-        )
+        self._export(".json", lambda recording: as_json(conversation_document(recording)))
 
     def _export_markdown(self) -> None:
         self._export(".md", partial(markdown, lanes=list(self.state.lanes)))

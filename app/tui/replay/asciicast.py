@@ -17,6 +17,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from app.history.recording import Recording
+from app.text.terminal_text import visible
 from app.tui.replay.app import ReplayApp
 from decoding.errors import InputError
 
@@ -56,19 +57,22 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
-    """Raises InputError where nothing can be written."""
+    """Raises InputError where nothing can be written, or something is there."""
+    if path.exists():
+        raise InputError(f"--cast {path}: there is such a file, choose another name")
     header = {
         "version": 2,
         "width": size[0],
         "height": size[1],
         "timestamp": int(datetime.fromisoformat(recording.created).timestamp()),
-        "title": recording.title,
+        "title": visible(recording.title),
         "env": {"TERM": "xterm-256color"},
     }
     frames = asyncio.run(render_frames(recording, size, speed))
     lines = [json.dumps(header), *(json.dumps([round(at, 3), "o", data]) for at, data in frames)]
     try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror or error}") from error
 

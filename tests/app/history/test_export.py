@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from app.history.export import markdown, unique_path
 from app.tui.replay.asciicast import parse_size, write_cast
 from decoding.errors import InputError
 from tests.support.conversation import recording
+from tests.support.hostile import HOSTILE, obeyed
 
 
 def test_markdown() -> None:
@@ -24,6 +26,20 @@ def test_markdown() -> None:
     assert "| Draft model (gamma 2) | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
     assert "> And on?\n> Please." in text
     assert "**Autoregressive**\n\nFour seven\n\n**Draft model (gamma 2)**\n\nFour" in text
+
+
+def test_markdown_holds_nothing_that_a_terminal_obeys() -> None:
+    made = recording()
+    made.name = HOSTILE
+    assert made.loaded is not None
+    made.loaded = replace(made.loaded, target=HOSTILE)
+    first = made.turns[0].lanes["ar"].prefilled
+    assert first is not None
+    made.turns[0].lanes["ar"].prefilled = replace(
+        first, first=replace(first.first, text=f"{HOSTILE}\ta tab")
+    )
+    text = markdown(made)
+    assert obeyed(text) == {"\t"} and text.count("PWN") == 3
 
 
 def test_lanes_that_said_the_same_share_an_answer() -> None:
