@@ -33,14 +33,21 @@ Contestant = Callable[[Sequence[int], int], Generation]
 
 
 def lane_contestant(
-    lane: Lane, spec: LaneSpec, params: Params, seed: int, stop: Stop, tokens: int | None = None
+    lane: Lane,
+    spec: LaneSpec,
+    params: Params,
+    seed: int,
+    stop: Stop,
+    tokens: int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Contestant:
     """`lane` with the settings of `spec`: contestants may share a lane, and with it the prompt's
-    rows. `tokens`: an answer may end after so many."""
+    rows. `tokens`: an answer may end after so many. It raises InterruptedError when `cancelled`."""
 
     def answer(ids: Sequence[int], index: int) -> Generation:
         lane.spec = spec
-        lane.generate(ids, params, answer_seed(seed, index), stop, tokens=tokens)
+        draws = answer_seed(seed, index)
+        lane.generate(ids, params, draws, stop, cancelled=cancelled, tokens=tokens)
         stats = lane.stats
         return Generation(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
 

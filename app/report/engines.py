@@ -10,6 +10,9 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
+from app.strategies.strategy import Strategy
+
 MAX_NGRAM = 4  # the longest match that prompt lookup looks for, as in decoding.drafters.lookup
 
 
@@ -19,7 +22,7 @@ class Choice:
     EAGLE's tree (1: a chain), `nodes` what the target verifies in a pass, root included."""
 
     target: str
-    strategy: str
+    strategy: Strategy
     gamma: int
     top_k: int = 1
     nodes: int = 2
@@ -28,7 +31,7 @@ class Choice:
 
     @property
     def is_eagle(self) -> bool:
-        return self.strategy in ("eagle", "eagle1")
+        return self.strategy in (EAGLE, EAGLE_1)
 
     @property
     def is_chain(self) -> bool:
@@ -55,16 +58,16 @@ class Engine:
 def _vllm(choice: Choice) -> Snippet | None:
     config: dict[str, object]
     note = ""
-    if choice.strategy == "draft":
+    if choice.strategy is DRAFT_MODEL:
         config = {"method": "draft_model", "model": choice.source}
     elif choice.is_eagle and choice.is_chain:
         config = {"method": _eagle_method(choice), "model": choice.source}
-    elif choice.strategy == "medusa":
+    elif choice.strategy is MEDUSA:
         config = {"method": "medusa", "model": choice.source}
         note = "takes each head's first guess only, without a tree: expect less"
-    elif choice.strategy == "lookup":
+    elif choice.strategy is LOOKUP:
         config = {"method": "ngram", "prompt_lookup_max": MAX_NGRAM}
-    elif choice.strategy == "suffix":
+    elif choice.strategy is SUFFIX:
         config = {"method": "suffix"}
         note = "needs the package arctic-inference"
     else:
@@ -75,11 +78,11 @@ def _vllm(choice: Choice) -> Snippet | None:
 
 
 def _sglang(choice: Choice) -> Snippet | None:
-    if choice.strategy == "lookup":
+    if choice.strategy is LOOKUP:
         algorithm, note = "NGRAM", "a trie of n-grams, not the same lookup; needs CUDA"
         options = {"num-draft-tokens": choice.gamma + 1}
-    elif choice.strategy == "draft" or choice.is_eagle:
-        standalone = choice.strategy == "draft"
+    elif choice.strategy is DRAFT_MODEL or choice.is_eagle:
+        standalone = choice.strategy is DRAFT_MODEL
         algorithm = "STANDALONE" if standalone else _eagle_method(choice).upper()
         note = ""
         options = {
@@ -100,7 +103,7 @@ def _sglang(choice: Choice) -> Snippet | None:
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
     fields: dict[str, object] = {"max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
-    if choice.strategy == "draft":
+    if choice.strategy is DRAFT_MODEL:
         fields = {"decoding_type": "DraftTarget", **fields, "speculative_model": choice.source}
     elif choice.is_eagle and choice.version == "eagle3":
         fields = {"decoding_type": "Eagle3", **fields, "speculative_model": choice.source}
@@ -109,9 +112,9 @@ def _tensorrt_llm(choice: Choice) -> Snippet | None:
             nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
             fields |= {"use_dynamic_tree": True, "dynamic_tree_max_topK": width}
             fields["max_total_draft_tokens"] = nodes
-    elif choice.strategy == "lookup":
+    elif choice.strategy is LOOKUP:
         fields = {"decoding_type": "NGram", **fields, "max_matching_ngram_size": MAX_NGRAM}
-    elif choice.strategy == "suffix":
+    elif choice.strategy is SUFFIX:
         fields = {"decoding_type": "SA", **fields}
         note += "; a suffix automaton, which takes the longest match, not the likeliest"
     else:
@@ -124,12 +127,12 @@ def _tensorrt_llm(choice: Choice) -> Snippet | None:
 
 
 def _transformers(choice: Choice) -> Snippet | None:
-    if choice.strategy == "lookup":
+    if choice.strategy is LOOKUP:
         return Snippet(
             f"model.generate(**inputs, prompt_lookup_num_tokens={choice.gamma}, "
             f"max_matching_ngram_size={MAX_NGRAM})"
         )
-    if choice.strategy != "draft":
+    if choice.strategy is not DRAFT_MODEL:
         return None
     return Snippet(
         f"assistant = AutoModelForCausalLM.from_pretrained({choice.source!r})\n"

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from app.report.engines import ENGINES, Choice
+from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
 from tests.conftest import FamilyFolders
 
 VLLM, SGLANG, TENSORRT_LLM, TRANSFORMERS = (engine.configure for engine in ENGINES)
-CHAIN = Choice("big model", "eagle", gamma=3, top_k=1, source="head", version="eagle3")
-TREE = Choice("big model", "eagle", gamma=6, top_k=8, nodes=32, source="head", version="eagle3")
+CHAIN = Choice("big model", EAGLE, gamma=3, top_k=1, source="head", version="eagle3")
+TREE = Choice("big model", EAGLE, gamma=6, top_k=8, nodes=32, source="head", version="eagle3")
 
 
 def options(command: str) -> dict[str, str]:
@@ -25,13 +26,13 @@ def options(command: str) -> dict[str, str]:
     ("choice", "config"),
     [
         (CHAIN, {"method": "eagle3", "model": "head", "num_speculative_tokens": 3}),
-        (Choice("t", "eagle1", 2, source="head", version="eagle1"),
+        (Choice("t", EAGLE_1, 2, source="head", version="eagle1"),
          {"method": "eagle", "model": "head", "num_speculative_tokens": 2}),
-        (Choice("t", "draft", 4, source="a b"),
+        (Choice("t", DRAFT_MODEL, 4, source="a b"),
          {"method": "draft_model", "model": "a b", "num_speculative_tokens": 4}),
-        (Choice("t", "lookup", 8),
+        (Choice("t", LOOKUP, 8),
          {"method": "ngram", "prompt_lookup_max": 4, "num_speculative_tokens": 8}),
-        (Choice("t", "suffix", 8), {"method": "suffix", "num_speculative_tokens": 8}),
+        (Choice("t", SUFFIX, 8), {"method": "suffix", "num_speculative_tokens": 8}),
     ],
 )  # fmt: skip
 def test_vllm_takes_json(choice: Choice, config: dict[str, Any]) -> None:
@@ -62,9 +63,9 @@ def test_a_chain_verifies_its_drafts_and_the_last_token() -> None:
 
 
 def test_what_an_engine_cannot_do_it_is_not_offered() -> None:
-    old_head = Choice("t", "eagle1", 2, source="head", version="eagle1")
+    old_head = Choice("t", EAGLE_1, 2, source="head", version="eagle1")
     assert TENSORRT_LLM(old_head) is None
-    assert SGLANG(Choice("t", "medusa", 2, source="heads")) is None
+    assert SGLANG(Choice("t", MEDUSA, 2, source="heads")) is None
 
 
 def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
@@ -77,8 +78,8 @@ def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
     names: dict[str, Any] = {"AutoModelForCausalLM": AutoModelForCausalLM}
     names |= {"model": model, "inputs": inputs}
     for choice in (
-        Choice(family_folders.target, "draft", 3, source=family_folders.draft),
-        Choice(family_folders.target, "lookup", 5),
+        Choice(family_folders.target, DRAFT_MODEL, 3, source=family_folders.draft),
+        Choice(family_folders.target, LOOKUP, 5),
     ):
         snippet = TRANSFORMERS(choice)
         assert snippet is not None

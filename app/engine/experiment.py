@@ -1,0 +1,277 @@
+"""Which strategy and settings are the fastest here, measured in two stages, so that the speed of
+the winner is not the luck by which it won. Screening answers a few prompts, shortly, with every
+setting, and drops what is clearly behind the best of its kind. Then the best of each kind answer
+prompts in full beside the target alone, and only these answers are reported as measured.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.config.overrides import Sweep, sweep_lanes
+from app.engine.contest import Contestant, answer_in_turn, lane_contestant
+from app.engine.lane import Lane
+from app.models.loaded import LoadedModels, Progress
+from app.report.advice_document import Answer, Candidate, Kind, Outcome, plain_of
+from app.report.engines import Choice
+from app.strategies.lane_spec import LaneSpec, unique_name
+from app.strategies.registry import AUTOREGRESSIVE, CPU_TOP_K, STRATEGIES
+from app.strategies.strategy import DEFAULT_TREE
+from decoding.cost.measure import PROMPT, verify_cost
+from decoding.drafters.eagle import EagleTree
+from decoding.drafters.eagle_head import EagleHead
+from decoding.errors import InputError
+from decoding.params import Params, with_settings
+from decoding.tokenizing.stopping import Stop
+
+GAMMAS = (1, 2, 3, 5, 8)
+LOOKUP_GAMMAS = (2, 4, 8, 16)  # where drafting costs next to nothing
+EAGLE_TREES = ((4, 4, 12), (6, 8, 32), (8, 10, 60))  # gamma, top k, total tokens
+DRAFT_SHAPE = ("gamma", "eagle_top_k", "eagle_total_tokens")  # what is tried
+SCREENING = 0.4  # of the time
+SCREENED_TOKENS = 64  # of an answer
+KEPT = 0.8  # of the best speed of its kind: what is slower is dropped
+SURE = 3  # answers after which what is slower than the target alone is dropped, too
+REPEATS = 3  # of all prompts, where there is time for so many
+BATCH_PASSES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # tokens
+PATIENCE = 0.5  # seconds: larger passes than one that took so long are not measured
+
+
+def candidates(
+    lanes: Sequence[LaneSpec],
+    models: LoadedModels,
+    params: Params,
+    temperatures: Sequence[float] = (),
+    sweep: Sweep | None = None,
+    chosen: Set[str] = frozenset(),
+) -> list[Candidate]:
+    """What to try: each of the `lanes` with some settings that shape its drafts, where it has none
+    of its own and none of them was `chosen` for all, or with those of a `sweep`; at each of the
+    `temperatures`, or at that of `params` and the lanes. The target alone is one of them at every
+    temperature. Raises InputError where there is nothing to choose from."""
+    able = [spec for spec in lanes if spec.strategy not in models.missing]
+    if sweep:
+        specs = list(sweep_lanes(able, sweep))
+    else:
+        specs = [each for spec in able for each in _variants(spec, models, chosen)]
+    if temperatures and any("temperature" not in spec.overrides for spec in specs):
+        specs = list(sweep_lanes(specs, {"temperature": tuple(temperatures)}))
+    found = [Candidate(spec, with_settings(params, spec.overrides)) for spec in specs]
+    if not any(candidate.strategy.drafts for candidate in found):
+        reasons = (models.missing[s.strategy] for s in lanes if s.strategy in models.missing)
+        why = "; ".join(dict.fromkeys(reasons)) or "add one"
+        raise InputError(f"nothing to choose from, no lane drafts: {why}")
+    plain = {each.temperature for each in found if each.strategy.is_baseline}
+    for temperature in sorted({each.temperature for each in found} - plain):
+        name = f"{AUTOREGRESSIVE.name}:temperature={temperature:g}"
+        spec = LaneSpec(AUTOREGRESSIVE.name, name, {"temperature": temperature})
+        found.append(Candidate(spec, with_settings(params, spec.overrides)))
+    return found
+
+
+def present_and_free(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
+    """For each lane one with its present settings and one without those that are tried: both take
+    part. All are at one temperature, the run's."""
+    found: dict[Any, LaneSpec] = {}
+    for spec in lanes:
+        own = {name: value for name, value in spec.overrides.items() if name != "temperature"}
+        free = {name: value for name, value in own.items() if name not in DRAFT_SHAPE}
+        for overrides in (free, own):
+            name = ":".join((spec.strategy, *(f"{key}={own[key]}" for key in overrides)))
+            key = (spec.strategy, spec.tree, *sorted(overrides.items()))
+            taken = [each.name for each in found.values()]
+            found.setdefault(key, replace(
+                spec, name=unique_name(name, taken), overrides=overrides
+            ))  # fmt: skip
+    return list(found.values())
+
+
+def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterator[LaneSpec]:
+    """The lane with each of the settings that are tried where none of them was `chosen`."""
+    strategy = STRATEGIES[spec.strategy]
+    tried: list[dict[str, Any]] = [{}]
+    if "eagle_top_k" in strategy.settings:
+        tried += [{"gamma": gamma, "eagle_top_k": 1} for gamma in GAMMAS]
+        tried += [
+            {"gamma": gamma, "eagle_top_k": top_k, "eagle_total_tokens": total}
+            for gamma, top_k, total in EAGLE_TREES
+        ]
+    elif strategy.trees is not None:  # a static one: a shallower one of the same
+        trees = strategy.trees(models)
+        depth = trees.get(spec.tree, trees[DEFAULT_TREE]).depth
+        tried += [{"gamma": gamma} for gamma in GAMMAS if gamma < depth]
+    elif strategy.role is not None:
+        tried = [{"gamma": gamma} for gamma in GAMMAS]
+    elif strategy.drafts:
+        tried = [{"gamma": gamma} for gamma in LOOKUP_GAMMAS]
+    if {name for own in tried for name in own} & (chosen | spec.overrides.keys()):
+        tried = [{}]
+    for own in tried:
+        parts = (spec.name, *(f"{name}={value}" for name, value in own.items()))
+        yield replace(spec, name=":".join(parts), overrides={**spec.overrides, **own})
+
+
+@dataclass(slots=True)
+class Experiment:
+    """Measures `candidates` for about `budget` seconds. `report` gets what is done now and which
+    part of the time is over. Each step raises InterruptedError as soon as it is `cancelled`."""
+
+    models: LoadedModels
+    candidates: Sequence[Candidate]
+    prompts: Sequence[Sequence[int]]
+    params: Params
+    stop: Stop
+    seed: int
+    budget: float
+    report: Progress
+    cancelled: Callable[[], bool] = lambda: False
+    begun: float = field(default=0.0, init=False)
+
+    def run(self) -> Outcome:
+        """Raises InputError where the model's context is too short."""
+        models = self.models
+        if models.context <= PROMPT:
+            raise InputError(f"the model's context, {models.context} tokens, is too short for this")
+        self.report("warming up", None)
+        workers = self._workers()
+        self.begun = time.perf_counter()
+        contestants = self._contestants(self.candidates, workers, SCREENED_TOKENS)
+        used = self._screen(contestants)
+        best = best_of_each_kind(self.candidates)
+        finalists = [Candidate(each.spec, each.params) for each in best]
+        self._measure(finalists, self._contestants(finalists, workers), used)
+        seconds = time.perf_counter() - self.begun
+        self.report("measuring passes of the target", 1.0)
+        sizes = [size for size in BATCH_PASSES if PROMPT + size <= models.context]
+        costs = verify_cost(models.target, sizes, PATIENCE)
+        choices = [_choice(each, workers[_worker(each.kind)]) for each in finalists]
+        return Outcome(self.candidates, finalists, choices, costs, len(self.prompts), seconds)
+
+    def _workers(self) -> dict[Kind, Lane]:
+        """One lane for all candidates of a kind: they share its cache, and the prompt's rows."""
+        workers: dict[Kind, Lane] = {}
+        for each in self.candidates:
+            kind = _worker(each.kind)
+            if kind not in workers:
+                self._go_on()
+                workers[kind] = lane = Lane(each.spec, self.models)
+                if each.spec.tree in lane.trees:
+                    lane.set_tree(each.spec.tree)
+                lane.warm_up()
+        return workers
+
+    def _contestants(
+        self,
+        among: Sequence[Candidate],
+        workers: Mapping[Kind, Lane],
+        tokens: int | None = None,
+    ) -> dict[str, Contestant]:
+        return {
+            each.name: lane_contestant(
+                workers[_worker(each.kind)],
+                each.spec,
+                self.params,
+                self.seed,
+                self.stop,
+                tokens,
+                self.cancelled,
+            )
+            for each in among
+        }
+
+    def _screen(self, contestants: Mapping[str, Contestant]) -> int:
+        """Answer prompts with what is not yet behind, until one of each kind is left or the time is
+        over. Returns how many prompts that took."""
+        left, prompts = list(self.candidates), self.prompts
+        for turn in range(len(prompts)):
+            self._say(f"screening: {len(left)} settings left, prompt {turn + 1} of {len(prompts)}")
+            self._answer(left, contestants, turn, turn)
+            best = {kind: max(e.speed for e in left if e.kind == kind) for kind in kinds(left)}
+            left = [each for each in left if each.speed >= KEPT * best[each.kind]]
+            if len(left) == len(best) or self._part >= SCREENING:
+                return turn + 1
+        return len(prompts)
+
+    def _measure(
+        self, finalists: Sequence[Candidate], contestants: Mapping[str, Contestant], first: int
+    ) -> None:
+        """Answer in full, beginning with prompts that were not screened with, until the time is
+        over. What is clearly slower than the target alone answers only a few."""
+        left, most = list(finalists), REPEATS * len(self.prompts)
+        for turn in range(most):
+            self._say(f"measuring: {len(left)} left, answer {turn + 1} of {most}")
+            self._answer(left, contestants, (first + turn) % len(self.prompts), turn)
+            if turn + 1 >= SURE:
+                left = [each for each in left if not _slower(each, plain_of(each, finalists))]
+            if self._part >= 1.0 or not any(each.strategy.drafts for each in left):
+                return
+
+    def _answer(
+        self,
+        left: Sequence[Candidate],
+        contestants: Mapping[str, Contestant],
+        index: int,
+        turn: int,
+    ) -> None:
+        names = {each.name: contestants[each.name] for each in left}
+        answers = answer_in_turn(names, self.prompts[index], index, turn)
+        for each in left:
+            said = answers[each.name]
+            assert said.stats is not None
+            each.answers.append(Answer(index, said.emitted, said.seconds, said.ids, said.stats))
+
+    @property
+    def _part(self) -> float:
+        """Of the time that is over."""
+        return (time.perf_counter() - self.begun) / self.budget
+
+    def _say(self, what: str) -> None:
+        self.report(what, min(self._part, 1.0))
+
+    def _go_on(self) -> None:
+        if self.cancelled():
+            raise InterruptedError
+
+
+def _worker(kind: Kind) -> Kind:
+    """Whom a kind shares its lane with: those at other temperatures."""
+    return kind._replace(temperature=0.0)
+
+
+def kinds(among: Sequence[Candidate]) -> list[Kind]:
+    return list(dict.fromkeys(each.kind for each in among))
+
+
+def best_of_each_kind(screened: Sequence[Candidate]) -> list[Candidate]:
+    """By speed, of those that were screened to the end."""
+    found = []
+    for kind in kinds(screened):
+        alike = [each for each in screened if each.kind == kind]
+        most = max(len(each.answers) for each in alike)
+        found.append(max((e for e in alike if len(e.answers) == most), key=lambda e: e.speed))
+    return found
+
+
+def _slower(candidate: Candidate, plain: Candidate) -> bool:
+    estimate = candidate.against(plain)
+    return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
+
+
+def _choice(candidate: Candidate, worker: Lane) -> Choice:
+    """What the candidate is to a serving engine."""
+    models, params = worker.models, candidate.params
+    role = candidate.strategy.role or ""
+    head = models.drafters.get(role)
+    verified = candidate.verified_per_pass or 1.0
+    return Choice(
+        target=models.name,
+        strategy=candidate.strategy,
+        gamma=params.gamma if isinstance(params.gamma, int) else worker.default_gamma,
+        top_k=params.eagle_top_k or (EagleTree().top_k if models.on_gpu else CPU_TOP_K),
+        nodes=params.eagle_total_tokens or max(round(verified), 2),
+        source=models.options.drafters.get(role, ""),
+        version=head.config.version if isinstance(head, EagleHead) else "",
+    )

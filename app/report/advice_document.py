@@ -1,0 +1,263 @@
+"""The JSON document of `advise`: what was measured, what is best, and what to paste elsewhere.
+Plain numbers, no models; `advice_text` says it in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+from app.report.advice import (
+    BATCH_LIMITS,
+    BATCH_METHOD,
+    Estimate,
+    RoundCost,
+    Timed,
+    batch_speedups,
+    compare,
+    stops_paying,
+)
+from app.report.document import envelope
+from app.report.engines import ENGINES, Choice
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import Strategy
+from decoding.cost.curve import Curve
+from decoding.params import Params
+from decoding.stats import Stats
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Timed):
+    """One answer with its ids; the first one and the prefill are in neither its `tokens` nor its
+    `stats`."""
+
+    ids: Sequence[int]
+    stats: Stats
+
+
+class Kind(NamedTuple):
+    """Candidates of one kind compete. `chain`: EAGLE without a tree."""
+
+    strategy: str
+    tree: str
+    chain: bool
+    temperature: float
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A strategy with settings, and its answers."""
+
+    spec: LaneSpec
+    params: Params
+    answers: list[Answer] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.spec.name
+
+    @property
+    def strategy(self) -> Strategy:
+        return STRATEGIES[self.spec.strategy]
+
+    @property
+    def temperature(self) -> float:
+        return self.params.sampling.temperature
+
+    @property
+    def kind(self) -> Kind:
+        chain = self.params.eagle_top_k == 1
+        return Kind(self.spec.strategy, self.spec.tree, chain, self.temperature)
+
+    @property
+    def stats(self) -> Stats:
+        """Of all answers together, without the histogram."""
+        each = [answer.stats for answer in self.answers]
+        names = (part.name for part in fields(Stats) if part.name != "histogram")
+        return Stats(**{name: sum(getattr(stats, name) for stats in each) for name in names})
+
+    @property
+    def speed(self) -> float:
+        seconds = sum(answer.seconds for answer in self.answers)
+        return sum(answer.tokens for answer in self.answers) / seconds if seconds else 0.0
+
+    @property
+    def verified_per_pass(self) -> float | None:
+        stats = self.stats
+        return stats.drafted / stats.passes + 1 if stats.passes else None
+
+    def against(self, other: Candidate) -> Estimate | None:
+        """How many times as fast, over the answers that both gave."""
+        count = min(len(self.answers), len(other.answers))
+        return compare(self.answers[:count], other.answers[:count])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an experiment measured: every candidate with its short answers, the best of each kind
+    with others, in full, and what each of these is to a serving engine. `costs`: seconds of a
+    target pass over n tokens."""
+
+    screened: Sequence[Candidate]
+    measured: Sequence[Candidate]
+    choices: Sequence[Choice]
+    costs: Curve
+    prompts: int
+    seconds: float
+
+
+def advice_document(outcome: Outcome, **facts: Any) -> Row:
+    """The document of `outcome`; the `facts` of it are the machine's, the models' and the
+    settings'."""
+    measured = outcome.measured
+    rows = [_measured(each, measured, outcome.costs) for each in measured]
+    temperatures = sorted({each.temperature for each in measured})
+    return envelope(
+        **facts,
+        prompts=outcome.prompts,
+        seconds=outcome.seconds,
+        batch_size=1,
+        screened=[_figures(each, plain_of(each, outcome.screened)) for each in outcome.screened],
+        measured=rows,
+        best=[_best(temperature, measured, rows) for temperature in temperatures],
+        batches={
+            "method": BATCH_METHOD,
+            "limits": BATCH_LIMITS,
+            "pass_seconds": [list(point) for point in outcome.costs.points],
+        },
+        engines=[
+            entry
+            for temperature in temperatures
+            for entry in _engines(temperature, rows, outcome.choices)
+        ],
+    )
+
+
+def plain_of(candidate: Candidate, candidates: Sequence[Candidate]) -> Candidate:
+    """The target alone, at the same temperature."""
+    return next(
+        each
+        for each in candidates
+        if each.strategy.is_baseline and each.temperature == candidate.temperature
+    )
+
+
+def _figures(candidate: Candidate, plain: Candidate) -> Row:
+    stats, estimate = candidate.stats, candidate.against(plain)
+    return {
+        "name": candidate.name,
+        "strategy": candidate.spec.strategy,
+        "pins": dict(candidate.spec.overrides),
+        "temperature": candidate.temperature,
+        "answers": len(candidate.answers),
+        "prompts": len({answer.prompt for answer in candidate.answers}),
+        "tokens": stats.emitted,
+        "tokens_per_second": candidate.speed or None,
+        "speedup": estimate.ratio if estimate else None,
+        "speedup_low": estimate.low if estimate else None,
+        "speedup_high": estimate.high if estimate else None,
+        "interval": estimate.interval if estimate else None,
+        "acceptance_rate": stats.acceptance_rate,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "verified_per_pass": candidate.verified_per_pass,
+        "draft_share": stats.draft_seconds / stats.decode_seconds if stats.decode_seconds else None,
+    }
+
+
+def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Curve) -> Row:
+    """Its figures, whether it said what the target says, and what batches make of its speedup."""
+    plain = plain_of(candidate, finalists)
+    figures = _figures(candidate, plain)
+    same = None
+    if candidate.params.sampling.greedy and candidate.params.acceptance == "exact":
+        pairs = zip(candidate.answers, plain.answers, strict=False)  # or it was dropped earlier
+        same = sum(own.ids == base.ids for own, base in pairs)
+    figures["matches_ar"] = same
+    batches = {}
+    if candidate.strategy.drafts and figures["speedup"] is not None:
+        batches = batch_speedups(
+            _round_cost(candidate.stats),
+            _round_cost(plain.stats),
+            candidate.strategy.role is not None,
+            costs,
+            costs.points[-1][0],
+        )
+    figures["batch_speedups"] = {str(size): value for size, value in batches.items()}
+    figures["stops_paying_at"] = stops_paying(batches)
+    return figures
+
+
+def _round_cost(stats: Stats) -> RoundCost:
+    """Of the mean round."""
+    passes = stats.passes
+    draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
+    return RoundCost(
+        stats.emitted / passes,
+        stats.drafted / passes + 1,
+        verify,
+        draft,
+        max(stats.decode_seconds / passes - verify - draft, 0.0),
+    )
+
+
+def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row]) -> Row:
+    """What to use at a temperature: `name` None where no drafting is shown to pay. `ties` can't be
+    told from it by these answers."""
+    pairs = [
+        (each, row)
+        for each, row in zip(finalists, rows, strict=True)
+        if each.temperature == temperature and each.strategy.drafts and row["speedup"] is not None
+    ]
+    ahead = max(pairs, key=lambda pair: pair[1]["speedup"], default=None)
+    if ahead is None or ahead[1]["speedup_low"] <= 1.0:
+        return {"temperature": temperature, "name": None, "ties": []}
+    best, row = ahead
+    others = (each for each, _ in pairs if each is not best)
+    ties = [other.name for other in others if (found := best.against(other)) and found.low <= 1.0]
+    keys = (
+        "name", "strategy", "pins", "speedup", "speedup_low", "speedup_high", "interval",
+        "answers", "prompts", "stops_paying_at",
+    )  # fmt: skip
+    largest = max(map(int, row["batch_speedups"]))
+    return {
+        "temperature": temperature,
+        **{key: row[key] for key in keys},
+        "largest_batch": largest,
+        "ties": ties,
+    }
+
+
+def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice]) -> Iterator[Row]:
+    """For each engine the fastest of what it can do, if it is faster than the target alone."""
+    paying = [
+        (row, choice)
+        for row, choice in zip(rows, choices, strict=True)
+        if row["temperature"] == temperature
+        and choice.strategy.drafts
+        and row["speedup"] is not None
+        and row["speedup_low"] > 1.0
+    ]
+    paying.sort(key=lambda pair: pair[0]["speedup"], reverse=True)
+    for engine in ENGINES:
+        entry: Row = {
+            "temperature": temperature,
+            "engine": engine.name,
+            "version": engine.version,
+            "name": None,
+            "speedup": None,
+            "configuration": None,
+            "note": "nothing that pays here can be configured there",
+        }
+        for row, choice in paying:
+            if snippet := engine.configure(choice):
+                entry |= {
+                    "name": row["name"],
+                    "speedup": row["speedup"],
+                    "configuration": snippet.text,
+                    "note": snippet.note,
+                }
+                break
+        yield entry
