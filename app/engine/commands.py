@@ -139,6 +139,22 @@ class StopSamplingTest:
 
 
 @dataclass(frozen=True, slots=True)
+class StartAdvice:
+    """Measure for about so many seconds which of the lanes' strategies and which settings are the
+    fastest, on the prompts of the conversation, or on these `examples` where there is none, as soon
+    as no turn is running. The event `Advice` tells how far that is. It changes nothing else that
+    the engine does, and any other request ends it."""
+
+    seconds: float
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopAdvice:
+    """End the measuring, if there is any."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetLeader:
     """The lane whose answer the conversation continues from."""
 
@@ -204,6 +220,8 @@ Command = (
     | SetTree
     | StartSamplingTest
     | StopSamplingTest
+    | StartAdvice
+    | StopAdvice
     | SetLeader
     | LaneChange
     | OpenModels

@@ -248,6 +248,17 @@ class SamplingTest:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is measured now, and which `part` of the time is over; in the end the `document` of
+    `app.report.advice_document`, or a `note`: why there is none."""
+
+    what: str = ""
+    part: float | None = None
+    document: Mapping[str, Any] | None = None
+    note: str | None = None
+
+
 Event = (
     Loading
     | Loaded
@@ -261,5 +272,6 @@ Event = (
     | RunRejected
     | EngineExited
     | SamplingTest
+    | Advice
     | AnswerMeasured
 )

@@ -24,7 +24,7 @@ from decoding.cost.measure import PROMPT, verify_cost
 from decoding.drafters.eagle import EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
-from decoding.params import Params, with_settings
+from decoding.params import Params, flat, with_settings
 from decoding.tokenizing.stopping import Stop
 
 GAMMAS = (1, 2, 3, 5, 8)
@@ -59,7 +59,8 @@ def candidates(
         specs = [each for spec in able for each in _variants(spec, models, chosen)]
     if temperatures and any("temperature" not in spec.overrides for spec in specs):
         specs = list(sweep_lanes(specs, {"temperature": tuple(temperatures)}))
-    found = [Candidate(spec, with_settings(params, spec.overrides)) for spec in specs]
+    alike = {spec.name: spec for spec in specs}  # a lane may have what another one tries
+    found = [Candidate(s, with_settings(params, s.overrides)) for s in alike.values()]
     if not any(candidate.strategy.drafts for candidate in found):
         reasons = (models.missing[s.strategy] for s in lanes if s.strategy in models.missing)
         why = "; ".join(dict.fromkeys(reasons)) or "add one"
@@ -72,21 +73,21 @@ def candidates(
     return found
 
 
-def present_and_free(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:
+def present_and_free(lanes: Sequence[LaneSpec], params: Params) -> list[LaneSpec]:
     """For each lane one with its present settings and one without those that are tried: both take
-    part. All are at one temperature, the run's."""
-    found: dict[Any, LaneSpec] = {}
+    part. All are at one temperature, the run's, whose settings are `params`."""
+    run, found = flat(params), list[LaneSpec]()
     for spec in lanes:
-        own = {name: value for name, value in spec.overrides.items() if name != "temperature"}
+        own = {n: value for n, value in spec.overrides.items() if value != run[n]}
+        own.pop("temperature", None)
         free = {name: value for name, value in own.items() if name not in DRAFT_SHAPE}
         for overrides in (free, own):
-            name = ":".join((spec.strategy, *(f"{key}={own[key]}" for key in overrides)))
-            key = (spec.strategy, spec.tree, *sorted(overrides.items()))
-            taken = [each.name for each in found.values()]
-            found.setdefault(key, replace(
-                spec, name=unique_name(name, taken), overrides=overrides
-            ))  # fmt: skip
-    return list(found.values())
+            alike = [e for e in found if (e.strategy, e.tree) == (spec.strategy, spec.tree)]
+            if all(each.overrides != overrides for each in alike):
+                name = ":".join((spec.strategy, *(f"{n}={v}" for n, v in overrides.items())))
+                name = unique_name(name, [each.name for each in found])
+                found.append(replace(spec, name=name, overrides=overrides))
+    return found
 
 
 def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterator[LaneSpec]:

@@ -11,6 +11,7 @@ from app.engine.commands import (
     LaneChange,
     MeasureAnswer,
     OpenModels,
+    StartAdvice,
     StartSamplingTest,
     Turn,
 )
@@ -35,6 +36,7 @@ class Mailbox:
         self.next_turn: Turn | None = None  # to be answered
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
+        self.advice: StartAdvice | None = None  # to be measured while no turn is running
         self.measurements: deque[MeasureAnswer] = deque()  # for when nothing else is to be done
         self.stopping = False
         self.lanes_changed = False  # counts during a pause as well
@@ -54,13 +56,13 @@ class Mailbox:
 
     def begin_turn(self, turn: Turn) -> None:
         """Answer this next; what is done between two turns ends. Holds `wake`."""
-        self.next_turn, self.sampling_test = turn, None
+        self.next_turn, self.sampling_test, self.advice = turn, None, None
         self.measurements.clear()
 
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
         """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""
         self.next_conversation, self.seed = turns, seed
-        self.stopping, self.next_turn = True, None
+        self.stopping, self.next_turn, self.advice = True, None, None
         self.measurements.clear()
 
     def enabled(self, lane: str) -> bool:
@@ -75,7 +77,7 @@ class Mailbox:
     @property
     def busier(self) -> bool:
         """Whether there is anything to do that does not wait for answers to be measured."""
-        return self._waiting() or self.sampling_test is not None
+        return self._waiting() or self.sampling_test is not None or self.advice is not None
 
     def _waiting(self) -> bool:
         return bool(self.models or self.lane_changes or self.next_turn)
@@ -92,6 +94,10 @@ class Mailbox:
             allowed = not self.stopping and (not self.paused or bool(self.steps))
             self.stepped = self.steps.popleft() if self.steps else None
             return allowed
+
+    def is_advising(self, request: StartAdvice) -> bool:
+        """True while `request` is wanted and nothing else is."""
+        return self.advice is request and not (self.closed or self._waiting())
 
     def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:
         """True while `request` is still the only pending work. During a paused turn (`running`)

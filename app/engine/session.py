@@ -24,9 +24,11 @@ from app.engine.commands import (
     SetParams,
     SetSchedule,
     SetTree,
+    StartAdvice,
     StartSamplingTest,
     StepRound,
     Stop,
+    StopAdvice,
     StopSamplingTest,
     Turn,
 )
@@ -113,6 +115,10 @@ class Session:
                     mailbox.sampling_test = command
                 case StopSamplingTest():
                     mailbox.sampling_test = None
+                case StartAdvice():
+                    mailbox.advice = command
+                case StopAdvice():
+                    mailbox.advice = None
             mailbox.wake.notify()
 
     def close(self) -> None:

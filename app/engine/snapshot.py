@@ -21,11 +21,14 @@ from app.engine.commands import (
     SetParams,
     SetSchedule,
     SetTree,
+    StartAdvice,
     StartSamplingTest,
+    StopAdvice,
     StopSamplingTest,
     Turn,
 )
 from app.engine.events import (
+    Advice,
     Event,
     Finished,
     LanesChanged,
@@ -60,6 +63,7 @@ class SessionSnapshot:
         self._texts: dict[str, list[str]] = {}  # what its lanes have said, one for each event
         self._answering: set[str] = set()  # its lanes that have not finished
         self._test: SamplingTest | None = None  # requested or running
+        self._advising = False  # asked for, and not told yet
         self._at = 0.0  # time of the last event, on the session's clock
 
     def apply_command(self, command: Command) -> None:
@@ -78,6 +82,10 @@ class SessionSnapshot:
                 self._test = SamplingTest(lane, repetitions=repetitions)
             case StopSamplingTest():
                 self._test = None
+            case StartAdvice():
+                self._advising = True
+            case StopAdvice():
+                self._advising = False
             case NewConversation():
                 self._turns = []
             case Resume(turns, seed):
@@ -126,10 +134,12 @@ class SessionSnapshot:
                 self._end_turn()
             case SamplingTest() if event.note is not None or event.done == event.repetitions:
                 self._test = None
+            case Advice() if event.note is not None or event.document is not None:
+                self._advising = False
 
     def closing_events(self, why: str) -> Iterator[Event]:
         """The events that a session which has exited still owes: the running turn ends as if it
-        had been stopped, a prompt without a turn is rejected, a sampling test fails."""
+        had been stopped, a prompt without a turn is rejected, a sampling test or advice fails."""
         if self._turn is not None:
             for lane in sorted(self._answering):
                 yield Finished(lane, "error", why, at=self._at)
@@ -138,6 +148,8 @@ class SessionSnapshot:
             yield RunRejected(self._prompt, why)
         if self._test is not None:
             yield replace(self._test, note=why)
+        if self._advising:
+            yield Advice(note=why)
 
     def to_commands(self) -> Iterator[Command]:
         """What to send to a new session for `options` and `specs` before it is opened."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.engine.commands import MeasureAnswer, OpenModels, StartSamplingTest, Turn
+from app.engine.commands import MeasureAnswer, OpenModels, StartAdvice, StartSamplingTest, Turn
 from app.engine.config import SessionConfig
 from app.engine.events import (
+    Advice,
     AnswerMeasured,
     EngineExited,
     LoadFailed,
@@ -75,6 +76,8 @@ class Worker:
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
             elif test := mailbox.sampling_test:
                 self._test_sampling(test, self._lanes, running=False)
+            elif request_for_advice := mailbox.advice:
+                self._advise(request_for_advice, self._lanes)
             elif mailbox.measurements:
                 self._measure(mailbox.measurements[0], self._lanes)
 
@@ -95,7 +98,7 @@ class Worker:
         with self._mailbox.wake:
             self._mailbox.lane_changes.clear()
             turn, self._mailbox.next_turn = self._mailbox.next_turn, None
-            self._mailbox.sampling_test = None
+            self._mailbox.sampling_test = self._mailbox.advice = None
             self._mailbox.measurements.clear()
         if turn:
             self._mailbox.emit(RunRejected(turn.prompt, why))
@@ -271,3 +274,44 @@ class Worker:
         with mailbox.wake:
             if mailbox.sampling_test is request:
                 mailbox.sampling_test = None
+
+    # Advice
+
+    def _advise(self, request: StartAdvice, lanes: Lanes) -> None:
+        """Until it is measured, or anything else is requested."""
+        from app.engine.advice import Circumstances, advise
+
+        mailbox, config = self._mailbox, self._config
+        specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
+        trees = mailbox.trees
+        circumstances = Circumstances(
+            lanes.models,
+            [replace(spec, tree=trees.get(spec.name, spec.tree)) for spec in specs],
+            mailbox.params,
+            lanes.models.stop(config.ignore_eos, config.stop_texts),
+            mailbox.seed,
+            lambda what, part: mailbox.emit(Advice(what, part)),
+            lambda: not mailbox.is_advising(request),
+        )
+        try:
+            prompts = self._prompts(request.examples, lanes.models)
+            result = Advice(document=advise(circumstances, prompts, request.seconds))
+        except InterruptedError:
+            result = Advice(note="something else was asked for")
+        except Exception as error:  # the screen says so, and the thread lives on
+            result = Advice(note=describe(error))
+        with mailbox.wake:
+            wanted = mailbox.advice is request
+            if wanted:
+                mailbox.advice = None
+        if wanted:
+            mailbox.emit(result)
+
+    def _prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
+        """Those of the conversation, each with what was said before it, or else the `examples`."""
+        if not self.turns:
+            return [self._encode((), prompt, models) for prompt in examples]
+        return [
+            self._encode(self.turns[:number], turn.prompt, models)
+            for number, turn in enumerate(self.turns)
+        ]

@@ -1,0 +1,105 @@
+"""Advice on the lanes of a session: measured on its own models, between two turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from app.engine.commands import Run, SetEnabled, StartAdvice, StopAdvice
+from app.engine.events import Advice, Event, RunFinished
+from app.engine.experiment import Experiment, candidates, present_and_free
+from app.models.loaded import LoadedModels
+from app.strategies.lane_spec import LaneSpec
+from decoding.params import Params
+from tests.support.listening import Listener, Open, ids_of, of
+
+EXAMPLES = ("the fox", "lazy dog")
+SOON = StartAdvice(0.3, EXAMPLES)
+
+
+def ended(event: Advice) -> bool:
+    return event.document is not None or event.note is not None
+
+
+def document(listener: Listener) -> Mapping[str, Any]:
+    result = listener.wait(Advice, such=ended)
+    assert result.document is not None, result.note
+    return result.document
+
+
+def test_it_advises_on_the_examples_and_then_on_the_conversation(open_session: Open) -> None:
+    listener = open_session("ar,draft:gamma=4,lookup,draft-only")
+    listener.loaded()
+    listener.session.send(SOON)
+    found = document(listener)
+    assert found["prompts"] == len(EXAMPLES)
+    assert {row["strategy"] for row in found["measured"]} == {"ar", "draft", "lookup"}
+    tried = [row["pins"] for row in found["screened"] if row["strategy"] == "draft"]
+    assert {"gamma": 4} in tried and {"gamma": 8} in tried  # the lane's own, and others
+    assert {row["temperature"] for row in found["measured"]} == {0.0}
+    before = listener.turn("the quick brown fox")
+    listener.turn("dog")
+    listener.turn("fox")
+    listener.forget()
+    listener.session.send(SOON)
+    assert document(listener)["prompts"] == 3
+    assert ids_of(listener.turn(), "draft:gamma=4")  # the lanes go on as if nothing had been
+    assert ids_of(before, "draft:gamma=4")
+
+
+@pytest.mark.parametrize("other", [StopAdvice(), Run("the")])
+def test_whatever_else_is_asked_ends_it(open_session: Open, other: StopAdvice | Run) -> None:
+    listener = open_session()
+    listener.loaded()
+    listener.session.send(StartAdvice(600.0, EXAMPLES))
+    listener.wait(Advice, such=lambda event: event.part is not None)
+    listener.session.send(other)
+    if isinstance(other, StopAdvice):
+        listener.session.send(Run("the"))
+    listener.wait(RunFinished)
+    heard: list[Event] = listener.heard
+    assert not any(map(ended, of(heard, Advice)))
+
+
+def test_where_no_lane_drafts_it_says_so(open_session: Open) -> None:
+    listener = open_session("ar,draft")
+    listener.loaded()
+    listener.session.send(SetEnabled("draft", False))
+    listener.session.send(SOON)
+    assert "no lane drafts" in str(listener.wait(Advice, such=ended).note)
+    listener.forget()
+    listener.session.send(SetEnabled("draft", True))
+    listener.session.send(StartAdvice(0.3))
+    assert "no prompt" in str(listener.wait(Advice, such=ended).note)
+
+
+def test_a_lane_takes_part_as_it_is_and_without_what_is_tried() -> None:
+    lanes = [
+        LaneSpec("ar", "ar"),
+        LaneSpec("draft", "draft", {"gamma": 4, "temperature": 0.9, "top_p": 0.5}),
+        LaneSpec("draft", "draft#2"),
+    ]
+    names = [spec.name for spec in present_and_free(lanes, Params())]
+    assert names == ["ar", "draft:top_p=0.5", "draft:gamma=4:top_p=0.5", "draft"]
+    same = present_and_free(lanes[1:2], Params(gamma=4))
+    assert [dict(spec.overrides) for spec in same] == [{"top_p": 0.5}]
+
+
+def test_what_is_cancelled_ends_before_its_next_round(family: LoadedModels) -> None:
+    lanes = [LaneSpec("ar", "ar"), LaneSpec("lookup", "lookup")]
+    params, stop, rounds = Params(max_new_tokens=50), family.stop(True, ()), 0
+
+    def cancelled() -> bool:
+        nonlocal rounds
+        rounds += 1
+        return rounds > 20
+
+    experiment = Experiment(
+        family, candidates(lanes, family, params), [[1, 2]], params, stop, 7, 60.0,
+        lambda what, part: None, cancelled,
+    )  # fmt: skip
+    with pytest.raises(InterruptedError):
+        experiment.run()
+    assert rounds == 21
