@@ -33,6 +33,7 @@ from app.history.recorder import Recorder
 from app.models.assets import examples, tour_recording
 from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
+from app.tui.actions.advice import AdviceActions
 from app.tui.actions.export import ExportActions
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.run import RunActions
@@ -56,7 +57,7 @@ LABEL_SECONDS = 0.25
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, UndoActions, ExportActions):
+class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportActions):
     """`lanes` are shown before the engine has loaded the models and reports the lanes itself. A
     `newcomer` has an example in the prompt."""
 

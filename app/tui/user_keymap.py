@@ -9,6 +9,7 @@ from textual.keys import Keys, format_key, key_to_character
 
 from app.tui.keys.bindings import APP_KEYS, REPLAY_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import apply_keymap
+from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.conversations import ConversationsScreen
 from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
@@ -42,6 +43,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         ProjectorScreen,
         SamplingTestScreen,
         TourScreen,
+        AdviceScreen,
         RejectionTable,
     )
     return {

@@ -15,7 +15,7 @@ KEY_BAR = (
     *("pause", "step", "step_all", "speed(-1)", "speed(1)", "again", "app.focus_next"),
     *("panel('tree')", "panel('token')", "panel('figures')", "panel('rejections')", "scoreboard"),
     *("round(-1)", "round(1)", "help", "quit", "show_rejected", "render_mode", "color_by", "zoom"),
-    *("examples", "command_palette", "conversations", "presets"),
+    *("examples", "command_palette", "advise", "conversations", "presets"),
 )
 BAR_NAMES = {
     **{"command_palette": "Palette", "focus_prompt": "Write"},
@@ -25,7 +25,7 @@ BAR_NAMES = {
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
-    + ("sampling_test", "models", "step_all", "undo", "redo")
+    + ("sampling_test", "models", "step_all", "undo", "redo", "advise")
 )
 
 
@@ -141,6 +141,8 @@ APP_KEYS = [
     key("f4", "presets", "Presets", "app.presets",
         "Named settings: use, save, rename or delete them"),
     key("f6", "models", "Models", "app.models", "Other models, and what drafts for them"),
+    key("f7", "advise", "Advise", "app.advise",
+        "Measure which strategy and settings are the fastest here, and what to paste elsewhere"),
     key("d", "dark", "Dark / light", "app.dark", "Change between the dark and the light theme"),
     Binding("ctrl+p", "command_palette", "Commands", show=False, priority=True,
             id="app.palette", tooltip="All commands by name"),

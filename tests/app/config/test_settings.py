@@ -83,8 +83,8 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
         settings = load_settings({})  # as a headless command does, which has no keys
         with pytest.raises(InputError, match=f"^keys in .*config.toml: {why}"):
             print(keymap_of(settings))
-    config.write_text('[keys]\n"view.ghosts" = "f7"\nview.look = "f8"\n')
-    assert keymap_of(settings_from({})) == {"view.ghosts": "f7", "view.look": "f8"}
+    config.write_text('[keys]\n"view.ghosts" = "f9"\nview.look = "f8"\n')
+    assert keymap_of(settings_from({})) == {"view.ghosts": "f9", "view.look": "f8"}
     config.write_text("")
     assert keymap_of(settings_from({})) == {}
     monkeypatch.setenv("SPECCHAT_KEYS", "x")

@@ -38,7 +38,7 @@ def binding_ids() -> list[str]:
 
 
 async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
-    keys = {"view.ghosts": "f7", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
+    keys = {"view.ghosts": "f10", "run.stop": "f8", "prompt.run": "ctrl+r", "view.lane1": "!",
             "app.quit": "f12", "app.palette": "f9"}  # fmt: skip
     async with play((100, 320), keys=keys) as stage:
         await stage.type("Hi")
@@ -52,7 +52,7 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("tab", "x")
         assert stage.app.main.display_options.show_rejected
         assert stage.app.main.prompt.text == "x"  # no command any more
-        await stage.press("tab", "f7", "exclamation_mark", "o")
+        await stage.press("tab", "f10", "exclamation_mark", "o")
         assert (
             not stage.app.main.display_options.show_rejected
             and "off, ! then o switches it on" in stage.text
@@ -60,10 +60,10 @@ async def test_changed_keys_are_the_ones_that_are_shown(play: Play) -> None:
         await stage.press("f8")
         assert len(stage.engine.asked(Stop)) == 1
         await stage.press("f1")
-        assert re.search("F7 +Show or hide rejected", stage.text)
+        assert re.search("F10 +Show or hide rejected", stage.text)
         await stage.press("escape", "f9")
         await stage.find("ghosts")
-        assert "Show or hide rejected tokens (F7)" in stage.text
+        assert "Show or hide rejected tokens (F10)" in stage.text
         await stage.press("escape", "ctrl+q")
         assert stage.app.is_running
         await stage.press("f12")
@@ -107,12 +107,12 @@ def test_every_binding_of_ours_can_be_changed() -> None:
 
 
 async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
-    async with play(keys={"view.ghosts": "f7"}) as stage:
+    async with play(keys={"view.ghosts": "f10"}) as stage:
         found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}
         for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
             if binding.id != "app.palette" and not str(binding.id).startswith("view.lane"):
                 assert binding.tooltip in found[binding.description]
-        assert found["Ghosts"].endswith("(F7)") and found["Prompt"].endswith("(i, Enter)")
+        assert found["Ghosts"].endswith("(F10)") and found["Prompt"].endswith("(i, Enter)")
         assert found["Lane 1: Autoregressive"].endswith("(1)")
         assert "Slider: min-p" in found and "Theme" in found
 

@@ -1,0 +1,57 @@
+"""Advice on which strategy and settings to use, measured on the loaded models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.engine.events import Advice, Event, LanesChanged, Loaded, RunStarted
+from app.models.assets import example_prompts
+from app.strategies.registry import STRATEGIES
+from app.tui.actions.base import AppBase
+from app.tui.screens.advice import AdviceRequest, AdviceScreen
+from app.tui.state.lane_state import LaneState
+
+OUTDATES = Loaded, LanesChanged, RunStarted
+
+
+class AdviceActions(AppBase):
+    _advice: Mapping[str, Any] | None = None  # the last one, as long as it is about what is here
+
+    def action_advise(self) -> None:
+        state = self.state
+        if state.ended or not state.loaded:
+            self.say(state.ended or "Still loading")
+        elif state.busy:
+            self.say(state.busy)
+        else:
+            request = AdviceRequest(state.turns, example_prompts(), self._advice)
+            self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
+
+    def _use_advice(self, best: Mapping[str, Any] | None) -> None:
+        """The settings become those of the lane in focus, if it is of that strategy, or else of
+        the first one that is."""
+        if best is None:
+            return
+        lane = self._lane_of(best["strategy"])
+        if lane is None:
+            self.say(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
+            return
+        self.change_overrides(lane.info.name, best["pins"])
+        own = ", ".join(f"{name} {value}" for name, value in best["pins"].items())
+        label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
+        self.say(f"{label}: {own or 'its usual settings'} ({key} takes it back)")
+
+    def _lane_of(self, strategy: str) -> LaneState | None:
+        here = [self.lane_here] if self.lane_here else []
+        lanes = [*here, *self.state.lanes.values()]
+        return next((lane for lane in lanes if lane.info.strategy == strategy), None)
+
+    async def handle_event(self, event: Event) -> None:
+        await super().handle_event(event)
+        if isinstance(event, OUTDATES):
+            self._advice = None
+        elif isinstance(event, Advice):
+            self._advice = event.document or self._advice
+            if isinstance(self.screen, AdviceScreen):
+                self.screen.show_progress(event)

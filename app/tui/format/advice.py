@@ -1,0 +1,82 @@
+"""Advice on the screen: the measured lanes as bars, what to use, and what to paste elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content
+
+from app.report.advice_text import advice_sections
+from app.text.terminal_text import visible
+from app.tui.format.bars import bar
+
+LEAST_BAR, LEAST_NAME = 8, 14  # cells
+BAR_COLUMN = 2  # the speedup's: the bar stands before it
+
+
+def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
+    """All of it in `width` cells. What can be copied has its number."""
+    lines: list[Content] = []
+    pays = any(row["name"] for row in document["best"])
+    for section in advice_sections(dict(document)):
+        told = bool(section.table)  # what to use; the other sections are remarks
+        title = section.table[0][0] if told else section.title
+        lines += [Content(""), *_wrapped(title, "bold $primary", width)] if lines else []
+        sentences = [*section.sentences]
+        if told:
+            lines += _wrapped(sentences.pop(0), "bold $success" if pays else "bold", width)
+            lines += [Content(""), *table_lines(section.table, width), Content("")]
+        for text in sentences:
+            lines += _wrapped(text, "" if told else "$quiet", width)
+        for number, (what, text) in enumerate(section.snippets, 1):
+            lines += [Content(""), *_wrapped(f"{number} {what}", "$foreground", width)]
+            lines += _wrapped(text, "$accepted", width, indent=2)
+    return lines
+
+
+def snippets(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What can be copied, in the order of the numbers on the screen."""
+    return [each for section in advice_sections(dict(document)) for each in section.snippets]
+
+
+def table_lines(table: Sequence[Sequence[str]], width: int) -> Iterator[Content]:
+    """A bar for each speedup. Where there is little room the last columns are left out."""
+    columns = [*zip(*table, strict=True)][1:]
+    widths = [max(map(cell_len, column)) for column in columns]
+    names = max(cell_len(row[0]) for row in table[1:])
+    least = min(names, LEAST_NAME) + 1 + LEAST_BAR
+    shown = list(range(len(columns)))
+    while len(shown) > 1 and least + _cells(widths, shown) > width:
+        shown.pop()
+    room = width - 1 - _cells(widths, shown)  # for a name and a bar
+    name_cells = min(names, max(room - LEAST_BAR, LEAST_NAME))
+    bar_cells = max(room - name_cells, 1)
+    speedups = [float(row[BAR_COLUMN].rstrip("x") or 0.0) for row in table[1:]]
+    top = max(speedups, default=0.0)
+    for row, speedup in zip(table, [None, *speedups], strict=True):
+        name = "" if speedup is None else _fitted(row[0], name_cells)
+        drawn = bar(speedup / top, bar_cells) if speedup and top else " " * bar_cells
+        cells = "".join(f"  {row[1 + n]:>{widths[n]}}" for n in shown)
+        style = "$quiet" if speedup is None else "$foreground"
+        yield Content.assemble(
+            (f"{name:<{name_cells}} ", style), (drawn, "$accepted"), (cells, style)
+        )
+
+
+def _cells(widths: Sequence[int], shown: Sequence[int]) -> int:
+    return sum(widths[column] + 2 for column in shown)
+
+
+def _fitted(name: str, cells: int) -> str:
+    return name if cell_len(name) <= cells else f"{set_cell_size(name, cells - 1)}…"
+
+
+def _wrapped(text: str, style: str, width: int, indent: int = 0) -> list[Content]:
+    space = " " * indent
+    return [
+        Content.assemble(space, (line.plain, style))
+        for part in visible(text).split("\n")
+        for line in Content(part).wrap(max(width - indent, 2))
+    ]

@@ -1,0 +1,109 @@
+"""F7: the screen asks for advice, shows it, copies it, and gives the best settings to a lane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.engine.commands import Run, SetOverrides, StartAdvice, StopAdvice
+from app.engine.events import Advice, RunFinished
+from app.models.assets import example_prompts
+from app.tui.format.advice import advice_lines
+from tests.app.report.test_advice_text import ROW, entry
+from tests.support.stage import Play, Stage
+
+BEST = {**ROW, "strategy": "draft", "pins": {"gamma": 4}}
+AR = {
+    **ROW, "name": "ar", "acceptance_rate": None, "speedup": 1.0, "tokens_per_second": 40.0,
+    "speedup_low": 1.0, "speedup_high": 1.0, "batch_speedups": {}, "matches_ar": None,
+}  # fmt: skip
+DOCUMENT: dict[str, Any] = {
+    "best": [BEST], "measured": [BEST, AR], "screened": [BEST, AR], "unavailable": {}, "prompts": 6,
+    "first_turns_only": False, "batches": {"method": "estimated", "limits": "leaves out much"},
+    "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1, "settings": {"seed": 5},
+    "engines": [entry(0.0, "serve --one"), {**entry(0.0, "two: 2"), "engine": "SGLang"}],
+}  # fmt: skip
+SIZES = [(100, 30), (60, 24)]
+
+
+def words(stage: Stage) -> str:
+    return " ".join(stage.text.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.press("f7")
+        assert stage.engine.asked(StartAdvice) == [StartAdvice(60.0, example_prompts())]
+        await stage.tell(Advice("screening: 9 settings left", 0.25))
+        assert "25%" in stage.text and "screening: 9 settings left" in words(stage)
+        await stage.press("enter")  # there is nothing to use yet
+        await stage.tell(Advice(document=DOCUMENT))
+        assert "→ Use draft:gamma=4: 2.00 times as fast" in words(stage)
+        bars = [line.count("█") for line in stage.text.splitlines() if "█" in line]
+        assert len(bars) == 2 and bars[0] > 1.8 * bars[1]
+        await stage.press("enter")
+        assert "2 Draft model: gamma 4" in stage.text
+        assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", {"gamma": 4})]
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {})
+
+
+async def test_what_is_copied(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f7")
+        await stage.press("1", "y")
+        assert stage.app.clipboard == ""
+        await stage.tell(Advice(document=DOCUMENT))
+        await stage.press("2")
+        assert stage.app.clipboard == "two: 2" and "Copied: SGLang" in stage.text
+        await stage.press("3")
+        assert stage.app.clipboard == "two: 2"
+        await stage.press("y")
+        assert "→ Use draft:gamma=4" in stage.app.clipboard
+
+
+async def test_what_was_found_is_there_until_something_is_asked(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f7")
+        await stage.tell(Advice(document=DOCUMENT))
+        await stage.press("escape", "f7")
+        assert "→ Use draft" in stage.text
+        assert len(stage.engine.asked(StartAdvice)) == 1
+        await stage.press("n")
+        assert stage.engine.asked(StartAdvice)[-1].seconds == 180.0
+        await stage.press("escape")
+        assert len(stage.engine.asked(StopAdvice)) == 2
+        await stage.begin()
+        await stage.tell(RunFinished(0, False))
+        await stage.press("f7")
+        assert len(stage.engine.asked(StartAdvice)) == 3
+        assert "the prompt of this conversation" in words(stage)
+
+
+async def test_not_while_something_is_answered(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert stage.engine.asked(Run)
+        await stage.press("f7")
+        assert "Still answering" in stage.text and not stage.engine.asked(StartAdvice)
+
+
+async def test_why_there_is_none(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("f7")
+        await stage.tell(Advice(note="no lane drafts"))
+        assert "Nothing was found out: no lane drafts" in words(stage)
+        await stage.press("n")
+        assert len(stage.engine.asked(StartAdvice)) == 2
+
+
+@pytest.mark.parametrize("width", [44, 60, 90])
+def test_lines_fit(width: int) -> None:
+    long = {**BEST, "name": "eagle:gamma=8:eagle_top_k=10:eagle_total_tokens=60"}
+    lines = advice_lines({**DOCUMENT, "measured": [long, BEST, AR]}, width)
+    assert max(line.cell_length for line in lines) <= width
