@@ -24,7 +24,8 @@ from decoding.device import upload
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.errors import InputError
 from decoding.model.clock import Clock, synchronize
-from decoding.model.target import ForwardOutput, Target
+from decoding.model.forward import ForwardOutput
+from decoding.model.target import Target
 from decoding.params import Params
 from decoding.prefill import PrefilledPrompt, prefill, require_room
 from decoding.probes import with_probabilities

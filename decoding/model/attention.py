@@ -43,35 +43,56 @@ def folded_attention(
     for name in _REFUSED:
         if kwargs.get(name) is not None:
             raise InputError(f"this model's attention uses '{name}', which specchat can't run")
-    _, heads, rows, dim = query.shape
-    kv_heads = key.shape[1]
-    if attention_mask is None and rows > 1 and softcap is None:
-        out = scaled_dot_product_attention(
-            query, key, value, is_causal=True, scale=scaling, enable_gqa=heads != kv_heads
-        )
-        return out.transpose(1, 2).contiguous(), None
+    rows, dim = query.shape[2:]
+    if softcap is None:
+        return attend(query, key, value, attention_mask, scaling), None
     if attention_mask is None and rows > 1:
         attention_mask = causal_mask(rows, query.dtype, query.device)
+    folded, mask = _fold(query, key.shape[1], attention_mask)
+    scores = folded @ key.transpose(2, 3) * (dim**-0.5 if scaling is None else scaling)
+    scores = torch.tanh(scores / softcap) * softcap
+    if mask is not None:
+        scores = scores + mask
+    out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
+    return _unfold(out, rows), None
 
-    group = heads // kv_heads
-    query = query.reshape(1, kv_heads, group * rows, dim)
-    if attention_mask is not None:
-        if group > 1 and attention_mask.shape[-2] == rows:
-            attention_mask = attention_mask.repeat(1, 1, group, 1)
-        elif attention_mask.shape[-2] > group * rows:
-            # keys that were cached compressed and expanded to more heads since (MLA)
-            attention_mask = attention_mask[:, :, : group * rows]
-    if softcap is None:
+
+def attend(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None
+) -> Tensor:
+    """The same, of what torch's own attention can do."""
+    rows = query.shape[2]
+    if mask is None and rows > 1:
         out = scaled_dot_product_attention(
-            query, key, value, attn_mask=attention_mask, scale=scaling
+            query,
+            key,
+            value,
+            is_causal=True,
+            scale=scale,
+            enable_gqa=query.shape[1] != key.shape[1],
         )
-    else:
-        scores = query @ key.transpose(2, 3) * (dim**-0.5 if scaling is None else scaling)
-        scores = torch.tanh(scores / softcap) * softcap
-        if attention_mask is not None:
-            scores = scores + attention_mask
-        out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
-    return out.reshape(1, heads, rows, value.shape[-1]).transpose(1, 2).contiguous(), None
+        return out.transpose(1, 2).contiguous()
+    folded, mask = _fold(query, key.shape[1], mask)
+    out = scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scale)
+    return _unfold(out, rows)
+
+
+def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """[1, H, n, D] -> [1, K, H/K * n, D], head of a group slowest, and the mask likewise."""
+    _, heads, rows, dim = query.shape
+    group = heads // kv_heads
+    if mask is not None:
+        if group > 1 and mask.shape[-2] == rows:
+            mask = mask.repeat(1, 1, group, 1)
+        elif mask.shape[-2] > group * rows:
+            # keys that were cached compressed and expanded to more heads since (MLA)
+            mask = mask[:, :, : group * rows]
+    return query.reshape(1, kv_heads, group * rows, dim), mask
+
+
+def _unfold(out: Tensor, rows: int) -> Tensor:
+    """[1, K, H/K * n, D] -> [1, n, H, D]."""
+    return out.reshape(1, -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
 
 
 def additive_mask(past: int, block: Tensor, fold: int = 1) -> Tensor:

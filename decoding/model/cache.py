@@ -6,8 +6,9 @@ path. Going back is moving a length; the prefix is never copied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,6 +22,15 @@ class LayerShape:
     kv_heads: int
     key_dim: int
     value_dim: int
+
+
+class LayerRows(NamedTuple):
+    """A layer's part in a pass: where the keys and values of its n rows go, `new` [n, 2 * heads, D]
+    (keys first), and all `keys` and `values` [1, heads, length + n, D] up to these."""
+
+    new: Tensor
+    keys: Tensor
+    values: Tensor
 
 
 class TreeCache(Cache):
@@ -76,6 +86,16 @@ class TreeCache(Cache):
         keys[:, :, start:end] = key_states
         values[:, :, start:end] = value_states
         return keys[:, :, :end], values[:, :, :end]
+
+    def append(self, rows: int) -> Iterator[LayerRows]:
+        """Of each layer, where a pass writes its rows after the committed ones. For layers of one
+        shape on one device."""
+        (store,) = self._stores
+        end = self.length + rows
+        pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
+        new = pairs[:, :, self.length : end].transpose(1, 2).unbind(0)
+        seen = store[..., :end, :].unbind(0)
+        return map(LayerRows, new, seen[::2], seen[1::2])
 
     def keep(self, rows: Sequence[int]) -> None:
         """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.

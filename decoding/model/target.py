@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
-from transformers.cache_utils import Cache
 
 from decoding.device import upload
 from decoding.errors import InputError
@@ -20,12 +17,14 @@ from decoding.model import attention
 from decoding.model.architecture import (
     UNLIMITED,
     context_of,
-    layer_modules,
     refuse_unsupported,
     sliding_window,
 )
 from decoding.model.attention import additive_mask
-from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.cache import TreeCache
+from decoding.model.forward import Forward, ForwardOutput, Mask
+from decoding.model.library import LibraryForward
+from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
@@ -33,18 +32,8 @@ PREFILL_CHUNK = 512
 # Launching a pass takes longer than computing 512 rows, and only the first chunk needs no mask.
 PREFILL_CHUNK_CUDA = 2048
 
-Mask = Tensor | dict[str, Tensor | None] | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ForwardOutput:
-    """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
-    final norm, and `aux_hidden_states` [n, T * H], the inputs of the captured layers side by
-    side (None where none is captured). After a prefill `logits` holds the last row alone."""
-
-    logits: Tensor
-    features: Tensor
-    aux_hidden_states: Tensor | None = None
+# Of a lean forward's logits from the library's, in parts of the largest one.
+TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
 
 
 class Target:
@@ -69,17 +58,15 @@ class Target:
         # A drafter of some lane wants every row's features: shared prefills keep them all.
         self.keeps_features = False
         self.aux_layers: tuple[int, ...] = ()
-        self._captured: dict[int, Tensor] = {}
-        self._features: Tensor | None = None
-        model.get_decoder().register_forward_hook(self._remember_features)
-        self._last_row = (
-            {"logits_to_keep": 1}
-            if "logits_to_keep" in inspect.signature(model.forward).parameters
-            else {}
-        )
-        self._layers, self._devices, self.vocab_size = self._probe()
+        known = is_llama_shaped(model)
+        library = LibraryForward(model, self.device)
+        self._forward: Forward = library
+        self.vocab_size = library.vocab_size
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
+        if known and self._says_the_same(lean := lean_forward(model)):
+            library.remove_hooks()
+            self._forward = lean
 
     @property
     def nbytes(self) -> int:
@@ -91,7 +78,7 @@ class Target:
         return PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
-        return TreeCache(self._layers, self.dtype, self._devices, capacity)
+        return TreeCache(self._forward.layers, self.dtype, self._forward.devices, capacity)
 
     @property
     def hidden(self) -> int:
@@ -101,28 +88,20 @@ class Target:
     @property
     def depth(self) -> int:
         """Number of layers."""
-        return len(self._layers)
+        return len(self._forward.layers)
 
     def capture_layers(self, layers: Sequence[int]) -> None:
         """From now on every pass also gives the inputs of these layers (0 is the first), in this
         order: Hugging Face's `hidden_states[i]`. Raises InputError for layers that don't exist."""
         if self.aux_layers:
             raise RuntimeError("the layers of a target are captured once")
-        modules = layer_modules(self.model.get_decoder(), self.depth)
         for layer in layers:
-            if not 0 <= layer < len(modules):
+            if not 0 <= layer < self.depth:
                 raise InputError(
                     f"the draft reads the input of layer {layer}, the target has layers 0 to "
-                    f"{len(modules) - 1}: it was made for another model"
+                    f"{self.depth - 1}: it was made for another model"
                 )
-        for layer in dict.fromkeys(layers):
-
-            def remember(
-                module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer
-            ) -> None:
-                self._captured[layer] = (args[0] if args else kwargs["hidden_states"])[0]
-
-            modules[layer].register_forward_pre_hook(remember, with_kwargs=True)
+        self._forward.capture_layers(layers)
         self.aux_layers = tuple(layers)
 
     def logits(self, features: Tensor) -> Tensor:
@@ -132,8 +111,7 @@ class Target:
     def lm_head(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
         order of the tokens."""
-        logits: Tensor = self.model.get_output_embeddings()(features)
-        return logits.to(features.device)
+        return self._forward.lm_head(features)
 
     @torch.inference_mode()
     def prefill(
@@ -155,15 +133,15 @@ class Target:
             if cancelled():
                 raise InterruptedError
             part = upload(ids[start : start + self.prefill_chunk], self.device)
-            chunk = self._run(cache, part, chain(len(part) - 1), **self._last_row)
+            chunk = self._run(cache, part, chain(len(part) - 1), last_only=True)
             cache.length += len(part)
             chunks = [*chunks, chunk] if keep_features else [chunk]
         last = chunks[-1]
         if len(chunks) == 1:
-            return ForwardOutput(last.logits[-1:], last.features, last.aux_hidden_states)
+            return last
         aux = [c.aux_hidden_states for c in chunks if c.aux_hidden_states is not None]
         return ForwardOutput(
-            last.logits[-1:],
+            last.logits,
             torch.cat([chunk.features for chunk in chunks]),
             torch.cat(aux) if aux else None,
         )
@@ -176,26 +154,33 @@ class Target:
         return self._run(cache, tree.tokens, tree.shape)
 
     def _run(
-        self, cache: TreeCache, tokens: Tensor, shape: TreeShape, **kwargs: int
+        self, cache: TreeCache, tokens: Tensor, shape: TreeShape, last_only: bool = False
     ) -> ForwardOutput:
         past = cache.length
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
         else:
             positions = upload(shape.depths, self.device) + past
-        logits = self.model(
-            input_ids=tokens[None],
-            position_ids=positions[None],
-            attention_mask=self._mask(past, shape, positions),
-            past_key_values=cache,
-            use_cache=True,
-            **kwargs,
-        ).logits[0]
-        assert self._features is not None
-        if not self.aux_layers:
-            return ForwardOutput(logits, self._features)
-        captured = [self._captured[layer].to(self.device) for layer in self.aux_layers]
-        return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
+        mask = self._mask(past, shape, positions)
+        return self._forward(tokens, positions, mask, cache, last_only)
+
+    @torch.inference_mode()
+    def _says_the_same(self, other: Forward) -> bool:
+        """Whether another forward of the model gives the logits of the present one, after a prompt
+        and at the nodes of a tree."""
+        prompt = upload([token % self.vocab_size for token in (1, 5, 2, 7)], self.device)
+        tree = TreeShape((-1, 0, 0, 1, 2))
+        logits: list[Tensor] = []
+        mine = self._forward
+        for self._forward in (mine, other):
+            cache = self.new_cache(16)
+            first = self._run(cache, prompt, chain(len(prompt) - 1)).logits
+            cache.length = len(prompt)
+            second = self._run(cache, prompt.repeat(2)[: len(tree)], tree).logits
+            logits.append(torch.cat([first, second]).float())
+        self._forward = mine
+        tolerance = TOLERANCE if self.dtype == torch.float32 else TOLERANCE_HALF
+        return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
 
     def _mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
         """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
@@ -234,42 +219,10 @@ class Target:
         """How many query heads are folded into a mask's rows: the group of a key head, counted from
         what the cache holds (the config may say otherwise); 1, and each layer folds for itself,
         where layers differ."""
-        kv_heads = {layer.kv_heads for layer in self._layers}
+        kv_heads = {layer.kv_heads for layer in self._forward.layers}
         if len(kv_heads) > 1:
             return 1
         return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
-
-    def _remember_features(self, module: object, args: object, output: Any) -> None:
-        self._features = output[0][0].to(self.device)
-
-    @torch.inference_mode()
-    def _probe(self) -> tuple[list[LayerShape], list[torch.device], int]:
-        """One pass of one token tells what the config may not: the shapes of each layer's rows and
-        the width of the logits. It also warms the model up."""
-        seen = _RecordingCache()
-        zero = torch.zeros((1, 1), dtype=torch.long, device=self.device)
-        try:
-            logits = self.model(
-                input_ids=zero, position_ids=zero, past_key_values=seen, use_cache=True
-            ).logits
-        except InputError:
-            raise
-        except Exception as error:  # models are free to want more than a cache offers
-            raise InputError(
-                f"{self.config.model_type} does not run with specchat's cache and attention: "
-                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-            ) from error
-        if not seen.shapes or sorted(seen.shapes) != list(range(len(seen.shapes))):
-            raise InputError(
-                f"{self.config.model_type}: not every layer keeps keys and values of its own, so "
-                "drafts can't be rolled back; use a plain decoder-only model"
-            )
-        order = sorted(seen.shapes)
-        return (
-            [seen.shapes[i] for i in order],
-            [seen.devices[i] for i in order],
-            int(logits.shape[-1]),
-        )
 
 
 def ancestors(shape: TreeShape) -> Tensor:
@@ -278,30 +231,6 @@ def ancestors(shape: TreeShape) -> Tensor:
     for node, parent in enumerate(shape.parents[1:], 1):
         seen[node] |= seen[parent]
     return torch.from_numpy(seen)
-
-
-class _RecordingCache(Cache):
-    """Notes the shape of what each layer would store."""
-
-    def __init__(self) -> None:
-        super().__init__(layers=[])
-        self.shapes: dict[int, LayerShape] = {}
-        self.devices: dict[int, torch.device] = {}
-
-    def update(
-        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
-    ) -> tuple[Tensor, Tensor]:
-        self.shapes[layer_idx] = LayerShape(
-            key_states.shape[1], key_states.shape[-1], value_states.shape[-1]
-        )
-        self.devices[layer_idx] = key_states.device
-        return key_states, value_states
-
-    def get_seq_length(self, layer_idx: int = 0) -> int:
-        return 0
-
-    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
-        return query_length, 0
 
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:

@@ -42,6 +42,7 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
         ),
     ),
     "qwen3": lambda: (tf.Qwen3ForCausalLM, tf.Qwen3Config(**_SHAPE)),
+    "gemma": lambda: (tf.GemmaForCausalLM, tf.GemmaConfig(**_SHAPE)),
     "gemma2": lambda: (
         tf.Gemma2ForCausalLM,
         tf.Gemma2Config(**_SHAPE, sliding_window=SLIDING, query_pre_attn_scalar=8),
@@ -156,10 +157,13 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
 
 
 def build(family: str, seed: int = 0) -> PreTrainedModel:
-    """Weights large enough that the argmax changes from token to token."""
     torch.manual_seed(seed)
     model_class, config = FAMILIES[family]()
-    model: PreTrainedModel = model_class(config)
+    return filled(model_class(config))
+
+
+def filled(model: PreTrainedModel) -> PreTrainedModel:
+    """Weights large enough that the argmax changes from token to token."""
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.ndim > 1:

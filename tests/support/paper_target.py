@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from decoding.model.target import ForwardOutput
+from decoding.model.forward import ForwardOutput
 from decoding.params import SamplingParams
 from decoding.trees.draft import DraftTree
 

@@ -1,0 +1,45 @@
+"""What a forward pass is, whoever runs it: transformers' own modules, or our lean ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from decoding.model.cache import LayerShape, TreeCache
+
+Mask = Tensor | dict[str, Tensor | None] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForwardOutput:
+    """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
+    final norm, and `aux_hidden_states` [n, T * H], the inputs of the captured layers side by
+    side (None where none is captured). After a prefill `logits` holds the last row alone."""
+
+    logits: Tensor
+    features: Tensor
+    aux_hidden_states: Tensor | None = None
+
+
+class Forward(Protocol):
+    """`layers` and `devices` say what a cache needs, `vocab_size` is the width of the logits."""
+
+    layers: list[LayerShape]
+    devices: list[torch.device]
+    vocab_size: int
+
+    def __call__(
+        self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
+    ) -> ForwardOutput:
+        """`tokens` [n] at `positions` [n] after the cache's rows; theirs are written, not
+        committed. `mask` as `Target` draws it. `last_only`: logits of the last row alone."""
+
+    def capture_layers(self, layers: Sequence[int]) -> None:
+        """Give the inputs of these layers from now on."""
+
+    def lm_head(self, features: Tensor) -> Tensor:
+        """[..., H] -> [..., V], without the final scale or softcap that some models add."""

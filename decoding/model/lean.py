@@ -1,0 +1,177 @@
+"""The forward pass of Llama-shaped models in as few operations as torch allows: for a small model,
+or on a fast GPU, it is their number that takes the time.
+
+Projections of one input are one matrix, keys and values go straight to their rows in the cache, and
+hidden states are simply there. Batch size 1: rows are [n, H].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from decoding.device import upload
+from decoding.model.attention import attend
+from decoding.model.cache import LayerRows, LayerShape, TreeCache
+from decoding.model.forward import ForwardOutput, Mask
+from decoding.model.linears import Linear
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """How many queries there are, how many keys (and values), and how wide each is."""
+
+    queries: int
+    keys: int
+    dim: int
+
+
+class RMSNorm:
+    """x / sqrt(mean(x^2) + eps) * gain over the last dimension; `gain` [..., size]."""
+
+    def __init__(self, gain: Tensor, eps: float) -> None:
+        self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]
+        # Without a kernel of its own (it has one on GPUs), rms_norm is a dozen operations:
+        # sqrt(size) * x / |(x, sqrt(size * eps))| is the same in four.
+        self._by_length = gain.device.type == "cpu" and gain.dtype == torch.float32
+        self._scaled = self._gain * math.sqrt(size)
+        self._floor = torch.full((), math.sqrt(size * eps), dtype=gain.dtype, device=gain.device)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self._by_length:
+            length = torch.linalg.vector_norm(x, 2, -1, True)
+            return x.div(torch.hypot(length, self._floor)).mul_(self._scaled)
+        return functional.rms_norm(x, self._gain.shape[-1:], None, self._eps).mul_(self._gain)
+
+
+class Rope:
+    """Rotary positions for whole rows of queries, keys and values, in three operations:
+    qkv * cos + partner(qkv) * sin, where values, and what a head leaves unrotated, have cos 1 and
+    sin 0."""
+
+    def __init__(self, rotary: nn.Module, heads: Heads, context: int, like: Tensor) -> None:
+        """`rotary` is transformers' own module, whose frequencies must not depend on the length of
+        the sequence up to `context`."""
+        self._rotary, self._context, self._like = rotary, context, like
+        self._table = self._tabulated(min(256, context))
+        size, rotated = heads.dim, self._width
+        dims = torch.arange(size)
+        partner = torch.where(dims < rotated, (dims + rotated // 2) % rotated, dims)
+        first = torch.arange(heads.queries + heads.keys)[:, None] * size
+        own = torch.arange(heads.keys * size) + first.numel() * size
+        self._partner = upload(torch.cat([(first + partner).flatten(), own]), like.device)
+        columns = torch.where(dims < rotated, dims, rotated).repeat(len(first))
+        self._columns = upload(torch.cat([columns, torch.full_like(own, rotated)]), like.device)
+
+    def at(self, positions: Tensor, end: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines [n, width of a qkv row] of positions [n], all below `end`."""
+        if end > len(self._table):
+            self._table = self._tabulated(min(max(end, 2 * len(self._table)), self._context))
+        cos, sin = self._table.index_select(0, positions).index_select(2, self._columns).unbind(1)
+        return cos, sin
+
+    def __call__(self, qkv: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        return torch.addcmul(qkv * cos, qkv.index_select(1, self._partner), sin)
+
+    def _tabulated(self, positions: int) -> Tensor:
+        """[positions, 2, rotated + 1]: cosines and sines, and at the end what rotates nothing. The
+        first half's sines are negative."""
+        every = torch.arange(positions, device=self._like.device)[None]
+        cos, sin = (part[0] for part in self._rotary(self._like, every))
+        self._width = cos.shape[-1]
+        sin = torch.cat([-sin[:, : self._width // 2], sin[:, self._width // 2 :]], -1)
+        still = torch.stack([torch.ones_like(cos[:, :1]), torch.zeros_like(cos[:, :1])], 1)
+        return torch.cat([torch.stack([cos, sin], 1), still], -1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """A decoder layer: attention, then a gated MLP, each added to what it reads."""
+
+    heads: Heads
+    attention_norm: RMSNorm
+    qkv: Linear
+    qk_norm: RMSNorm | None
+    scale: float
+    window: str  # the name of its mask, where layers differ
+    o: Linear
+    mlp_norm: RMSNorm
+    gate_up: Linear
+    activation: Callable[[Tensor], Tensor]
+    down: Linear
+
+    def __call__(
+        self, x: Tensor, rotate: Callable[[Tensor], Tensor], rows: LayerRows, mask: Tensor | None
+    ) -> None:
+        """x [n, H] becomes the layer's output, in place."""
+        queries, keys, dim = self.heads.queries, self.heads.keys, self.heads.dim
+        qkv = self.qkv(self.attention_norm(x))
+        if self.qk_norm is not None:
+            qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
+            qk.copy_(self.qk_norm(qk))
+        q, kv = rotate(qkv).view(len(x), -1, dim).split((queries, 2 * keys), 1)
+        rows.new.copy_(kv)
+        q = q.transpose(0, 1)[None]
+        attended = attend(q, rows.keys, rows.values, mask, self.scale)
+        self.o.add_to(x, attended.view(len(x), -1))
+        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
+        self.down.add_to(x, self.activation(gate).mul_(up))
+
+
+class LeanForward:
+    """Follows `decoding.model.forward.Forward`."""
+
+    def __init__(
+        self,
+        embedding: nn.Module,
+        blocks: Sequence[Block],
+        rope: Rope,
+        norm: RMSNorm,
+        lm_head: Linear,
+        device: torch.device,
+        vocab_size: int,
+    ) -> None:
+        self._embedding = embedding
+        self._blocks = blocks
+        self._rope = rope
+        self._norm = norm
+        self._lm_head = lm_head
+        self._aux_layers: tuple[int, ...] = ()
+        self.layers = [LayerShape(b.heads.keys, b.heads.dim, b.heads.dim) for b in blocks]
+        self.devices = [device] * len(blocks)
+        self.vocab_size = vocab_size
+
+    def __call__(
+        self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
+    ) -> ForwardOutput:
+        x: Tensor = self._embedding(tokens)
+        cos, sin = self._rope.at(positions, cache.length + len(tokens))
+
+        def rotate(qkv: Tensor) -> Tensor:
+            return self._rope(qkv, cos, sin)
+
+        captured: dict[int, Tensor] = {}
+        for index, (block, rows) in enumerate(
+            zip(self._blocks, cache.append(len(tokens)), strict=True)
+        ):
+            if index in self._aux_layers:
+                captured[index] = x.clone()
+            block(x, rotate, rows, mask[block.window] if isinstance(mask, dict) else mask)
+        features = self._norm(x)
+        logits = self._lm_head(features[-1:] if last_only else features)
+        if not captured:
+            return ForwardOutput(logits, features)
+        aux = torch.cat([captured[layer] for layer in self._aux_layers], dim=-1)
+        return ForwardOutput(logits, features, aux)
+
+    def capture_layers(self, layers: Sequence[int]) -> None:
+        self._aux_layers = tuple(layers)
+
+    def lm_head(self, features: Tensor) -> Tensor:
+        logits = self._lm_head(features.flatten(0, -2))
+        return logits.view(*features.shape[:-1], -1)

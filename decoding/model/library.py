@@ -1,0 +1,135 @@
+"""The forward pass of any decoder-only model, by transformers' own modules: their hidden states are
+seen through hooks."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+from transformers.cache_utils import Cache
+
+from decoding.errors import InputError
+from decoding.model.architecture import layer_modules
+from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.forward import ForwardOutput, Mask
+
+
+class LibraryForward:
+    """Follows `decoding.model.forward.Forward`. Raises InputError for models that don't run with
+    our cache and attention."""
+
+    def __init__(self, model: PreTrainedModel, device: torch.device) -> None:
+        self._model = model
+        self._device = device
+        self._aux_layers: tuple[int, ...] = ()
+        self._captured: dict[int, Tensor] = {}
+        self._features: Tensor | None = None
+        self._hooks = [model.get_decoder().register_forward_hook(self._remember_features)]
+        self._last_row = (
+            {"logits_to_keep": 1}
+            if "logits_to_keep" in inspect.signature(model.forward).parameters
+            else {}
+        )
+        self.layers, self.devices, self.vocab_size = self._probe()
+
+    def __call__(
+        self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
+    ) -> ForwardOutput:
+        logits = self._model(
+            input_ids=tokens[None],
+            position_ids=positions[None],
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=True,
+            **(self._last_row if last_only else {}),
+        ).logits[0]
+        if last_only:
+            logits = logits[-1:]
+        assert self._features is not None
+        if not self._aux_layers:
+            return ForwardOutput(logits, self._features)
+        captured = [self._captured[layer].to(self._device) for layer in self._aux_layers]
+        return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
+
+    def capture_layers(self, layers: Sequence[int]) -> None:
+        modules = layer_modules(self._model.get_decoder(), len(self.layers))
+        for layer in dict.fromkeys(layers):
+
+            def remember(
+                module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer
+            ) -> None:
+                self._captured[layer] = (args[0] if args else kwargs["hidden_states"])[0]
+
+            hook = modules[layer].register_forward_pre_hook(remember, with_kwargs=True)
+            self._hooks.append(hook)
+        self._aux_layers = tuple(layers)
+
+    def lm_head(self, features: Tensor) -> Tensor:
+        logits: Tensor = self._model.get_output_embeddings()(features)
+        return logits.to(features.device)
+
+    def remove_hooks(self) -> None:
+        """It is not called again."""
+        for hook in self._hooks:
+            hook.remove()
+
+    def _remember_features(self, module: object, args: object, output: Any) -> None:
+        self._features = output[0][0].to(self._device)
+
+    @torch.inference_mode()
+    def _probe(self) -> tuple[list[LayerShape], list[torch.device], int]:
+        """One pass of one token tells what the config may not: the shapes of each layer's rows and
+        the width of the logits. It also warms the model up."""
+        kind = self._model.config.get_text_config(decoder=True).model_type
+        seen = _RecordingCache()
+        zero = torch.zeros((1, 1), dtype=torch.long, device=self._device)
+        try:
+            logits = self._model(
+                input_ids=zero, position_ids=zero, past_key_values=seen, use_cache=True
+            ).logits
+        except InputError:
+            raise
+        except Exception as error:  # models are free to want more than a cache offers
+            raise InputError(
+                f"{kind} does not run with specchat's cache and attention: "
+                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            ) from error
+        if not seen.shapes or sorted(seen.shapes) != list(range(len(seen.shapes))):
+            raise InputError(
+                f"{kind}: not every layer keeps keys and values of its own, so "
+                "drafts can't be rolled back; use a plain decoder-only model"
+            )
+        order = sorted(seen.shapes)
+        return (
+            [seen.shapes[i] for i in order],
+            [seen.devices[i] for i in order],
+            int(logits.shape[-1]),
+        )
+
+
+class _RecordingCache(Cache):
+    """Notes the shape of what each layer would store."""
+
+    def __init__(self) -> None:
+        super().__init__(layers=[])
+        self.shapes: dict[int, LayerShape] = {}
+        self.devices: dict[int, torch.device] = {}
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
+    ) -> tuple[Tensor, Tensor]:
+        self.shapes[layer_idx] = LayerShape(
+            key_states.shape[1], key_states.shape[-1], value_states.shape[-1]
+        )
+        self.devices[layer_idx] = key_states.device
+        return key_states, value_states
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return 0
+
+    def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
+        return query_length, 0
