@@ -219,11 +219,11 @@ def bench(
     seed = _seed(settings.seed)
     document = measure(settings, requests, seed, repeats, others, values)  # type: ignore[arg-type]
     if report is not None:
-        from app.report.page import write_report
+        from app.report.page import Report, write_report
         from app.report.plots import bench_figure
 
         title = f"specchat bench: {document['target']}"
-        write_report(report, title, report_sections(document), document, bench_figure)
+        write_report(report, Report(title, report_sections(document), document, bench_figure))
     if as_json:
         print_document(document)
     else:
@@ -268,16 +268,14 @@ def advise(
     _check_report(report)
 
     from app.cli.advise import advise as measure
-    from app.report.advice_text import advice_sections, format_advice
+    from app.report.advice_text import advice_report, format_advice
 
     with redirect_stdout(sys.stderr):
         document = measure(settings, requests, _seed(settings.seed), seconds, values)
     if report is not None:
         from app.report.page import write_report
-        from app.report.plots import advice_figure
 
-        title = f"specchat advise: {document['target']}"
-        write_report(report, title, advice_sections(document), document, advice_figure)
+        write_report(report, advice_report(document))
     if as_json:
         print_document(document)
     else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from app.report.page import Section
+from app.report.page import Report, Section
+from app.report.plots import advice_figure
 from app.text.plural import pluralize
 
 
@@ -19,6 +20,11 @@ def format_advice(document: dict[str, Any]) -> str:
             lines += ["", what, *(f"  {line}" for line in text.split("\n"))]
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def advice_report(document: dict[str, Any]) -> Report:
+    title = f"specchat advise: {document['target']}"
+    return Report(title, advice_sections(document), document, advice_figure)
 
 
 def advice_sections(document: dict[str, Any]) -> list[Section]:

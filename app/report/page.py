@@ -1,4 +1,5 @@
-"""A report as one HTML page that needs no network, or its plots alone as SVG or PNG."""
+"""A report as one HTML page that needs no network, its plots alone as SVG or PNG, or its words as
+Markdown."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS = (".html", ".svg", ".png")
+Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,27 @@ class Section:
     snippets: Sequence[tuple[str, str]] = field(default=())  # what it is, and the text
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`draw` makes the plots of `document`; `sections` say it in words and tables."""
+
+    title: str
+    sections: Sequence[Section]
+    document: Document
+    draw: Callable[[Document], Figure]
+
+    def render(self, kind: str) -> bytes:
+        """As ".html", ".svg", ".png", or ".md", for which no plots are needed. Raises InputError
+        where the libraries are missing."""
+        if kind == ".md":
+            return _markdown(self.title, self.sections).encode()
+        require_plots()
+        figure = self.draw(self.document)
+        if kind == ".html":
+            return _page(self.title, self.sections, figure)
+        return write_figure(figure, kind.removeprefix("."))
+
+
 def check_report(path: Path) -> None:
     """Before anything is measured: raises InputError if no report can be written there."""
     require_plots()
@@ -36,22 +59,26 @@ def check_report(path: Path) -> None:
         raise InputError(f"--report {path}: there is no folder {path.parent}")
 
 
-def write_report(
-    path: Path,
-    title: str,
-    sections: Sequence[Section],
-    document: dict[str, Any],
-    draw: Callable[[dict[str, Any]], Figure],
-) -> None:
-    """Write the plots that `draw` makes of `document`, with `sections` below them where `path` is a
-    page. Raises InputError if it can't be written."""
-    figure = draw(document)
-    kind = path.suffix.lower().removeprefix(".")
-    data = _page(title, sections, figure) if kind == "html" else write_figure(figure, kind)
+def write_report(path: Path, report: Report) -> None:
+    """As what the path's suffix says. Raises InputError if it can't be written."""
+    data = report.render(path.suffix.lower())
     try:
         path.write_bytes(data)
     except OSError as error:
         raise InputError(f"can't write {path}: {error.strerror or error}") from error
+
+
+def _markdown(title: str, sections: Sequence[Section]) -> str:
+    parts = [f"# {title}"]
+    for section in sections:
+        parts += [f"## {section.title}", *section.sentences]
+        if section.table:
+            heading, *rows = section.table
+            lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+            parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        for what, text in section.snippets:
+            parts += [what, f"```\n{text}\n```"]
+    return harmless("\n\n".join(parts) + "\n")
 
 
 def _page(title: str, sections: Sequence[Section], figure: Figure) -> bytes:

@@ -27,7 +27,7 @@ NEEDED = ("matplotlib", "jinja2")
 def require_plots() -> None:
     """Raises InputError where the libraries are missing."""
     if any(find_spec(name) is None for name in NEEDED):
-        raise InputError("--report needs matplotlib: pip install 'specchat[report]'")
+        raise InputError("plots need matplotlib: pip install 'specchat[report]'")
 
 
 def bench_figure(document: Row) -> Figure:

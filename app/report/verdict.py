@@ -23,6 +23,7 @@ class LaneScore:
 
     number: int
     title: str
+    strategy: str = ""
     is_baseline: bool = False
     on_target: bool = True
     drafts: bool = True

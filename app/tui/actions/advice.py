@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.engine.events import Advice, Event, LanesChanged, Loaded, RunStarted
-from app.models.assets import example_prompts
+from app.models.assets import examples
 from app.strategies.registry import STRATEGIES
 from app.tui.actions.base import AppBase
 from app.tui.screens.advice import AdviceRequest, AdviceScreen
@@ -16,8 +16,6 @@ OUTDATES = Loaded, LanesChanged, RunStarted
 
 
 class AdviceActions(AppBase):
-    _advice: Mapping[str, Any] | None = None  # the last one, as long as it is about what is here
-
     def action_advise(self) -> None:
         state = self.state
         if state.ended or not state.loaded:
@@ -25,7 +23,8 @@ class AdviceActions(AppBase):
         elif state.busy:
             self.say(state.busy)
         else:
-            request = AdviceRequest(state.turns, example_prompts(), self._advice)
+            prompts = tuple(request.turns[0] for request in examples())
+            request = AdviceRequest(state.turns, prompts, self.advice)
             self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
 
     def _use_advice(self, best: Mapping[str, Any] | None) -> None:
@@ -50,8 +49,8 @@ class AdviceActions(AppBase):
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)
         if isinstance(event, OUTDATES):
-            self._advice = None
+            self.advice = None
         elif isinstance(event, Advice):
-            self._advice = event.document or self._advice
+            self.advice = event.document or self.advice
             if isinstance(self.screen, AdviceScreen):
                 self.screen.show_progress(event)

@@ -47,6 +47,7 @@ class AppBase(App[None]):
         self.library = library  # of models; None: there is no choice
         self.clock = clock
         self.slow_motion: SlowMotion | None = None  # the last run, as long as it is played again
+        self.advice: Mapping[str, Any] | None = None  # the last one, while it holds
         self.main = MainScreen(engine, state)
 
     def get_line_filters(self) -> Sequence[LineFilter]:

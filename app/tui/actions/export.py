@@ -1,5 +1,5 @@
 """Exports, from the command palette: the screen as a picture, the conversation as JSON, Markdown or
-an asciicast."""
+an asciicast, the scoreboard and advice as a report."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ from app.history.document import conversation_document
 from app.history.export import markdown, unique_path
 from app.history.recorder import Recorder
 from app.history.recording import Recording
-from app.text.terminal_text import as_json
+from app.report.advice_text import advice_report
+from app.report.page import Report
+from app.report.scoreboard import scoreboard_report
+from app.text.terminal_text import as_json, shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
+from app.tui.state.scores import scores
+from app.tui.widgets.scoreboard import Scoreboard
 from decoding.errors import InputError
 
+TITLE_CHARACTERS = 60
+REPORTS = {".md": "Markdown", ".html": "a page (HTML)"}
+PLOTS = {".svg": "a plot (SVG)", ".png": "a plot (PNG)"}
 PALETTE_SECONDS = 0.2  # until the command palette is gone from the picture
 
 
@@ -31,6 +39,18 @@ class ExportActions(AppBase):
         yield SystemCommand(
             "Export a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
         )
+        for suffix, name in (REPORTS | PLOTS).items():
+            yield SystemCommand(
+                f"Export the scoreboard as {name}",
+                "Speeds, speedups and what they mean, to show to others",
+                partial(self._export_scoreboard, suffix),
+            )
+        for suffix, name in REPORTS.items() if self.advice else ():
+            yield SystemCommand(
+                f"Export the advice as {name}",
+                "What was measured, what is best, and what to paste elsewhere",
+                partial(self._export_advice, suffix),
+            )
         if self.recorder:
             yield SystemCommand(
                 "Export as JSON",
@@ -54,6 +74,31 @@ class ExportActions(AppBase):
     def _export_markdown(self) -> None:
         self._export(".md", partial(markdown, lanes=list(self.state.lanes)))
 
+    def _export_scoreboard(self, suffix: str) -> None:
+        state, found = self.state, scores(self.state)
+        if not any(score.speed for score in found):
+            self.say("There is nothing to export yet: ask something first")
+            return
+        loaded = state.loaded
+        facts = [
+            *([loaded.target, f"{loaded.device} {loaded.dtype}"] if loaded else []),
+            *([f"seed {state.seed}"] if state.seed is not None else []),
+            f"temperature {state.params.sampling.temperature:g}",
+        ]
+        title = shortened(state.started.prompt, TITLE_CHARACTERS) if state.started else ""
+        sentences = self.main.query_one(Scoreboard).sentences(state)
+        self._save_report(scoreboard_report(title, found, sentences, ", ".join(facts)), suffix)
+
+    def _export_advice(self, suffix: str) -> None:
+        if self.advice:
+            self._save_report(advice_report(dict(self.advice)), suffix)
+
+    def _save_report(self, report: Report, suffix: str) -> None:
+        def save() -> Path:
+            return write_new(report.title, suffix, report.render(suffix))
+
+        self.run_worker(self._notify_saved(to_thread(save)))
+
     def _export(self, suffix: str, write: Callable[[Recording], str]) -> None:
         recorder, recorded = self.recorder, self._recorded
         if recorder is None or recorded is None:
@@ -61,12 +106,7 @@ class ExportActions(AppBase):
 
         def save() -> Path:
             recording = recorder.store.open(recorded)
-            text = write(recording)
-            while True:
-                file = unique_path(recording.title, suffix)
-                with suppress(FileExistsError), file.open("x", encoding="utf-8") as new:
-                    new.write(text)
-                    return file
+            return write_new(recording.title, suffix, write(recording).encode())
 
         self.run_worker(self._notify_saved(to_thread(save)))  # leaving waits for it
 
@@ -123,6 +163,15 @@ class ExportActions(AppBase):
         if process.returncode:
             raise InputError(lines[-1] if lines else f"{path.name} could not be made")
         return path
+
+
+def write_new(title: str, suffix: str, data: bytes) -> Path:
+    """A file in the working folder that was not there before."""
+    while True:
+        path = unique_path(title, suffix)
+        with suppress(FileExistsError), path.open("xb") as file:
+            file.write(data)
+            return path
 
 
 def screen_svg(app: App[None]) -> str:

@@ -29,6 +29,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     return LaneScore(
         number=number,
         title=lane.info.title,
+        strategy=lane.info.strategy,
         is_baseline=lane.strategy.is_baseline,
         on_target=lane.strategy.on_target,
         drafts=lane.strategy.drafts,

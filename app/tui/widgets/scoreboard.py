@@ -82,13 +82,21 @@ class Scoreboard(Panel):
             for number, lane in enumerate(state.lanes, 1)
             if (place := state.place(lane)) is not None
         }
-        why = why_slowest(found, self._suggestion(state, found)) or ""
+        why = self._why(state, found)
         self._welcome = welcome(state)
         shown = (found, said, places, why, self._welcome)
         if shown != self._shown:
             self._shown = shown
             draw = partial(scoreboard_lines, found, said, why, places)
             self._block.show(draw if found else partial(welcome_lines, self._welcome))
+
+    def sentences(self, state: AppState) -> list[str]:
+        """What it says in words."""
+        said, why = verdict_of(state), self._why(state, scores(state))
+        return [*([said.text] if said else []), *([why] if why else [])]
+
+    def _why(self, state: AppState, found: list[LaneScore]) -> str:
+        return why_slowest(found, self._suggestion(state, found)) or ""
 
     def _suggestion(self, state: AppState, found: list[LaneScore]) -> Suggestion | None:
         """For the slowest lane that drafts, once all are done; made anew when there is more."""

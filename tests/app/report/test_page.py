@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from app.report import plots
-from app.report.page import Section, check_report, write_report
+from app.report.page import Report, Section, check_report, write_report
 from app.report.plots import bench_figure
 from decoding.errors import InputError
 
@@ -50,7 +50,7 @@ def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
         Section("First", ["Use <b>draft</b>."], [["lane", "tok/s"], ["ar", "12.0"]]),
         Section("To paste", snippets=[("vLLM", "vllm serve 'a & b'")]),
     ]
-    write_report(tmp_path / "out.html", "A report", sections, DOCUMENT, bench_figure)
+    write_report(tmp_path / "out.html", Report("A report", sections, DOCUMENT, bench_figure))
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     tags = Tags()
     tags.feed(page)
@@ -64,7 +64,7 @@ def test_a_page_holds_everything_and_needs_no_network(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "begins"), [("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")])
 def test_plots_alone(name: str, begins: bytes, tmp_path: Path) -> None:
-    write_report(tmp_path / name, "", [], DOCUMENT, bench_figure)
+    write_report(tmp_path / name, Report("", [], DOCUMENT, bench_figure))
     assert (tmp_path / name).read_bytes().startswith(begins)
 
 

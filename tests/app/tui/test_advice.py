@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.commands import Run, SetOverrides, StartAdvice, StopAdvice
 from app.engine.events import Advice, RunFinished
-from app.models.assets import example_prompts
+from app.models.assets import examples
 from app.tui.format.advice import advice_lines
 from tests.app.report.test_advice_text import ROW, entry
 from tests.support.stage import Play, Stage
@@ -37,7 +37,8 @@ async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
 ) -> None:
     async with play(size) as stage:
         await stage.press("f7")
-        assert stage.engine.asked(StartAdvice) == [StartAdvice(60.0, example_prompts())]
+        (asked,) = stage.engine.asked(StartAdvice)
+        assert asked.seconds == 60.0 and asked.examples[0] == examples()[0].turns[0]
         await stage.tell(Advice("screening: 9 settings left", 0.25))
         assert "25%" in stage.text and "screening: 9 settings left" in words(stage)
         await stage.press("enter")  # there is nothing to use yet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,25 @@ def row(stage: Stage, title: str) -> str:
 def shares(state: AppState) -> list[tuple[float, float, float, int]]:
     found = [each.speedup for each in scores(state) if each.speedup]
     return [(each.median, each.low, each.high, each.count) for each in found]
+
+
+async def test_it_is_exported(play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with play((100, 30), scoreboard=True) as stage:
+        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        commands["Export the scoreboard as Markdown"]()
+        await stage.tell()
+        assert "There is nothing to export yet" in stage.text
+        await answer(stage)
+        for name in ("Markdown", "Markdown", "a page (HTML)", "a plot (SVG)", "a plot (PNG)"):
+            commands[f"Export the scoreboard as {name}"]()
+            await stage.app.workers.wait_for_complete()
+    said = (tmp_path / "hello.md").read_text(encoding="utf-8")
+    assert said == (tmp_path / "hello-2.md").read_text(encoding="utf-8")
+    assert "Prompt lookup is 2.3 times as fast" in said and "| 3 Prompt lookup | 46.0 |" in said
+    assert "2.3 times as fast" in (tmp_path / "hello.html").read_text(encoding="utf-8")
+    assert (tmp_path / "hello.svg").read_text(encoding="utf-8").count("Prompt lookup") == 1
+    assert (tmp_path / "hello.png").read_bytes().startswith(b"\x89PNG")
 
 
 async def test_before_the_first_run_it_says_what_this_is(play: Play) -> None:

@@ -1,0 +1,74 @@
+"""The scoreboard for people who were not there: a table, its sentences, a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.report.page import Report, Section
+from app.report.plots import bench_figure
+from app.report.verdict import FEW_TOKENS, LaneScore
+from app.text.plural import pluralize
+
+HEADING = ("", "tok/s", "speedup", "low-high", "runs", "tokens/pass", "passes", "text")
+
+
+def scoreboard_report(
+    title: str, scores: Sequence[LaneScore], sentences: Sequence[str], facts: str
+) -> Report:
+    """`sentences` is what is said of the scores, `facts` what they were measured with."""
+    runs = max((each.speed.count for each in scores if each.speed), default=0)
+    counted = f"{pluralize(runs, 'run')} of this prompt; medians, the lowest and the highest"
+    notes = [f"{counted}. {facts}.", *_doubts(scores)]
+    table = [HEADING, *map(_row, scores)]
+    sections = [Section("Scoreboard", sentences, table), Section("How it was measured", notes)]
+    return Report(title, sections, _document(scores), bench_figure)
+
+
+def _row(score: LaneScore) -> tuple[str, ...]:
+    speed, times = score.speed, score.speedup
+    return (
+        score.label,
+        f"{speed.median:.1f}" if speed else "",
+        f"{times.median:.2f}x{'?' * score.incredible}" if times else "",
+        f"{times.low:.2f}-{times.high:.2f}" if times and not score.is_baseline else "",
+        str(speed.count) if speed else "",
+        f"{score.tokens_per_pass:.2f}" if score.tokens_per_pass else "",
+        str(score.passes) if score.passes else "",
+        _text(score),
+    )
+
+
+def _text(score: LaneScore) -> str:
+    if score.is_baseline or not score.on_target:
+        return "" if score.is_baseline else "another model's"
+    if score.lossy:
+        return "lossy"
+    return {True: "the same", False: "another", None: ""}[score.same_text]
+
+
+def _doubts(scores: Sequence[LaneScore]) -> list[str]:
+    few = ", ".join(score.label for score in scores if score.few)
+    doubts = [f"Over fewer than {FEW_TOKENS} tokens, mostly chance: {few}."] if few else []
+    if any(score.incredible for score in scores):
+        doubts.append("?: more than the tokens a pass, which can't be: something else was busy.")
+    return doubts
+
+
+def _document(scores: Sequence[LaneScore]) -> dict[str, Any]:
+    """What the plot of a bench needs."""
+    return {
+        "sweep": {},
+        "contestants": [
+            {
+                "name": score.label,
+                "strategy": score.strategy,
+                "pins": {},
+                "speedup": score.speedup.median,
+                "speedup_low": score.speedup.low,
+                "speedup_high": score.speedup.high,
+            }
+            for score in scores
+            if score.speedup
+        ],
+    }
