@@ -18,7 +18,14 @@ from app.cli.doctor import doctor
 from app.cli.heads import heads
 from app.cli.models import models
 from app.cli.replay import replay
-from app.cli.terminal import OutputLost, complain, print_document, print_output, require_terminal
+from app.cli.terminal import (
+    OutputLost,
+    complain,
+    discard_output,
+    print_document,
+    print_output,
+    require_terminal,
+)
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
@@ -368,6 +375,11 @@ def main() -> None:
         if message := error.format_message():  # none where a command alone has shown its help
             complain(message)
         code = 2
+    except OSError as error:  # a disk that is full, a folder that is not ours
+        discard_output()
+        file = f"{error.filename}: " if error.filename else ""
+        complain(f"{file}{error.strerror or error}")
+        code = 1
     except (typer.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code or 0)

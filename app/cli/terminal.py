@@ -10,6 +10,8 @@ from typing import Any
 from app.text.terminal_text import as_json, visible
 from decoding.errors import InputError
 
+LONGEST_COMPLAINT = 800  # characters
+
 
 class OutputLost(Exception):
     """Stdout is closed or can't be written to."""
@@ -44,8 +46,11 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def complain(line: str) -> None:
-    """Say in one line what is wrong."""
-    say(f"specchat: {' '.join(line.split())}")
+    """Say in one line what is wrong, its middle left out where it quotes a book."""
+    line = " ".join(line.split())
+    if len(line) > LONGEST_COMPLAINT:
+        line = f"{line[: LONGEST_COMPLAINT // 2]} … {line[-LONGEST_COMPLAINT // 2 :]}"
+    say(f"specchat: {line}")
 
 
 def _write(text: str) -> None:
@@ -57,6 +62,15 @@ def _write(text: str) -> None:
     try:
         print(text.encode(stdout.encoding, "replace").decode(stdout.encoding), flush=True)
     except OSError as error:
-        # discard the buffer, or Python reports the same error again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())
+        discard_output()
         raise OutputLost(f"can't write to stdout: {error.strerror or error}") from error
+
+
+def discard_output() -> None:
+    """What stdout still holds is lost, or Python reports the same error again at exit."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

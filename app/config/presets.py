@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from app.config.overrides import LaneSettings, complaint
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 Preset = Mapping[str, Any]
 _OFF = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
@@ -72,7 +73,7 @@ class Presets:
 
     def _own(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            found = parse_json(self.path.read_bytes())
         except FileNotFoundError:
             return {}
         except ValueError as error:

@@ -30,6 +30,8 @@ from app.strategies.roles import ROLES
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
 
+MAX_THREADS = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
@@ -133,9 +135,9 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @field_validator("threads", mode="before")
     @classmethod
     def _auto_or_number(cls, threads: object) -> object:
-        if threads == "auto" or (str(threads).isdecimal() and int(str(threads)) > 0):
+        if threads == "auto" or (str(threads).isdecimal() and 0 < int(str(threads)) <= MAX_THREADS):
             return threads
-        raise ValueError(f"must be auto or a number from 1, not '{threads}'")
+        raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
     @field_validator("stop", mode="before")
     @classmethod
@@ -148,6 +150,15 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         if not all(texts):
             raise ValueError("must not be empty text")
         return texts
+
+    @field_validator(*ROLES)
+    @classmethod
+    def _can_be_a_name(cls, source: str | None) -> str | None:
+        try:
+            Path(source or "").expanduser().is_dir()
+        except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
+            raise ValueError(f"no folder or hub id: {error}") from error
+        return source
 
     @field_validator(*ROLES, "system", "stop")
     @classmethod
@@ -221,6 +232,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise InputError(_first_error(error, given)) from error
+    except RecursionError as error:
+        raise InputError(f"{config_file()} is nested too deeply") from error
     except (OSError, ValueError) as error:  # a file that can't be read, broken TOML
         raise InputError(f"can't read the settings in {config_file()}: {error}") from error
 

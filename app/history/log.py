@@ -29,6 +29,7 @@ from app.history.recording import NO_METRICS, Recording
 from app.report.document import envelope
 from app.strategies.registry import find_strategy
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 LOG_VERSION = 1
 KINDS: dict[str, type[Any]] = {
@@ -116,6 +117,11 @@ def is_log(data: bytes) -> bool:
     return data.startswith(b'["conversation"')
 
 
+def name_of(value: object) -> str:
+    """What a "name" line gives; a value of another kind gives none."""
+    return value if isinstance(value, str) else ""
+
+
 def read_log(data: bytes, where: Path) -> Recording:
     """Raises InputError naming the first line that is not understood."""
     recording: Recording | None = None
@@ -124,7 +130,7 @@ def read_log(data: bytes, where: Path) -> Recording:
             if recording is None:
                 recording = _begin(name, value, where)
             elif name == "name":
-                recording.name = str(value)
+                recording.name = name_of(value)
             elif name in KINDS:
                 recording.take(read_event(name, value))
         except (ValidationError, LookupError, TypeError) as error:
@@ -137,7 +143,7 @@ def read_log(data: bytes, where: Path) -> Recording:
 def _lines(data: bytes, where: Path) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            name, value = json.loads(line)
+            name, value = parse_json(line)
         except ValueError as error:
             raise InputError(f"{where}, line {number}: not a line of a conversation") from error
         yield str(name), value

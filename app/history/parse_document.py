@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 from decoding.params import nested
 from decoding.round import TokenFate
 
@@ -31,7 +31,7 @@ def read_recording(path: Path) -> Recording:
     if is_log(data):
         return read_log(data, path)
     try:
-        document = json.loads(data)
+        document = parse_json(data)
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}") from error
     return read_document(document, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,9 +13,10 @@ from pathlib import Path
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
-from app.history.log import complete, name_line, read_log
+from app.history.log import complete, name_line, name_of, read_log
 from app.history.recording import Recording
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,7 @@ class Store:
         """The newest first. What is no conversation, or holds no turn, is passed over."""
         found = []
         for path in self.folder.glob("*.jsonl"):
-            # deleted meanwhile, or not one of ours
-            with suppress(OSError, ValueError, LookupError, TypeError):
+            with suppress(Exception):  # deleted meanwhile, or not one of ours: it may hold anything
                 found.append(_entry(path))
         return sorted(found, key=lambda entry: entry.changed, reverse=True)
 
@@ -119,8 +118,8 @@ def _entry(path: Path) -> Entry:
     with path.open("rb") as file:
         for line in file:
             if line.startswith(b'["run"') and line.endswith(b"\n"):
-                _, run = json.loads(line)
-                title, ended = title or run["prompt"], False
+                _, run = parse_json(line)
+                title, ended = title or str(run["prompt"]), False
                 if run["run"] not in runs[-1:]:  # once more, with the same seed
                     runs.append(run["run"])
             elif line.startswith(b'["end"'):
@@ -128,7 +127,7 @@ def _entry(path: Path) -> Entry:
             elif line.startswith(b'["refused"') and not ended:
                 runs.pop()
             elif line.startswith(b'["name"') and line.endswith(b"\n"):
-                _, name = json.loads(line)
+                name = name_of(parse_json(line)[1])
     if not runs:
         raise InputError(f"{path}: nothing was recorded in it")
     return Entry(path, name or title, len(runs), datetime.fromtimestamp(path.stat().st_mtime))

@@ -3,7 +3,6 @@ network: config.json and the names and shapes of the tensors tell what a folder 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,6 +15,7 @@ from app.strategies.roles import HEADS, ROLES
 from decoding.checkpoints.dialects import MERGED_HEADS, detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 # "model", or the role that heads of this kind are for.
 _KINDS = {"model": "model", **{ROLES[name].kinds[0]: name for name in HEADS}}
@@ -56,7 +56,7 @@ def inspect_folder(folder: Path) -> CheckpointInfo | None:
 
 
 def _inspect(folder: Path) -> CheckpointInfo | None:
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    config = parse_json((folder / "config.json").read_bytes())
     shapes = read_tensor_shapes(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     detected = detect_kind(config, shapes)
@@ -119,12 +119,12 @@ def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> Check
 def vocabulary_of(source: str) -> int | None:
     """A hash of the tokens and their ids; None without a readable tokenizer.json."""
     try:
-        tokenizer = json.loads((Path(source) / "tokenizer.json").read_text(encoding="utf-8"))
+        tokenizer = parse_json((Path(source) / "tokenizer.json").read_bytes())
         vocabulary = tokenizer["model"]["vocab"]
-    except (OSError, ValueError, KeyError, TypeError):
+        pairs = vocabulary.items() if isinstance(vocabulary, dict) else map(tuple, vocabulary)
+        return hash(frozenset(pairs))
+    except Exception:  # files of others may hold anything
         return None
-    pairs = vocabulary.items() if isinstance(vocabulary, dict) else map(tuple, vocabulary)
-    return hash(frozenset(pairs))
 
 
 def fill_in_drafters(

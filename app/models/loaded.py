@@ -230,7 +230,10 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
     config = weights.config
     if config.version not in ROLES[role].kinds:
         raise InputError(f"--{role} {folder} is an EAGLE-3 head: give it with --eagle")
-    head = drafting_head(weights, target)
+    try:
+        head = drafting_head(weights, target)
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        raise InputError(f"{folder}: no head can be built by its config.json: {error}") from error
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:
         target.capture_layers(config.aux_layers)

@@ -97,8 +97,12 @@ def load_tokenizer(source: str, options: ModelOptions) -> PreTrainedTokenizerBas
 def _refuse_missing(source: str) -> None:
     """Raise InputError for a missing folder, which transformers would look up on the hub."""
     looks_local = source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep == "\\"
-    folder = Path(source).expanduser()
-    if folder.is_dir():
+    try:
+        folder = Path(source).expanduser()
+        found = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
+        raise InputError(f"no folder or hub id {source[:80]}: {error}") from error
+    if found:
         if not (folder / "config.json").is_file():
             raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
     elif looks_local:

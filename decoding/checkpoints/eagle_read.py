@@ -56,6 +56,17 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     Raises InputError, in one line, where there is none, where it was made for another model, and
     for what specchat does not run (several layers, drafts of the last hidden state).
     """
+    try:
+        return _read_eagle(folder, target)
+    except InputError:
+        raise
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+        raise InputError(
+            f"{folder}: config.json holds something of the wrong type ({error}): mend it"
+        ) from error
+
+
+def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     config = read_config(folder)
     stored = _read(folder, config)
     tensors = {EAGLE_LAYER.sub("", name, count=1): tensor for name, tensor in stored.items()}

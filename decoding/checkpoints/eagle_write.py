@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from decoding.checkpoints.dialects import AUX_LAYERS
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
-from decoding.checkpoints.files import read_config
+from decoding.checkpoints.files import read_config, write_checkpoint
 from decoding.errors import InputError
 
 Dialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
@@ -57,7 +55,6 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: s
         lost = ["the embedding as a feature (layer 0)"]
     if lost:
         raise InputError(f"this draft has {lost[0]}, which the dialect {dialect} can't express")
-    folder.mkdir(parents=True, exist_ok=True)
     named = {
         f"{prefix}.{name}" if name.startswith(_IN_LAYER) else name: tensor.contiguous()
         for name, tensor in weights.tensors.items()
@@ -65,9 +62,7 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: s
     if "d2t" in named:  # converters drop d2t where there is no t2d
         named["t2d"] = _marked(named["d2t"], c.vocab)
     dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
-    save_file(named, folder / "model.safetensors", metadata={"format": "pt"})
-    text = json.dumps(_config(c, dialect, dtype, target), indent=2) + "\n"
-    (folder / "config.json").write_text(text, encoding="utf-8")
+    write_checkpoint(folder, "model.safetensors", named, _config(c, dialect, dtype, target))
 
 
 def _marked(d2t: Tensor, vocab: int) -> Tensor:

@@ -1,18 +1,22 @@
-"""Tensors and configs out of a checkpoint folder, never executing anything that lies in it."""
+"""Tensors and configs out of a checkpoint folder and into one; nothing that lies in it is ever
+executed."""
 
 from __future__ import annotations
 
 import json
+import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 # What trainers pickle beside the weights; some hold more than tensors.
 _STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
@@ -25,9 +29,11 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = parse_json(path.read_bytes())
     except ValueError as error:
         raise InputError(f"{path} is not valid JSON: {error}") from error
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror or error}") from error
     if not isinstance(config, dict):
         raise InputError(f"{path} holds no JSON object")
     return config
@@ -60,3 +66,21 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"can't read {path}: {first}") from error
     return tensors
+
+
+def write_checkpoint(
+    folder: Path, name: str, tensors: dict[str, Tensor], config: Mapping[str, Any]
+) -> None:
+    """Write tensors under a name, in the format that its ending says, and config.json after them:
+    where there is one, all is there. Raises InputError."""
+    part = folder / "config.json.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if name.endswith(".safetensors"):
+            save_file(tensors, folder / name, metadata={"format": "pt"})
+        else:
+            torch.save(tensors, folder / name)
+        part.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        os.replace(part, folder / "config.json")
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise InputError(f"can't write to {folder}: {str(error).splitlines()[0]}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import struct
 import zipfile
@@ -11,6 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from decoding.json_text import parse_json
 
 MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
@@ -33,7 +34,7 @@ def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
 def _safetensors(path: Path) -> dict[str, list[int]]:
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
-        header = json.loads(file.read(length)) if length < MAX_HEADER_BYTES else {}
+        header = parse_json(file.read(length)) if length < MAX_HEADER_BYTES else {}
     return {name: each["shape"] for name, each in header.items() if "shape" in each}
 
 

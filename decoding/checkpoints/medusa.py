@@ -14,7 +14,6 @@ Numbers of heads and layers are counted from the tensors: published configs are 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,11 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
-from decoding.checkpoints.files import read_config, read_tensors
+from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -138,7 +136,6 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
             "share the target's lm_head" if heads.lm_heads is None else "have lm_heads of their own"
         )
         raise InputError(f"these heads {has}, which the dialect {dialect} can't express")
-    folder.mkdir(parents=True, exist_ok=True)
     named = {
         name: tensor.contiguous()
         for i in range(heads.heads)
@@ -147,13 +144,8 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
     if heads.token_map is not None:
         named["token_map"] = heads.token_map
     config = {**_config(heads, dialect, target), "medusa_accuracy": heads.accuracy}
-    text = json.dumps(config, indent=2) + "\n"
-    if dialect == "v0.1":
-        torch.save(named, folder / "medusa_lm_head.pt")
-    else:
-        name = "medusa_lm_head.safetensors" if dialect == "v2" else "model.safetensors"
-        save_file(named, folder / name, metadata={"format": "pt"})
-    (folder / "config.json").write_text(text, encoding="utf-8")
+    files = {"v0.1": "medusa_lm_head.pt", "v2": "medusa_lm_head.safetensors"}
+    write_checkpoint(folder, files.get(dialect, "model.safetensors"), named, config)
 
 
 def write_merged(
@@ -271,5 +263,5 @@ def _accuracy(folder: Path, config: Mapping[str, Any], heads: int) -> tuple[tupl
     table = config.get("medusa_accuracy") or ()
     try:
         return tuple(tuple(float(x) for x in row) for row in table)[:heads]
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{folder}: medusa_accuracy must hold a row of numbers a head") from error

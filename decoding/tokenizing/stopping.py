@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from decoding.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -38,9 +40,15 @@ class Stop:
 
 def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     """A `transformers` model's end-of-sequence ids: those of its generation_config, else of its
-    config, else the tokenizer's."""
+    config, else the tokenizer's. Raises InputError where they are no ids."""
     for source in (model.generation_config, model.config.get_text_config(decoder=True), tokenizer):
         eos = getattr(source, "eos_token_id", None)
         if eos is not None and eos != []:
-            return frozenset(map(int, eos if isinstance(eos, (list, tuple)) else [eos]))
+            ids = eos if isinstance(eos, (list, tuple)) else [eos]
+            if not all(type(token) is int for token in ids):
+                raise InputError(
+                    f"the model's eos_token_id is {eos!r}: mend it in generation_config.json or "
+                    "config.json, it must be a number or a list of numbers"
+                )
+            return frozenset(ids)
     return frozenset()

@@ -27,16 +27,12 @@ class Example:
 
 
 def encode_conversation(record: Record, tokenizer: PreTrainedTokenizerBase) -> Example:
-    """Encode a record {"messages"} or {"text"}; plain text is an answer from its second token."""
+    """Encode a record {"messages"} or {"text"}, see `data.require_lesson`; plain text is an answer
+    from its second token."""
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
         return Example(ids, (IGNORED, *ids[1:]))
-    messages = record.get("messages")
-    if not messages:
-        raise InputError(
-            f"a record has neither text nor messages to learn from (it has "
-            f"{', '.join(sorted(record)) or 'nothing'}); prompts are answered by heads distill"
-        )
+    messages = record["messages"]
     if not tokenizer.chat_template:
         raise InputError("the target's tokenizer has no chat template: give records with 'text'")
     ids = rendered(tokenizer, messages, False)

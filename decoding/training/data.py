@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import json
 import math
 import random
 import zlib
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 Record = dict[str, Any]
 Located = tuple[str, Record]  # a record after its FILE:LINE
@@ -64,6 +64,34 @@ def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
         yield from (record for _, record in DataSource.parse(source).lines(seed))
 
 
+def require_lesson(record: Record, where: str) -> None:
+    """Raise InputError unless there is text in the record that heads can learn from."""
+    if "text" in record:
+        _require_text(record["text"], f"{where}: text")
+        return
+    messages = record.get("messages")
+    if messages is None:
+        raise InputError(
+            f"{where}: neither text nor messages to learn from (it has "
+            f"{', '.join(sorted(record)) or 'nothing'}); prompts are answered by heads distill"
+        )
+    if not isinstance(messages, list) or not messages:
+        raise InputError(f"{where}: messages must be a list that is not empty")
+    for message in messages:
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise InputError(f"{where}: messages: each needs a role and a content")
+        _require_text(message.get("content"), f"{where}: messages: content")
+
+
+def _require_text(value: object, where: str) -> None:
+    try:
+        str.encode(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputError(f"{where} must be text") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{where} holds escapes that are not Unicode text") from None
+
+
 def read_jsonl(path: Path) -> Iterator[Record]:
     return (record for _, record in jsonl_lines(path))
 
@@ -94,10 +122,10 @@ def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
 
 def _parse(line: bytes, where: str) -> Record:
     try:
-        record = json.loads(line.decode())
+        record = parse_json(line.decode())
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: not UTF-8; save the file as UTF-8") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: not valid JSON ({error})") from error
     if not isinstance(record, dict):
         raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')

@@ -17,11 +17,14 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from decoding.errors import InputError
+from decoding.json_text import parse_json
 from decoding.model.architecture import context_of
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
 
+_BEGIN = b'{"messages": ['  # of every line that is written
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
 
@@ -128,10 +131,11 @@ def distill(
     """Answer each conversation's open turns one after the other, and write the answers to `out`
     batch by batch; returns the number of records in it.
 
-    Prompts of like length share a batch, so the output is ordered by length.
+    Prompts of like length share a batch, so the output is ordered by length. Raises InputError if
+    `out` holds anything but answers to these conversations, and leaves it as it is.
     """
     open_turns = sorted(conversations, key=_characters)
-    first = _whole_batches(out, batch_size, len(open_turns))
+    first = _whole_batches(out, batch_size, open_turns)
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as lines:
         for start in range(first, len(open_turns), batch_size):
@@ -149,12 +153,30 @@ def _characters(conversation: Conversation) -> int:
     return sum(len(message["content"]) for message in history) + sum(map(len, turns))
 
 
-def _whole_batches(out: Path, batch_size: int, total: int) -> int:
+def _whole_batches(out: Path, batch_size: int, asked: Sequence[Conversation]) -> int:
     """Number of records written in whole batches; a partly written batch is truncated."""
     if not out.exists():
         return 0
     lines = out.read_bytes().splitlines(keepends=True)
-    done = sum(line.endswith(b"\n") for line in lines)
-    done = done if done >= total else done - done % batch_size
-    out.write_bytes(b"".join(lines[:done]))
+    *whole, rest = [*lines, b""] if not lines or lines[-1].endswith(b"\n") else lines
+    answered = len(whole) <= len(asked) and all(map(_answers, whole, asked))
+    if not answered or rest[: len(_BEGIN)] != _BEGIN[: len(rest)]:
+        raise InputError(
+            f"{out} holds something other than answers to these prompts: choose a new file for "
+            "--out"
+        )
+    done = len(whole) if len(whole) == len(asked) else len(whole) - len(whole) % batch_size
+    with out.open("r+b") as file:
+        file.truncate(sum(map(len, lines[:done])))
     return done
+
+
+def _answers(line: bytes, asked: Conversation) -> bool:
+    """Whether a line that was written is the beginning of this conversation, answered."""
+    history, turns = asked
+    try:
+        messages = parse_json(line)["messages"]
+        users = [message["content"] for message in messages[len(history) :: 2]]
+    except (ValueError, LookupError, TypeError):
+        return False
+    return bool(messages[: len(history)] == history and users == turns[: len(users)])

@@ -21,7 +21,6 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
-from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.training.conversations import IGNORED, Example, collate
@@ -29,7 +28,7 @@ from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.optimizers import optimizer_of
-from decoding.training.train_config import TrainConfig
+from decoding.training.train_config import TrainConfig, newest_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +90,7 @@ def train_eagle(
         callbacks=[_EvaluateLast()],
         optimizers=(optimizer_of(model, config.lr, config.muon_lr), None),
     )
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(work)) if resume else None)
+    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
     logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]
     return trained(), [_report(entry, steps) for entry in logged]
 

@@ -22,6 +22,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 from decoding.model import attention
 from decoding.training.conversations import Example, collate
 
@@ -120,7 +121,10 @@ def cache_features(
     folder.mkdir(parents=True, exist_ok=True)
     index = folder / _INDEX
     if index.exists():
-        found = json.loads(index.read_text(encoding="utf-8"))
+        try:
+            found = dict(parse_json(index.read_bytes()))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{index} is no index of features: use a new folder") from error
         for name, value in made_of.items():
             if found.get(name) != value:
                 raise InputError(

@@ -17,13 +17,12 @@ from torch.nn import functional
 from torch.optim import AdamW
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel, Trainer
-from transformers.trainer_utils import get_last_checkpoint
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
-from decoding.training.train_config import TrainConfig
+from decoding.training.train_config import TrainConfig, newest_checkpoint
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -145,8 +144,7 @@ def train_medusa(
         compute_metrics=_metrics,
         optimizers=(_two_speeds(model, config) if model.joint else None, None),
     )
-    newest = get_last_checkpoint(str(work)) if resume and work.is_dir() else None
-    trainer.train(resume_from_checkpoint=newest)
+    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
     metrics = trainer.evaluate()
     return model.trained(weights, _accuracy_table(metrics, len(weights.weights)))
 

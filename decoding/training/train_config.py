@@ -9,7 +9,27 @@ from typing import Any
 import torch
 from transformers import TrainingArguments
 
+from decoding.json_text import parse_json
 from decoding.training.precision import has_fast_bfloat16
+
+
+def newest_checkpoint(work: Path) -> str | None:
+    """The newest whole checkpoint in a Trainer's folder. One that a kill cut short has no state:
+    that is written last."""
+    states = sorted(work.glob("checkpoint-*/trainer_state.json"), key=_step, reverse=True)
+    return next((str(state.parent) for state in states if _is_whole(state)), None)
+
+
+def _step(state: Path) -> int:
+    number = state.parent.name.removeprefix("checkpoint-")
+    return int(number) if number.isdecimal() else -1
+
+
+def _is_whole(state: Path) -> bool:
+    try:
+        return isinstance(parse_json(state.read_bytes()), dict)
+    except (OSError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, slots=True)

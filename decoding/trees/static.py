@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 from decoding.trees.shape import TreeShape
 
 Choices = tuple[tuple[int, ...], ...]
@@ -70,15 +70,22 @@ def parse_choices(text: str) -> Choices:
         return NAMED_TREES[text]
     source = text
     if not text.lstrip().startswith("["):
-        file = Path(text).expanduser()
-        if not file.is_file():
+        try:
+            file = Path(text).expanduser()
+            found = file.is_file()
+        except (OSError, RuntimeError):  # a name too long, an unknown user
+            found = False
+        if not found:
             raise InputError(
                 f"tree '{text}': no such file; give JSON such as [[0],[0,0],[1]], a "
                 f"file, or one of {', '.join(NAMED_TREES)}"
             )
-        source = file.read_text(encoding="utf-8")
+        try:
+            source = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"tree '{text}': can't read the file ({error})") from error
     try:
-        paths = json.loads(source)
+        paths = parse_json(source)
         choices = tuple(tuple(path) for path in paths)
     except (ValueError, TypeError) as error:
         raise InputError(f"tree '{text}': not a JSON list of lists ({error})") from error

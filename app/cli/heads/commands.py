@@ -22,6 +22,7 @@ HeadsDir = Annotated[
     Path, typer.Option("--heads", help="Folder of Medusa heads or an EAGLE head, any dialect.")
 ]
 Seed = Annotated[int, typer.Option(min=0)]
+HUGE = 1e6  # above what anybody wants of a rate, an epoch or a temperature: leaves inf out
 
 NAMES = {"medusa": "Medusa", "eagle": "EAGLE", "eagle1": "EAGLE-1", "eagle3": "EAGLE-3"}
 
@@ -89,7 +90,7 @@ def distill(
     prompts: Annotated[list[str], typer.Option(help="JSONL of prompts; FILE[:REPEAT].")],
     out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
     max_new_tokens: Annotated[int, typer.Option(min=1)] = 256,
-    temperature: Annotated[float, typer.Option(min=0.0)] = 0.0,
+    temperature: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 0.0,
     batch_size: Annotated[int, typer.Option(min=1)] = 32,
     seed: Seed = 0,
     device: Device = "auto",
@@ -135,12 +136,15 @@ def train(
         typer.Option(help="EAGLE: keep the target's states in this folder, for several runs."),
     ] = None,
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
-    epochs: Annotated[float, typer.Option(min=0.01)] = 1.0,
-    lr: Annotated[float, typer.Option(min=0.0)] = 1e-3,
+    epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
+    lr: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 1e-3,
     muon_lr: Annotated[
-        float, typer.Option(min=0.0, help="EAGLE: Muon for the layer's matrices, such as 0.03.")
+        float,
+        typer.Option(min=0.0, max=HUGE, help="EAGLE: Muon for the layer's matrices, such as 0.03."),
     ] = 0.0,
-    target_lr: Annotated[float, typer.Option(min=1e-9, help="Of the target, if --joint.")] = 2e-5,
+    target_lr: Annotated[
+        float, typer.Option(min=1e-9, max=HUGE, help="Of the target, if --joint.")
+    ] = 2e-5,
     batch_size: Annotated[int, typer.Option(min=1)] = 8,
     accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 1,
     length: Annotated[int, typer.Option(min=8, help="Longest conversation in tokens.")] = 1024,

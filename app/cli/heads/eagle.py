@@ -10,6 +10,7 @@ from transformers import PreTrainedModel
 
 from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
+    check_training_folder,
     conversations_of,
     load,
     records_of,
@@ -90,6 +91,7 @@ def train_on(
     unroll: int,
     device: str,
 ) -> None:
+    work = check_training_folder(out, resume)
     model, tokenizer = load(target, device)
     weights = _read(heads, model)
     learned, tested, records = conversations_of(data, held_out, model, tokenizer, length)
@@ -112,7 +114,7 @@ def train_on(
         return stats.tokens_per_pass or 0.0
 
     trained, reports = train_eagle(
-        model, weights, kept or learned, tested, config, out / "training", resume,
+        model, weights, kept or learned, tested, config, work, resume,
         served if prompts else None, unroll,
     )  # fmt: skip
     write_eagle(trained, out, trained.config.version, target)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
+    check_training_folder,
     conversations_of,
     load,
-    refuse_existing,
     requests_of,
     shape_of,
 )
@@ -46,12 +46,11 @@ def train_on(
     joint: bool,
     device: str,
 ) -> None:
-    if joint and not resume:
-        refuse_existing(out)  # a whole model goes there: not over another, not the target
+    work = check_training_folder(out, resume)
     model, tokenizer = load(target, device)
     weights = read_medusa(heads, *shape_of(model))
     learned, tested, _ = conversations_of(data, held_out, model, tokenizer, length)
-    task = (model, weights, learned, tested, config, out / "training", resume)
+    task = (model, weights, learned, tested, config, work, resume)
     if joint:
         trained = train_joint(*task)
         write_merged(trained, out, model, tokenizer)

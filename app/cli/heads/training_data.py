@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 def records_of(sources: list[str]) -> list[Record]:
     """Conversations to learn from. Raises InputError."""
-    from decoding.training.data import read_sources
+    from decoding.training.data import DataSource, require_lesson
 
-    records = list(read_sources(sources))
+    records = []
+    for source in sources:
+        for line, record in DataSource.parse(source).lines():
+            require_lesson(record, line)
+            records.append(record)
     if not records:
         raise InputError(f"{', '.join(sources)} holds no records")
     return records
@@ -80,7 +84,21 @@ def shape_of(model: PreTrainedModel) -> tuple[int, int]:
 
 
 def refuse_existing(out: Path) -> None:
+    """Raise InputError unless --out is a new folder: nothing in another one is written over."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out} is not empty: choose a new folder for --out")
+
+
+def check_training_folder(out: Path, resume: bool) -> Path:
+    """Where checkpoints go within --out. Raises InputError where that is not new, or to `resume`
+    there is no training in it."""
+    work = out / "training"
+    if not resume:
+        if work.is_dir():
+            raise InputError(f"{out} holds a training: add --resume, or choose a new folder")
+        refuse_existing(out)
+    elif not work.is_dir():
+        raise InputError(f"{out} holds no training to go on with: leave --resume out")
+    return work

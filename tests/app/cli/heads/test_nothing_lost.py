@@ -1,0 +1,153 @@
+"""What is there is never written over, and a killed training goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from decoding.training.train_config import newest_checkpoint
+from tests.conftest import FamilyFolders, Specchat
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    record = {"messages": [{"role": "user", "content": "the"}, said]}
+    path = tmp_path / "lesson.jsonl"
+    path.write_text((json.dumps(record) + "\n") * 40)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["medusa", "eagle1"])
+def test_training_writes_over_nothing(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path, kind: str
+) -> None:
+    target, fresh = tmp_path / "target", tmp_path / "fresh"
+    shutil.copytree(family_folders.target, target)
+    options = ("--target", str(target))
+    assert specchat("heads", "convert", kind, *options, "--out", str(fresh)).returncode == 0
+    for out in (target, fresh):
+        before = contents(out)
+        train = ("heads", "train", *options, "--heads", str(fresh), "--data", str(lesson))
+        done = specchat(*train, "--out", str(out))
+        assert done.returncode == 2 and "is not empty: choose a new folder" in done.stderr
+        done = specchat(*train, "--out", str(out), "--resume")
+        assert done.returncode == 2 and "no training to go on with" in done.stderr
+        assert contents(out) == before
+
+
+def test_a_training_goes_on_from_the_newest_whole_checkpoint(tmp_path: Path) -> None:
+    assert newest_checkpoint(tmp_path) is None
+    for step, state in ((20, "{}"), (100, "{}"), (120, '{"best'), (140, None)):
+        folder = tmp_path / f"checkpoint-{step}"
+        folder.mkdir()
+        (folder / "model.safetensors").touch()
+        if state is not None:
+            (folder / "trainer_state.json").write_text(state)
+    assert newest_checkpoint(tmp_path) == str(tmp_path / "checkpoint-100")
+
+
+def test_a_training_that_was_killed_while_it_wrote(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
+) -> None:
+    fresh, out = tmp_path / "fresh", tmp_path / "trained"
+    target = ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle1", *target, "--out", str(fresh))
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out", str(out),
+        "--max-steps", "4", "--evaluate-every", "2", "--device", "cpu",
+    )  # fmt: skip
+    assert specchat(*train).returncode == 0
+    whole = (out / "model.safetensors").read_bytes()
+    again = specchat(*train)
+    assert again.returncode == 2 and "holds a training: add --resume" in again.stderr
+    (out / "config.json").unlink()
+    # in the order of writing: the tensors, the optimizer, the state
+    for lost in (["trainer_state.json"], ["trainer_state.json", "optimizer.pt"], None):
+        checkpoint = out / "training" / "checkpoint-4"
+        for file in lost or [path.name for path in checkpoint.iterdir()]:
+            (checkpoint / file).unlink()
+        assert specchat(*train, "--resume").returncode == 0
+        assert (out / "model.safetensors").read_bytes() == whole
+    shutil.rmtree(out / "training")
+    (out / "training").mkdir()  # killed before its first checkpoint
+    assert specchat(*train, "--resume").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        b"my notes\nin two lines\n",
+        b"one line without an end",
+        b'{"prompt": "the fox"}\n' * 3,
+        b'{"messages": [{"role": "user", "content": "the dog"}], "finish_reason": "stop"}\n',
+        b"[" * 100_000 + b"\n",
+    ],
+)
+def test_distilling_writes_over_nothing(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, there: bytes
+) -> None:
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "notes"
+    prompts.write_text('{"prompt": "the fox"}\n' * 3)
+    out.write_bytes(there)
+    distill = ("heads", "distill", "--target", family_folders.target, "--prompts", str(prompts))
+    for file in (out, prompts):
+        before = file.read_bytes()
+        done = specchat(*distill, "--out", str(file), "--max-new-tokens", "2")
+        assert done.returncode == 2 and "other than answers to these prompts" in done.stderr
+        assert file.read_bytes() == before
+
+
+BAD = {
+    "messages of numbers": '{"messages": [1, 2]}',
+    "messages that are text": '{"messages": "abc"}',
+    "no messages": '{"messages": []}',
+    "content of numbers": '{"messages": [{"role": "user", "content": 5}]}',
+    "half a character": '{"messages": [{"role": "user", "content": "\\ud800"}]}',
+    "text of numbers": '{"text": 5}',
+    "half a character of text": '{"text": "\\ud800"}',
+    "a prompt": '{"prompt": "the fox"}',
+    "no object": "[1]",
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("record", BAD.values(), ids=BAD)
+def test_what_cannot_be_learned_from_is_named_by_its_line(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path, record: str
+) -> None:
+    fresh, target = tmp_path / "fresh", ("--target", family_folders.target)
+    specchat("heads", "convert", "medusa", *target, "--out", str(fresh), "--heads", "1")
+    with lesson.open("a") as file:
+        file.write(record + "\n")
+    done = specchat(
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
+        str(tmp_path / "out"), "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 2 and f"{lesson}:41" in done.stderr
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 400
+
+
+@pytest.mark.parametrize("option", ["--epochs", "--lr", "--muon-lr"])
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_numbers_that_are_none(specchat: Specchat, tmp_path: Path, option: str, value: str) -> None:
+    here = str(tmp_path)
+    options = ("--target", here, "--heads", here, "--data", here, "--out", here, option, value)
+    done = specchat("heads", "train", *options)
+    assert done.returncode == 2 and f"'{option}'" in done.stderr and "than or equal" in done.stderr
+
+
+@pytest.mark.parametrize("out", ["/proc/heads", "/dev/full/heads"])
+def test_folders_that_cannot_be_written(
+    specchat: Specchat, family_folders: FamilyFolders, out: str
+) -> None:
+    done = specchat("heads", "convert", "medusa", "--target", family_folders.target, "--out", out)
+    assert done.returncode == 2 and f"can't write to {out}" in done.stderr
+    assert done.stderr.count("\n") == 1
