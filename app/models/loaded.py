@@ -15,7 +15,7 @@ from app.config.settings import ModelOptions
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
-from app.models.threads import choose_threads
+from app.models.tuning import tune
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -156,8 +156,8 @@ def load_models(
     tokenizer = load_tokenizer(source, options)
     progress(f"target {display_name(source)}", 0.1)
     target = load_target(source, options)
-    progress("choosing the number of threads", 0.7)
-    threads = choose_threads(target, options.threads)
+    progress("choosing threads and memory layout", 0.7)
+    threads = tune(target, options.threads)
     models = LoadedModels(
         source,
         target,
@@ -210,6 +210,7 @@ def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
             f"the draft model {source} has {draft.vocab_size} logits for "
             f"{len(models.tokenizer)} tokens"
         )
+    tune(draft, models.threads)
     return draft
 
 

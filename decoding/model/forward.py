@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.linears import Linear
 
 Mask = Tensor | dict[str, Tensor | None] | None
 
@@ -26,11 +27,15 @@ class ForwardOutput:
 
 
 class Forward(Protocol):
-    """`layers` and `devices` say what a cache needs, `vocab_size` is the width of the logits."""
+    """`layers` and `devices` say what a cache needs, `vocab_size` is the width of the logits,
+    `linears` are those whose layout is ours to choose, each with its kind."""
 
     layers: list[LayerShape]
     devices: list[torch.device]
     vocab_size: int
+
+    @property
+    def linears(self) -> Sequence[tuple[str, Linear]]: ...
 
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool

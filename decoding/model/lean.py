@@ -169,6 +169,13 @@ class LeanForward:
         aux = torch.cat([captured[layer] for layer in self._aux_layers], dim=-1)
         return ForwardOutput(logits, features, aux)
 
+    @property
+    def linears(self) -> list[tuple[str, Linear]]:
+        """In the order of a pass, each with its kind."""
+        kinds = ("qkv", "o", "gate_up", "down")
+        found = [(kind, getattr(block, kind)) for block in self._blocks for kind in kinds]
+        return [*found, ("lm_head", self._lm_head)]
+
     def capture_layers(self, layers: Sequence[int]) -> None:
         self._aux_layers = tuple(layers)
 

@@ -16,11 +16,14 @@ from decoding.errors import InputError
 from decoding.model.architecture import layer_modules
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
+from decoding.model.linears import Linear
 
 
 class LibraryForward:
     """Follows `decoding.model.forward.Forward`. Raises InputError for models that don't run with
     our cache and attention."""
+
+    linears: Sequence[tuple[str, Linear]] = ()
 
     def __init__(self, model: PreTrainedModel, device: torch.device) -> None:
         self._model = model

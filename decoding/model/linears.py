@@ -1,52 +1,116 @@
-"""The linear maps of a lean forward. How a matrix lies in memory decides what a few rows cost on a
-CPU, differently on each chip: so that is measured."""
+"""The linear maps of a lean forward: one seam for how the weights lie in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+
+ROWS = (1, 4, 8, 16)  # of a pass: one token, a chain, trees; others are taken as the next lower
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`transposed`: the weights lie as [in, out]. `packed`: those of `ROWS` for which a second copy
+    is used, in oneDNN's own order; (): there is none."""
+
+    transposed: bool = False
+    packed: tuple[int, ...] = ()
 
 
 class Linear:
     """x W^T + b for rows x [n, in]. Linears that read the same input are one matrix, and their
     modules in the library's model become views of it: there is no second copy of the weights, and
-    the model stays as usable as it was."""
+    the model stays as usable as it was. Only a packed copy is one, and does not see what is changed
+    in the weights later."""
 
-    def __init__(self, parts: Sequence[nn.Linear]) -> None:
+    def __init__(self, parts: Sequence[nn.Linear], movable: bool = True) -> None:
+        """Not `movable`: something else relies on how the weights lie."""
         self._parts = parts
-        self.bias: Tensor | None = None
+        self._movable = movable
+        self._packed: Tensor | None = None
+        self._by_packed = [False] * (ROWS[-1] + 1)  # by rows, the last one for all above
         with torch.inference_mode(False), torch.no_grad():
-            weight = _joined([part.weight for part in parts])
+            self._weight = _joined([part.weight for part in parts]).t()  # [in, out]
             biases = [part.bias for part in parts if part.bias is not None]
-            if biases:
-                self.bias = _joined(biases)
-        self._place(weight.t())
+            self._bias = _joined(biases) if biases else None
+            if len(parts) > 1:
+                self._hand_out()
 
     def __call__(self, x: Tensor) -> Tensor:
         """[n, in] -> [n, out]."""
-        if self.bias is None:
-            return torch.mm(x, self._columns)
-        return torch.addmm(self.bias, x, self._columns)
+        if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
+            return _packed_linear(x, self._packed, self._bias)
+        if self._bias is None:
+            return torch.mm(x, self._weight)
+        return torch.addmm(self._bias, x, self._weight)
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
         """The same, added to `residual` [n, out] in place."""
-        residual.addmm_(x, self._columns)
-        if self.bias is not None:
-            residual.add_(self.bias)
-
-    def _place(self, columns: Tensor) -> None:
-        """`columns` [in, out], whatever its strides, holds the weights from now on."""
-        self._columns = columns.detach()
-        if len(self._parts) == 1 and self._parts[0].weight.data_ptr() == columns.data_ptr():
+        if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
+            residual.add_(_packed_linear(x, self._packed, self._bias))
             return
+        residual.addmm_(x, self._weight)
+        if self._bias is not None:
+            residual.add_(self._bias)
+
+    @property
+    def inputs(self) -> int:
+        return self._weight.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        return self._weight.nbytes
+
+    @property
+    def packed_nbytes(self) -> int:
+        return 0 if self._packed is None else self._weight.nbytes
+
+    def arrange(self, layout: Layout) -> None:
+        """Lay the weights out so."""
+        self._packed = None
+        with torch.inference_mode(False), torch.no_grad():
+            if self._movable and layout.transposed != self._weight.is_contiguous():
+                w = self._weight
+                self._weight = w.contiguous() if layout.transposed else w.t().contiguous().t()
+                self._hand_out()
+            if layout.packed:
+                self._packed = _pack(self._weight.t().contiguous(), layout.packed[0])
+        below = [max(rows for rows in (0, *ROWS) if rows <= n) for n in range(ROWS[-1] + 1)]
+        self._by_packed = [rows in layout.packed for rows in below]
+
+    def _hand_out(self) -> None:
+        """Make the library's linears views of what we have."""
         sizes = [part.out_features for part in self._parts]
-        biases = [None] * len(sizes) if self.bias is None else self.bias.split(sizes)
-        for part, weight, bias in zip(self._parts, columns.t().split(sizes), biases, strict=True):
+        biases = [None] * len(sizes) if self._bias is None else self._bias.split(sizes)
+        weights = self._weight.t().split(sizes)
+        for part, weight, bias in zip(self._parts, weights, biases, strict=True):
             part.weight = nn.Parameter(weight, requires_grad=part.weight.requires_grad)
             if bias is not None:
                 part.bias = nn.Parameter(bias, requires_grad=part.bias.requires_grad)
+
+
+def can_pack(dtype: torch.dtype) -> bool:
+    """Whether oneDNN is there and has linears of this type for this CPU."""
+    try:
+        one = torch.ones(1, 1, dtype=dtype)
+        _packed_linear(one, _pack(one, 1), None)
+    except (AttributeError, RuntimeError):
+        return False
+    return True
+
+
+def _pack(weight: Tensor, rows: int) -> Tensor:
+    """`weight` [out, in] in oneDNN's own order, made for so many rows."""
+    return torch.ops.mkldnn._reorder_linear_weight(weight, rows)  # type: ignore[no-any-return]
+
+
+def _packed_linear(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.ops.mkldnn._linear_pointwise(  # type: ignore[no-any-return]
+        x, packed, bias, "none", [], ""
+    )
 
 
 def _joined(tensors: Sequence[Tensor]) -> Tensor:

@@ -104,7 +104,7 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
         [block(index, layer) for index, layer in enumerate(inner.layers)],
         Rope(inner.rotary_emb, heads, context_of(config), weight.detach()),
         norm(inner.norm),
-        Linear([head]),
+        Linear([head], movable=head.weight is not weight),
         weight.device,
         head.out_features,
     )

@@ -1,0 +1,98 @@
+"""How the matrices of a model lie in memory: what a pass of a few rows costs depends on it, and
+differently on each chip. So it is measured, once a model and machine."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import torch
+
+from decoding.model.linears import ROWS, Layout, Linear, can_pack
+
+REPEATS = 5
+SAMPLE_BYTES = 128 << 20  # of weights that are measured: more than a CPU keeps at hand
+PACKED_BYTES = 1 << 30  # the most that a model's packed copies take
+WORTHWHILE = 0.95  # of the time without: another layout must earn its place
+
+Layouts = Mapping[str, Layout]  # by the kind of matrix, such as "qkv"
+Seconds = Mapping[tuple[str, int], float]  # of all matrices of a kind, by rows
+
+
+@torch.inference_mode()
+def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
+    """On a CPU, measured on a part of the `linears`, which stand in the order of a pass, each with
+    its kind. Packed copies of all of them take `PACKED_BYTES` at most."""
+    sample = _sample(linears)
+    seconds = {"plain": _seconds(sample, Layout(), dtype)}
+    seconds["transposed"] = _seconds(sample, Layout(transposed=True), dtype)
+    if can_pack(dtype):
+        seconds["packed"] = _seconds(sample, Layout(packed=ROWS), dtype)
+    nbytes: defaultdict[str, int] = defaultdict(int)
+    for kind, linear in linears:
+        nbytes[kind] += linear.nbytes
+    found, room = {}, PACKED_BYTES
+    for kind in sorted(nbytes, key=nbytes.__getitem__):
+        layout = _fastest(kind, **seconds, fits=nbytes[kind] <= room)
+        room -= nbytes[kind] * (bool(layout.packed))
+        found[kind] = layout
+    return found
+
+
+def arrange(linears: Sequence[tuple[str, Linear]], layouts: Layouts) -> None:
+    for kind, linear in linears:
+        linear.arrange(layouts[kind])
+
+
+def _sample(linears: Sequence[tuple[str, Linear]]) -> list[tuple[str, Linear]]:
+    """The first ones, and of every kind at least one."""
+    sample, kinds, nbytes = [], set(), 0
+    for kind, linear in linears:
+        if nbytes < SAMPLE_BYTES or kind not in kinds:
+            sample.append((kind, linear))
+            kinds.add(kind)
+            nbytes += linear.nbytes
+    return sample
+
+
+def _seconds(
+    sample: Sequence[tuple[str, Linear]],
+    layout: Layout,
+    dtype: torch.dtype,
+) -> Seconds:
+    """Least time of a few passes through the sample: whatever else the machine does can only add
+    to it. One after the other as in a pass, since a matrix that was just read is read faster."""
+    for _, linear in sample:
+        linear.arrange(layout)
+    least: dict[tuple[str, int], float] = {}
+    for rows in ROWS:
+        inputs = {
+            linear.inputs: torch.randn(rows, linear.inputs, dtype=dtype) for _, linear in sample
+        }
+        for repeat in range(REPEATS + 1):
+            spent: defaultdict[str, float] = defaultdict(float)
+            for kind, linear in sample:
+                x = inputs[linear.inputs]
+                begun = time.perf_counter()
+                linear(x)
+                spent[kind] += time.perf_counter() - begun
+            if repeat:  # the first one warms up
+                for kind, seconds in spent.items():
+                    key = kind, rows
+                    least[key] = min(seconds, least.get(key, seconds))
+    for _, linear in sample:
+        linear.arrange(Layout())
+    return least
+
+
+def _fastest(
+    kind: str, plain: Seconds, transposed: Seconds, packed: Seconds | None = None, *, fits: bool
+) -> Layout:
+    ratio = sum(transposed[kind, rows] / plain[kind, rows] for rows in ROWS) / len(ROWS)
+    turned = ratio < WORTHWHILE
+    if packed is None or not fits:
+        return Layout(turned)
+    base = transposed if turned else plain
+    pays = [rows for rows in ROWS if packed[kind, rows] < WORTHWHILE * base[kind, rows]]
+    return Layout(turned, tuple(pays))
