@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,7 +31,8 @@ class RunResult:
 
 def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> RunResult:
     """Answer every request in every lane. Raises InputError before anything is generated; later
-    failures of a lane go into the document. Ctrl+C keeps what is done, with exit code 130."""
+    failures of a lane go into the document. Ctrl+C keeps what is done, with exit code 130, and so
+    do SIGTERM and SIGHUP, with theirs."""
     with progress() as say:
         models = load_models(
             settings.models,
@@ -48,17 +50,19 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
                 lane.warm_up()
         runs: list[dict[str, Any]] = []
         code = 0
+        ended: list[int] = []  # by these signals
         try:
-            for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
-                say(f"prompt {index + 1} of {len(requests)}")
-                for report in _answer(
-                    settings, request, ids, lanes, models, seed, len(runs), trace
-                ):
-                    runs.append(report)
-                    if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
-                        code = 1
+            with _like_ctrl_c(ended):
+                for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
+                    say(f"prompt {index + 1} of {len(requests)}")
+                    for report in _answer(
+                        settings, request, ids, lanes, models, seed, len(runs), trace
+                    ):
+                        runs.append(report)
+                        if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
+                            code = 1
         except KeyboardInterrupt:
-            code = 130
+            code = 128 + (ended or [signal.SIGINT])[0]
     document = envelope(
         target=models.name,
         device=models.device,
@@ -173,6 +177,23 @@ def first_prompts(
             )
         prompts.append(ids)
     return prompts
+
+
+@contextmanager
+def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
+    """The signals that end a process come as KeyboardInterrupt; `ended` gets their numbers."""
+
+    def interrupt(number: int, frame: object) -> None:
+        ended.append(number)
+        raise KeyboardInterrupt
+
+    kinds = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {kind: signal.signal(kind, interrupt) for kind in kinds}
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
 
 
 @contextmanager

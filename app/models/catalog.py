@@ -77,7 +77,8 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
 
 
 def cached_checkpoints() -> list[CheckpointInfo]:
-    """The checkpoints in the Hugging Face cache, the newest revision of each, by name."""
+    """The checkpoints in the Hugging Face cache by name: the main revision of each, or its newest
+    where it has none."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -86,8 +87,11 @@ def cached_checkpoints() -> list[CheckpointInfo]:
     except (CacheNotFound, OSError):
         return []
     whole = (repo.revisions for repo in repos if repo.revisions)  # none: an interrupted download
-    newest = [max(revisions, key=lambda each: each.last_modified) for revisions in whole]
-    found = (inspect_folder(revision.snapshot_path) for revision in newest)
+    chosen = [
+        max(revisions, key=lambda each: ("main" in each.refs, each.last_modified))
+        for revisions in whole
+    ]
+    found = (inspect_folder(revision.snapshot_path) for revision in chosen)
     return sorted((each for each in found if each), key=lambda each: each.name.lower())
 
 

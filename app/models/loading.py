@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+import pickle
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
     BitsAndBytesConfig,
     GenerationConfig,
+    PreTrainedConfig,
     PreTrainedTokenizerBase,
 )
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
-from app.models.hub import display_name
+from app.models.hub import cached_folder, display_name, require_hub
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.errors import InputError
 from decoding.model.self_test import self_test
@@ -30,28 +35,33 @@ def load_model(source: str, options: ModelOptions) -> Any:
     """Load a causal LM from a folder or hub id. Raises InputError."""
     disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
-    _refuse_missing(source)
     device = device_of(options.device)
     kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
     if options.quantize != "none":
         kwargs["quantization_config"] = _quantization(options)
     if device != "cpu":
         kwargs["device_map"] = {"": device}
-    try:
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            source,
+
+    def load(place: str) -> Any:
+        _refuse_others(source, _config(source, place, options))
+        return AutoModelForCausalLM.from_pretrained(
+            place,
             trust_remote_code=options.trust_remote_code,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # else it is refused without a name
             **kwargs,
         )
+
+    try:
+        model, report = _from_place(source, load)
+    except InputError:
+        raise
     except torch.cuda.OutOfMemoryError as error:
         raise InputError(
             f"{display_name(source)} does not fit into the memory of {device}: try --quantize nf4"
         ) from error
     except Exception as error:  # hub, file system and pickle raise many kinds
-        raise InputError(f"can't load the model {source}: {_first_line(error)}") from error
-    model, report = loaded
+        raise InputError(f"can't load the model {source}: {_reason(error)}") from error
     _refuse_other_tensors(source, report)
     return model
 
@@ -87,26 +97,83 @@ def _refuse_other_tensors(source: str, report: Mapping[str, Any]) -> None:
 
 
 def load_tokenizer(source: str, options: ModelOptions) -> PreTrainedTokenizerBase:
-    _refuse_missing(source)
+    def load(place: str) -> Any:
+        _config(source, place, options)
+        return AutoTokenizer.from_pretrained(place, trust_remote_code=options.trust_remote_code)
+
     try:
-        return AutoTokenizer.from_pretrained(source, trust_remote_code=options.trust_remote_code)
+        return _from_place(source, load)  # type: ignore[no-any-return]
+    except InputError:
+        raise
     except Exception as error:
-        raise InputError(f"can't load the tokenizer of {source}: {_first_line(error)}") from error
+        raise InputError(f"can't load the tokenizer of {source}: {_reason(error)}") from error
 
 
-def _refuse_missing(source: str) -> None:
-    """Raise InputError for a missing folder, which transformers would look up on the hub."""
-    looks_local = source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep == "\\"
+def _from_place(source: str, load: Callable[[str], Any]) -> Any:
+    """Load from a folder; of a hub id from the cache, and only for what is not there from the hub.
+    Raises InputError where there is no such place, and what `load` raises."""
     try:
         folder = Path(source).expanduser()
         found = folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
-        raise InputError(f"no folder or hub id {source[:80]}: {error}") from error
+        raise InputError(f"no folder or hub id {source}: {error}") from error
     if found:
-        if not (folder / "config.json").is_file():
-            raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
-    elif looks_local:
+        _refuse_other_folders(source, folder)
+        return load(str(folder))
+    if source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep == "\\":
         raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
+    if cached := cached_folder(source):
+        with suppress(OSError):  # not all of it is there
+            return load(str(cached))
+    require_hub(source)
+    return load(source)
+
+
+def _refuse_other_folders(source: str, folder: Path) -> None:
+    """Raise InputError for a folder that holds something else than a whole model."""
+    adapter = (folder / "adapter_config.json").is_file()
+    if (folder / "config.json").is_file():
+        if adapter:
+            raise InputError(
+                f"{source} holds a PEFT adapter beside its model: merge it (merge_and_unload), or "
+                "move adapter_config.json away to go without it"
+            )
+        return
+    if adapter:
+        raise InputError(
+            f"{source} is a PEFT adapter: merge it into its model (merge_and_unload) and give that"
+        )
+    if any(folder.glob("*.gguf")):
+        raise InputError(
+            f"{source} holds GGUF files: give the Hugging Face folder that they were made from"
+        )
+    raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
+
+
+def _config(source: str, place: str, options: ModelOptions) -> PreTrainedConfig:
+    """Its config alone, so that what is wrong there is not said of anything else. Raises OSError
+    where the cache has none."""
+    if Path(place).is_dir() and not (Path(place) / "config.json").is_file():
+        raise FileNotFoundError(f"{place} has no config.json")
+    try:
+        found = AutoConfig.from_pretrained(place, trust_remote_code=options.trust_remote_code)
+    except Exception as error:
+        raise InputError(f"can't read the config.json of {source}: {_reason(error)}") from error
+    return found  # type: ignore[no-any-return]
+
+
+def _refuse_others(source: str, config: PreTrainedConfig) -> None:
+    """Raise InputError for what transformers knows, but not as a model of text alone."""
+    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING or hasattr(config, "auto_map"):
+        return
+    kind = config.model_type
+    if config.is_encoder_decoder:
+        what = "an encoder-decoder model; specchat runs decoder-only models"
+    elif config.sub_configs or hasattr(config, "vision_config"):
+        what = "a multimodal model; specchat runs models of text alone"
+    else:
+        what = "no language model that goes on with a text"
+    raise InputError(f"{source}: {kind} is {what}")
 
 
 def _quantization(options: ModelOptions) -> BitsAndBytesConfig:
@@ -163,6 +230,15 @@ def ignored_settings(target: Target) -> tuple[str, ...]:
     )
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+def _reason(error: Exception) -> str:
+    """The error's first sentence, in our words where transformers' own help nobody."""
+    text = str(error)
+    if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:
+        return "its weights are a pickle that is not only tensors, and might run anything"
+    if "above report" in text:
+        return "its tensors can't be converted to those of the model"
+    if isinstance(error, KeyError):  # its text is the key alone
+        return f"config.json or the checkpoint names {text}, which transformers doesn't know"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    whole = next((i for i, line in enumerate(lines) if not line.endswith(":")), 0)
+    return " ".join(lines[: whole + 1]) or type(error).__name__

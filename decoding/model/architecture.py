@@ -40,8 +40,8 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
     parameters = inspect.signature(model.forward).parameters
     if getattr(config, "alibi", False) or "position_ids" not in parameters:
         raise InputError(
-            f"{kind} takes positions from the order of its rows (ALiBi), so a tree of drafts "
-            "can't be verified; use a model with rotary or learned positions"
+            f"{kind} takes no position ids (ALiBi, or positions counted by row), so a tree of "
+            "drafts can't be verified; use a model with rotary positions"
         )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -110,7 +112,10 @@ def test_a_template_that_takes_no_second_turn_costs_nothing_that_was_said(
     assert medusa["available"] is False
 
 
-def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_keep_what_is_done(
+    run: Run, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
     step: Step = Lane.step
     steps = 0
 
@@ -118,14 +123,15 @@ def test_ctrl_c_keeps_what_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) ->
         nonlocal steps
         steps += 1
         if steps == 7:  # the first prompt takes five rounds
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), number)
         return step(lane, params)
 
     monkeypatch.setattr(Lane, "step", interrupted)
     requests = [Request(input_ids=(5, 6, 7)), Request(input_ids=(8, 9))]
     monkeypatch.setattr(Lane, "warm_up", lambda lane: None)
     outcome = run(*requests, strategies="ar")
-    assert outcome.exit_code == 130
+    assert outcome.exit_code == 128 + number
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert [r["prompt_ids"] for r in outcome.document["runs"]] == [[5, 6, 7]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from app.config.settings import ModelOptions
-from app.models.loading import load_target
+from app.models.loading import load_model, load_target, load_tokenizer
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
 
@@ -92,3 +93,110 @@ def test_a_context_of_nothing(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(InputError, match="max_position_embeddings"):
         load_target(str(folder), ModelOptions())
+
+
+# What is no model of text
+
+
+def config_of(kind: str, **more: object) -> str:
+    return json.dumps({"model_type": kind, **more})
+
+
+OTHERS: dict[str, tuple[dict[str, str], str]] = {
+    "multimodal": (
+        {"config.json": config_of("llava")},
+        "llava is a multimodal model; specchat runs models of text alone",
+    ),
+    "encoder-decoder": (
+        {"config.json": config_of("t5")},
+        "t5 is an encoder-decoder model; specchat runs decoder-only models",
+    ),
+    "something else": (
+        {"config.json": config_of("vit")},
+        "vit is no language model that goes on with a text",
+    ),
+    "GGUF": ({"model-Q4.gguf": ""}, "holds GGUF files: give the Hugging Face folder"),
+    "PEFT": ({"adapter_config.json": "{}"}, "is a PEFT adapter: merge it"),
+    "PEFT beside a model": (
+        {"adapter_config.json": "{}", "config.json": config_of("llama")},
+        "holds a PEFT adapter beside its model",
+    ),
+    "nothing": ({}, "has no config.json"),
+    "broken": ({"config.json": "{"}, "can't read the config.json of .*not a valid JSON"),
+    "deep": ({"config.json": "[" * 100_000}, "can't read the config.json of"),
+    "wrong type": (
+        {"config.json": config_of("llama", max_position_embeddings="long")},
+        "can't read the config.json of .*max_position_embeddings.*int",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_what_is_no_model_of_text(tmp_path: Path, case: str) -> None:
+    files, line = OTHERS[case]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=line) as refused:
+        load_model(str(tmp_path), ModelOptions())
+    assert "\n" not in str(refused.value) and "tokenizer" not in str(refused.value)
+
+
+def test_a_rope_that_nobody_knows(folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    config["rope_parameters"] = {"rope_type": "nonsense", "rope_theta": 10000.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="names 'nonsense', which transformers doesn't know"):
+        load_target(str(folder), ModelOptions())
+
+
+def test_a_pickle_that_runs_code(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    torch.save({"x": Path.cwd}, folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match="a pickle that is not only tensors") as refused:
+        load_target(str(folder), ModelOptions())
+    assert "weights_only=False" not in str(refused.value)
+
+
+# The hub
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    """A cache with org/model, and a network that never answers."""
+    kept = tmp_path / "hub" / "models--org--model"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("abc")
+    shutil.copytree(folder, kept / "snapshots" / "abc")
+
+    def hang(*arguments: object, **named: object) -> None:
+        time.sleep(30)
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub._snapshot_download.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("socket.getaddrinfo", hang)
+    monkeypatch.setattr("app.models.hub.PROBE_SECONDS", 0.2)
+    return kept / "snapshots" / "abc"
+
+
+def test_what_is_in_the_cache_needs_no_network(hub: Path) -> None:
+    begun = time.perf_counter()
+    assert load_target("org/model", ModelOptions()).context == 128
+    assert load_tokenizer("org/model", ModelOptions()).vocab_size
+    assert time.perf_counter() - begun < 10
+
+
+@pytest.mark.parametrize("lost", ["model.safetensors", "config.json"])
+def test_what_is_not_whole_in_the_cache_is_asked_for_once(hub: Path, lost: str) -> None:
+    (hub / lost).unlink()
+    begun = time.perf_counter()
+    with pytest.raises(InputError, match="org/model is not whole in the cache, and https://hugg"):
+        load_target("org/model", ModelOptions())
+    assert time.perf_counter() - begun < 10
+
+
+def test_an_id_that_was_never_seen(hub: Path) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(InputError, match="org/other is not whole in the cache"):
+        load_tokenizer("org/other", ModelOptions())
+    assert time.perf_counter() - begun < 10
