@@ -180,8 +180,14 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def action_panel(self, name: str) -> None:
-        """Open a panel in the place of the one that is open, or close it."""
-        self.open = None if self.open == name else name
+        """Open a panel in the place of the one that is open, beside it where there is room, or
+        close it."""
+        if name == self.beside:
+            self.beside = None
+        elif name == self.open:
+            self.open, self.beside = self.beside if self.broad else None, None
+        else:
+            self.open, self.beside = name, self.open if self.broad else None
         self.show_state()
         if not self.prompt.has_focus and (self.panel_alone or not self.open):
             self.call_after_refresh(self.focus_pane)
@@ -191,8 +197,9 @@ class MainScreen(LanesLayout):
         if not self.room_for_both:
             self.action_panel("scores")
             return
-        self.scores_shown = self.open is not None or not self.scores_shown
-        self.open = None
+        shown = any(panel.id == "scores" for panel in self.panels)
+        self.scores_shown, self.beside = not shown, None
+        self.open = self.open if self.broad else None
         self.show_state()
 
     # Searching

@@ -35,6 +35,7 @@ from app.tui.widgets.tree_panel import TreePanel
 from app.tui.widgets.vertical_space import VerticalSpace
 
 NARROW_COLUMNS = 80
+BROAD_COLUMNS = 160  # from which two panels stand side by side
 PANEL_AND_LANE_ROWS = 20
 RESTYLE_SECONDS = 0.015  # between two panes, so that keys are handled and the screen is painted
 
@@ -42,7 +43,7 @@ RESTYLE_SECONDS = 0.015  # between two panes, so that keys are handled and the s
 class LanesLayout(Screen[None]):
     """The screen without its keys: MainScreen has them."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (160, "-broad")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (BROAD_COLUMNS, "-broad")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (18, "-low"), (28, "-tall")]  # for the sliders
 
     def __init__(self, engine: Engine, state: AppState) -> None:
@@ -51,6 +52,7 @@ class LanesLayout(Screen[None]):
         self.state = state
         self.zoomed = self._crowded = False
         self.open: str | None = None  # the panel that the user has opened, by its id
+        self.beside: str | None = None  # the one before it, where there is room for two
         self.scores_shown = True  # the scoreboard, where no other panel is open and there is room
         self.display_options = DisplayOptions()
         self._restyling = False  # a timer is running for the next pane
@@ -60,14 +62,15 @@ class LanesLayout(Screen[None]):
         tabs = LaneTabs(dom_id="tabs")
         yield SplitLine(dom_id="title")
         yield Static(id="failure", markup=False)
-        with VerticalSpace(id="room"):
+        with VerticalSpace(dom_id="room"):
             yield tabs
             yield LaneGrid(tabs, dom_id="lanes")
-            yield TreePanel(dom_id="tree")
-            yield FiguresPanel(dom_id="figures")
-            yield TokenPanel(dom_id="token")
-            yield RejectionsPanel(dom_id="rejections")
-            yield Scoreboard(dom_id="scores")
+            with Horizontal(id="panels"):
+                yield TreePanel(dom_id="tree")
+                yield FiguresPanel(dom_id="figures")
+                yield TokenPanel(dom_id="token")
+                yield RejectionsPanel(dom_id="rejections")
+                yield Scoreboard(dom_id="scores")
         yield SlidersPanel(dom_id="controls")
         yield GammaForecast(dom_id="whatif")
         yield SplitLine(dom_id="status")
@@ -89,9 +92,17 @@ class LanesLayout(Screen[None]):
 
     @property
     def panel(self) -> Panel | None:
-        """The one that is shown."""
-        name = self.open or ("scores" if self.scores_shown and self.room_for_both else None)
-        return self.query_one(f"#{name}", Panel) if name else None
+        """The one that was opened last, or else the scoreboard."""
+        return next(iter(self.panels), None)
+
+    @property
+    def panels(self) -> list[Panel]:
+        """Those that are shown: what the user has opened, and the scoreboard where there is room
+        for it."""
+        shown = self.scores_shown and self.room_for_both
+        beside = self.beside or ("scores" if shown else None)
+        names = [self.open or ("scores" if shown else None), beside if self.broad else None]
+        return [self.query_one(f"#{name}", Panel) for name in dict.fromkeys(names) if name]
 
     @property
     def pane_here(self) -> LanePane | None:
@@ -101,6 +112,10 @@ class LanesLayout(Screen[None]):
     @property
     def tabbed(self) -> bool:
         return self.zoomed or self._crowded or self.size.width < NARROW_COLUMNS
+
+    @property
+    def broad(self) -> bool:
+        return self.size.width >= BROAD_COLUMNS
 
     @property
     def panel_alone(self) -> bool:
@@ -126,7 +141,7 @@ class LanesLayout(Screen[None]):
         failed, here = state.failure is not None, pane.name_of_lane if pane else ""
         space = self.query_one(VerticalSpace)
         self.query_one("#failure").display = failed
-        self._crowded = space.allocate(state, self.panel, self.panel_alone)
+        self._fit_panels()
         space.display = not failed
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
@@ -147,7 +162,8 @@ class LanesLayout(Screen[None]):
         forecast.display = forecast.known and not self.panel_alone
         self.query_one("#title", SplitLine).show(*title_bar(state))
         options = legend(self.display_options, state)
-        said = verdict_of(state) if self.panel is None or self.panel.id != "scores" else None
+        told_below = any(panel.id == "scores" for panel in self.panels)
+        said = None if told_below else verdict_of(state)
         typing = isinstance(self.focused, Prompt | SearchLine)
         unsaid = not typing and bool(self.prompt.text)  # else the empty prompt says it
         self.query_one("#status", SplitLine).show(status_left(state, said, unsaid), options)
@@ -155,20 +171,38 @@ class LanesLayout(Screen[None]):
         self.prompt.placeholder = placeholder(state, typing)
         self.query_one("#ask").set_class(state.queued is not None, "-queued")
         self._show_keys()
+        self.call_after_refresh(self._fit_again)
+
+    def _fit_panels(self) -> None:
+        """Panels are as high as what they hold."""
+        panels = self.panels
+        for each in panels:
+            each.columns = self.size.width // len(panels)
+            each.set_class(each.columns < NARROW_COLUMNS, "-slim")
+        space = self.query_one(VerticalSpace)
+        self._crowded = space.allocate(self.state, panels, self.panel_alone)
+
+    def _fit_again(self) -> None:
+        """What they hold now is known only after it has been laid out."""
+        crowded = self._crowded
+        if self.is_attached:
+            self._fit_panels()
+        if self._crowded != crowded:
+            self.show_state()
 
     def _show_panels(self) -> None:
-        panel, pane = self.panel, self.pane_here
+        panels, pane = self.panels, self.pane_here
         for each in self.query(Panel):
-            each.display = each is panel
-        if panel and pane:
-            panel.show(self.state, pane.name_of_lane)
+            each.display = each in panels
+            if each.display and pane:
+                each.show(self.state, pane.name_of_lane)
         self._record_probabilities()
 
     def _record_probabilities(self) -> None:
         """Have the engine record probabilities while the open panel or the colours need them: of
         all lanes, since one goes from lane to lane. It measures what was answered before."""
-        panel = self.panel
-        needed = (panel and panel.NEEDS_PROBABILITIES) or self.display_options.color_by in MEASURED
+        wanted = any(panel.NEEDS_PROBABILITIES for panel in self.panels)
+        needed = wanted or self.display_options.color_by in MEASURED
         lanes = self.state.lanes.items() if needed else ()
         recorded = frozenset(name for name, lane in lanes if lane.active)
         if recorded != self._recorded:

@@ -24,7 +24,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
@@ -58,6 +58,10 @@ class FiguresPanel(Panel):
 
     def on_mount(self) -> None:
         self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+
+    @property
+    def content_rows(self) -> int:
+        return max(LEAST_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:

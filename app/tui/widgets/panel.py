@@ -8,6 +8,9 @@ from textual.widget import Widget
 from app.tui.state.app_state import AppState
 from app.tui.widgets.split_line import SplitLine
 
+EDGES = 2  # rows
+LEAST_ROWS = 6  # inside: with fewer it would grow as soon as there is anything to show
+
 
 class Panel(Vertical):
     """Edges are rows of their own: a line above with the title, one below with a summary. Where it
@@ -15,11 +18,11 @@ class Panel(Vertical):
     probabilities, which cost time, so lanes are asked for them only while it is open."""
 
     ALLOW_MAXIMIZE = False
-    MAX_ROWS = 30  # however much room there is
     NEEDS_PROBABILITIES = False
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
+        self.columns = 0  # that it has or will have
         self.top = SplitLine(ends=("╭", "╮"), fill="─")
         self.bottom = SplitLine(ends=("╰", "╯"), fill="─")
         self.top.add_class("edge")
@@ -27,8 +30,12 @@ class Panel(Vertical):
 
     @property
     def wanted_rows(self) -> int:
-        """As many as it has a use for."""
-        return self.MAX_ROWS
+        """As many as it has a use for, so far as that is known before it is drawn again."""
+        return EDGES + self.content_rows
+
+    @property
+    def content_rows(self) -> int:
+        raise NotImplementedError
 
     @property
     def inside(self) -> Widget:
@@ -38,3 +45,9 @@ class Panel(Vertical):
     def show(self, state: AppState, name: str) -> None:
         """Show the lane `name`."""
         raise NotImplementedError
+
+
+def rows_of(scroll: Widget) -> int:
+    """As many as what is in it takes up."""
+    children = (child for child in scroll.children if child.display)
+    return max((child.virtual_region_with_margin.bottom for child in children), default=0)

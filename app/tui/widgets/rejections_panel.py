@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 
 from app.report.rejections import Level, Rejection, levels_of, rejections
+from app.text.plural import pluralize
 from app.tui.format.labels import not_recorded, why_off
 from app.tui.format.parts import Part
 from app.tui.format.rejections import (
@@ -32,9 +33,10 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
+ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
 DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
 
 
@@ -94,6 +96,13 @@ class RejectionsPanel(Panel):
             scrolled.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
+    def content_rows(self) -> int:
+        listed = len(self._found) + 1 if self._table.display else 0
+        counted = rows_of(self._side)
+        both = listed + counted if self.has_class("-slim") else max(listed, counted)
+        return max(LEAST_ROWS, both)
+
+    @property
     def inside(self) -> Widget:
         return self._table
 
@@ -127,11 +136,13 @@ class RejectionsPanel(Panel):
             note = why_off(lane, state.keys["view.toggle_here"])
         elif not levels:
             note = NOTHING_YET if lane.strategy.drafts else DRAFTS_NOTHING
+        elif not self._found:
+            note = ALL_RIGHT.format(pluralize(len(levels), "tested draft"))
         self._note.update(note)
         self._note.display = bool(note)
-        self._table.display = bool(levels)
+        self._table.display = bool(self._found)
         self._shares.display = self._calibration.display = bool(levels)
-        self._side.set_class(not levels, "-alone")
+        self._side.set_class(not self._found, "-alone")
         answers = [] if state.running or not levels else state.runs.answers_like(lane)
         if len(answers) > 1:  # one alone says little
             counted = (

@@ -28,6 +28,7 @@ MEANING = (
     "the median of all runs of this prompt with these settings; in brackets the lowest and the "
     "highest. Grey: over fewer than 50 tokens. ?: more than τ, which can't be."
 )
+BROAD_CELLS = 140  # where sentences have room in a line
 EDGE_CELLS = 4  # left and right of the text
 GAIN = 1.05  # a gamma that promises less is not worth a try
 
@@ -55,12 +56,13 @@ class Scoreboard(Panel):
         self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
-    def wanted_rows(self) -> int:
+    def content_rows(self) -> int:
         """Not fewer while they run than in the end, so that nothing jumps then."""
         if self._lanes is None:
-            lines = welcome_lines(self._welcome, self.screen.size.width - EDGE_CELLS)
-            return lines.plain.count("\n") + 3
-        return self._lanes + 7
+            lines = welcome_lines(self._welcome, self.columns - EDGE_CELLS)
+            return lines.plain.count("\n") + 1
+        each = 1 if self.columns >= BROAD_CELLS else 2  # rows of a sentence
+        return self._lanes + 1 + 2 * each
 
     @property
     def inside(self) -> Widget:

@@ -20,7 +20,7 @@ from app.tui.format.tree import token_name
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
@@ -65,7 +65,6 @@ class TokenPanel(Panel):
     """Without a cursor it shows the last token of the round that is shown."""
 
     NEEDS_PROBABILITIES = True
-    MAX_ROWS = 14
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
@@ -80,6 +79,10 @@ class TokenPanel(Panel):
                 yield from self._rows
             yield self._likely
         yield self.bottom
+
+    @property
+    def content_rows(self) -> int:
+        return max(LEAST_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:

@@ -18,7 +18,7 @@ from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import LEAST_ROWS, Panel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
@@ -46,6 +46,10 @@ class TreePanel(Panel):
         yield self.bottom
 
     @property
+    def content_rows(self) -> int:
+        return max(LEAST_ROWS, self.view.virtual_size.height + 1)
+
+    @property
     def inside(self) -> Widget:
         return self.view
 
@@ -71,7 +75,7 @@ class TreePanel(Panel):
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
         """Draw the tree again if anything of it has changed."""
-        width = self.screen.size.width  # the view has none yet when it is opened
+        width = self.columns
         shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
         if shown == self._shown:
             return

@@ -1,6 +1,8 @@
-"""The space of the lanes and of the panel that is open below them."""
+"""The space of the lanes and of the panels that are open below them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from textual import events
 from textual.containers import Vertical
@@ -20,22 +22,35 @@ class VerticalSpace(Vertical):
     class Resized(Message):
         """The space has another size."""
 
+    def __init__(self, *, dom_id: str) -> None:
+        super().__init__(id=dom_id)
+        self._most: dict[str, int] = {}  # rows that each open panel has wanted so far
+
     def on_resize(self, event: events.Resize) -> None:
+        self._most.clear()
         self.post_message(self.Resized())
 
-    def allocate(self, state: AppState, panel: Panel | None, alone: bool) -> bool:
-        """Give the panel as many rows as leave enough to each pane, or all of them if it stands
+    def allocate(self, state: AppState, panels: Sequence[Panel], alone: bool) -> bool:
+        """Give the panels as many rows as leave enough to each pane, or all of them if they stand
         `alone`; whether the lanes need tabs, as there are too few rows for them."""
-        if panel and alone:
-            panel.styles.height = None
+        row = self.query_one("#panels")
+        row.display = bool(panels)
+        if panels and alone:
+            row.styles.height = None
             return True
         width, height = self.size
         opened = sum(lane.active for lane in state.lanes.values())
         needed = grid_rows(opened, width) * PANE_ROWS + len(state.lanes) - opened
-        least = min(MIN_PANEL_ROWS, panel.wanted_rows) if panel else 0
+        rows = self._wanted(panels)
+        least = min(MIN_PANEL_ROWS, rows)
         crowded = 0 < height < needed + least
-        if panel:
-            wanted = min(round(PANEL_SHARE * self.screen.size.height), panel.wanted_rows)
-            spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
-            panel.styles.height = max(min(wanted, spare), least)
+        wanted = min(round(PANEL_SHARE * self.screen.size.height), rows)
+        spare = height - (TAB_ROWS + PANE_ROWS if crowded else needed)
+        row.styles.height = max(min(wanted, spare), least)
         return crowded
+
+    def _wanted(self, panels: Sequence[Panel]) -> int:
+        """Never fewer than before, as long as a panel is open: nothing jumps from lane to lane."""
+        most = {str(panel.id): panel.wanted_rows for panel in panels}
+        self._most = {name: max(rows, self._most.get(name, 0)) for name, rows in most.items()}
+        return max(self._most.values(), default=0)

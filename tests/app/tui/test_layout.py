@@ -29,6 +29,7 @@ from app.tui.format.glossary import (
 from app.tui.widgets.lane_grid import grid_regions
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.panel import Panel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from tests.support.scripted import lane, metrics, prefilled, stepped
@@ -123,12 +124,49 @@ async def test_the_edges_of_a_panel_are_straight(
         assert {row[-1] for row in rows} - {"┃"} == set("╮│╯")
 
 
-async def test_the_token_panel_leaves_what_it_does_not_need(play: Play) -> None:
-    async with play((200, 50)) as stage:
-        await stage.press("tab", "w")
-        before = stage.view(1).size.height
+async def test_panels_are_as_high_as_what_they_hold(play: Play) -> None:
+    async with play((100, 60)) as stage:
+        await stage.to_lane(2)
         await stage.press("v")
-        assert stage.view(1).size.height == before - 8
+        least = stage.view(1).size.height
+        await stage.begin()
+        words = [f" {number}" for number in range(9)]
+        await stage.tell(prefilled("draft", "The"), stepped("draft", words, [" was"], " is"))
+        panel = stage.app.main.panel
+        nodes = 1 + len(words) + 2
+        assert panel and panel.size.height == 3 + 2 + nodes  # edges, facts; a note, a heading
+        fewer = stage.view(1).size.height
+        assert fewer < least
+        await stage.tell(stepped("draft", [], [" was"], " is", index=1))
+        await stage.press("1")
+        assert stage.view(1).size.height == fewer  # nothing jumps
+        await stage.press("v", "v")
+        assert stage.view(1).size.height == least
+
+
+async def test_two_panels_stand_side_by_side_where_it_is_broad(play: Play) -> None:
+    async with play((170, 40), scoreboard=True) as stage:
+        await stage.press("escape", "v")
+
+        def shown() -> list[str]:
+            return [str(panel.id) for panel in stage.app.main.query(Panel) if panel.display]
+
+        assert shown() == ["tree", "scores"]
+        await stage.press("s")
+        assert shown() == ["tree", "figures"]
+        left, right = (stage.app.main.query_one(f"#{name}") for name in ("tree", "figures"))
+        assert left.region.y == right.region.y and left.region.right == right.region.x == 85
+        await stage.resize(100, 40)
+        assert shown() == ["figures"]
+        await stage.resize(170, 40)
+        await stage.press("v")
+        assert shown() == ["figures", "scores"]
+        await stage.press("r")
+        assert shown() == ["figures"]
+        await stage.press("r", "s")
+        assert shown() == ["scores"]
+        await stage.press("r")
+        assert shown() == []
 
 
 async def test_six_lanes_and_a_panel_share_the_room(play: Play) -> None:

@@ -13,7 +13,7 @@ from app.tui.format.rejections import COLUMNS, ordered
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
-from tests.support.scripted import metrics
+from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import Play, Stage
 
 TOP = ((7, 0.6, 1.0), (4, 0.2, 0.0), (5, 0.1, 0.0), (6, 0.05, 0.0), (2, 0.04, 0.0))
@@ -104,6 +104,17 @@ async def test_where_rejected_tokens_are_hidden_enter_goes_to_what_came(play: Pl
         stage.app.main.query_one("RejectionTable").focus()
         await stage.press("enter")
         assert stage.app.state.lanes["draft"].cursor == SHOWN[0][2]
+
+
+async def test_an_empty_list_says_why(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "It"), stepped("draft", [" is", " so"], [], "."))
+        await stage.press("R")
+        assert "nothing was rejected, 2 tested drafts of this answer agreed" in " ".join(
+            stage.text.split()
+        )
 
 
 async def test_a_lane_that_does_not_draft_has_none(play: Play) -> None:
