@@ -10,6 +10,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from textual_serve.server import Server
 from app.cli.terminal import say
 from decoding.errors import InputError
 
+PAGES = Path(__file__).with_name("pages")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -27,7 +29,9 @@ def serve_screen(flags: Mapping[str, Any], host: str, port: int, public_url: str
     # -P: not the folder it is started in, which may have a package of the same name
     command = (sys.executable, "-P", "-m", "app", "chat", *arguments(flags))
     try:
-        ScreenServer(shlex.join(command), host, port, "specchat", public_url).serve()
+        ScreenServer(
+            shlex.join(command), host, port, "specchat", public_url, templates_path=PAGES
+        ).serve()
     except OSError as error:
         raise InputError(
             f"can't serve on {host}:{port}: {error.strerror or error}; choose another --port"

@@ -25,7 +25,8 @@ class LaneRun:
     settings: Settings | None
     without_gamma: Settings | None
     metrics: Metrics
-    rounds: tuple[Round, ...]
+    first: Round  # as the lane has it: tells the run from others
+    rounds: tuple[Round, ...]  # without what only the last answer is asked for
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
 
@@ -44,8 +45,8 @@ class SessionRuns:
     def take_measured(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
         """The `known` rounds of a run have probabilities now."""
         for index, run in enumerate(self._runs):
-            if known and run.rounds[0] is known[0]:
-                self._runs[index] = replace(run, rounds=tuple(measured))
+            if known and run.first is known[0]:
+                self._runs[index] = replace(run, first=measured[0], rounds=slim(measured))
 
     def clear(self) -> None:
         self._runs.clear()
@@ -81,7 +82,7 @@ class SessionRuns:
 def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
     """All rounds, and at their end those of the last run, which may still be going on."""
     last = lane.rounds
-    if runs and last and runs[-1].rounds[0] is last[0]:
+    if runs and last and runs[-1].first is last[0]:
         runs = runs[:-1]
     return [record for run in runs for record in run.rounds] + last
 
@@ -93,7 +94,20 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.settings_of_rounds(LENGTH),
         lane.settings_of_rounds(GAMMA),
         metrics,
-        tuple(lane.rounds),
+        lane.rounds[0],
+        slim(lane.rounds),
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
     )
+
+
+def slim(rounds: Sequence[Round]) -> tuple[Round, ...]:
+    """Without the probabilities, which are most of a round where they are recorded; the drafter's
+    own stay, its calibration is over all runs."""
+    return tuple(
+        replace(
+            record, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
+            entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
+        )
+        for record in rounds
+    )  # fmt: skip

@@ -23,19 +23,27 @@ class LaneTabs(ClickableRow):
         self._forms: list[list[Label]] = [[]]  # from the longest to the shortest
 
     def show(self, state: AppState, current: int) -> None:
-        self._forms = [[], [], []]
+        self._forms = [[], [], [], [], []]
         for number, (name, lane) in enumerate(state.lanes.items(), 1):
             style = lane_color(number) if lane.active else "$quiet strike"
             style = f"bold reverse {style}" if number == current else style
             mark = PHASE_MARKS[lane.phase]
             full = f"{number} {name} {mark}".rstrip()
-            short = (full, full) if number == current else (f"{number}{mark}", str(number))
-            for form, text in zip(self._forms, (full, *short), strict=True):
+            speed = lane.metrics.tokens_per_second if lane.metrics else None
+            said = f" {speed:.0f}" if speed is not None else ""
+            if number == current:
+                said += " tok/s" if said else ""
+                forms = (full + said, full + said, full, full, full)
+            else:
+                marked = f"{number}{mark}"
+                forms = (full + said, marked + said, full, marked, str(number))
+            for form, text in zip(self._forms, forms, strict=True):
                 form.append(Label(Content.assemble(" ", (text, style), " "), str(number)))
         self.set_labels(self._forms[0])
 
     def labels(self, width: int) -> list[Label]:
-        """Where not all fit, only the current tab keeps its name, or else its mark."""
+        """Where not all fit, only the current tab keeps its name; without room for the speeds all
+        do, or else it alone has its mark."""
         for form in self._forms:
             if sum(label.content.cell_length for label in form) <= width:
                 return form

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
 
+from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
 
 
@@ -60,10 +62,25 @@ class Prompt(TextArea):
                 event.prevent_default()
                 await self.run_action(binding.action)
                 return
+        if not event.is_printable and (command := self._chosen_command(event.key)):
+            event.stop()
+            event.prevent_default()
+            await self.app.run_action(*command)
+            return
         if event.is_printable and not self.check_consume_key(event.key, event.character):
             event.prevent_default()
             return
         await super()._on_key(event)
+
+    def _chosen_command(self, key: str) -> tuple[str, DOMNode] | None:
+        """The action, and whose it is, that the user has given this key: it is no editing key then,
+        though TextArea may have it for one."""
+        for node, bindings in ((self.app, [*RUN_KEYS, *APP_KEYS]), (self.screen, VIEW_KEYS)):
+            usual = {each for binding in bindings for each in binding.key.split(",")}
+            for binding in active_bindings(self.app, bindings):
+                if binding.key == key and key not in usual:
+                    return binding.action, node
+        return None
 
     def remember(self, text: str) -> None:
         if text in self._history:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -64,6 +65,8 @@ async def test_the_page_shows_the_screen(server: str) -> None:
         async with session.get(f"http://{server}/") as page:
             text = await page.text()
         assert page.status == 200 and "specchat" in text and f"ws://{server}/ws" in text
+        asked = re.findall(r"""(?:src|href)="([^"]*)""", text)
+        assert len(asked) == 2 and all(f"//{server}/" in each for each in asked)  # nobody else
         headers = {"Origin": f"http://{server}"}
         url = f"ws://{server}/ws?width=100&height=30"
         async with session.ws_connect(url, headers=headers) as socket:

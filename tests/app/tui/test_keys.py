@@ -106,6 +106,15 @@ def test_every_binding_of_ours_can_be_changed() -> None:
                 assert binding.id in known and binding.tooltip, owner
 
 
+async def test_a_chosen_key_wins_over_editing_in_the_prompt(play: Play) -> None:
+    async with play(keys={"view.ghosts": "ctrl+k", "run.schedule": "home"}) as stage:
+        await stage.type("Hi")
+        await stage.press("left", "ctrl+k")
+        assert not stage.app.main.display_options.show_rejected
+        await stage.press("home", "y")
+        assert stage.app.state.schedule == "fair" and stage.app.main.prompt.text == "Hyi"
+
+
 async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
     async with play(keys={"view.ghosts": "f10"}) as stage:
         found = {each.title: each.help for each in stage.app.get_system_commands(stage.app.screen)}

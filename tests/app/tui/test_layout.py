@@ -124,6 +124,18 @@ async def test_the_edges_of_a_panel_are_straight(
         assert {row[-1] for row in rows} - {"┃"} == set("╮│╯")
 
 
+async def test_tabs_have_the_speeds(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        assert "1 ar  2 draft" in stage.text
+        await stage.begin()
+        for name in ("ar", "draft", "lookup"):
+            await stage.tell(prefilled(name, "A"), stepped(name, [], [], "b"))
+        await stage.tell(Finished("ar", "stop"))
+        assert "1 ar ✓ 20 tok/s  2 draft ▶ 20  3 lookup ▶ 20" in stage.text
+        await stage.resize(46, 24)
+        assert "1 ar ✓ 20 tok/s  2▶ 20  3▶ 20" in stage.text
+
+
 async def test_panels_are_as_high_as_what_they_hold(play: Play) -> None:
     async with play((100, 60)) as stage:
         await stage.to_lane(2)

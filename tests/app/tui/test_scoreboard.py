@@ -148,3 +148,16 @@ async def test_a_speedup_above_tau_is_not_to_be_believed(play: Play) -> None:
         await stage.pilot.hover(offset=(x, y))
         line, _ = stage.app.screen.get_widget_at(x, y)
         assert "not to be believed" in str(line.tooltip)
+
+
+async def test_of_earlier_runs_only_what_figures_need_is_kept(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        made = stepped("draft", [" is"], [], ".")
+        heavy = replace(made.round, top=(((1, 0.5, 0.5),),) * 2, p=(1.0, 0.5), q=(1.0, 0.4))
+        await stage.tell(prefilled("draft", "It"), replace(made, round=heavy))
+        await stage.tell(Finished("draft", "stop"), RunFinished(0, False))
+        lane = stage.app.state.lanes["draft"]
+        (run,) = stage.app.state.runs.like(lane)
+        assert run.rounds == (replace(heavy, top=(), p=()),)
+        assert stage.app.state.runs.rounds_like(lane) == [heavy]  # the last run is whole
