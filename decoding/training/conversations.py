@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,34 +27,98 @@ class Example:
     labels: tuple[int, ...]
 
 
-def encode_conversation(record: Record, tokenizer: PreTrainedTokenizerBase) -> Example:
+def encode_conversation(
+    record: Record, tokenizer: PreTrainedTokenizerBase, vocabulary: str = ""
+) -> Example:
     """Encode a record {"messages"} or {"text"}, see `data.require_lesson`; plain text is an answer
-    from its second token."""
+    from its second token.
+
+    Answers of the target itself may bring the very `ids` that it said (see `distill`): encoded
+    again their text may give others. They count where their `vocabulary` is this one.
+    """
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
         return Example(ids, (IGNORED, *ids[1:]))
     messages = record["messages"]
     if not tokenizer.chat_template:
         raise InputError("the target's tokenizer has no chat template: give records with 'text'")
+    if vocabulary and record.get("vocabulary") == vocabulary and _says_so(record, tokenizer):
+        return _as_said(record["ids"], record["answers"])
     ids = rendered(tokenizer, messages, False)
     labels = [IGNORED] * len(ids)
     for i, message in enumerate(messages):
         if message["role"] == "assistant":
-            start = len(rendered(tokenizer, messages[:i], True))
-            end = len(rendered(tokenizer, messages[: i + 1], False))
-            labels[start:end] = ids[start:end]
+            before = rendered(tokenizer, messages[:i], False)
+            asked = rendered(tokenizer, messages[:i], True)
+            answered = rendered(tokenizer, messages[: i + 1], False)
+            # Templates may rewrite earlier turns, for instance without their reasoning: what then
+            # stands here in the whole is not what was said, and is not learned.
+            if ids[: len(answered)] == answered and answered[: len(before)] == before:
+                # A prompt may end in what answers do not repeat, such as the start of a thought.
+                start = _in_common(asked, answered)
+                labels[start : len(answered)] = answered[start:]
+    if record.get("finish_reason") == "length" and messages[-1]["role"] == "assistant":
+        end = _end_of_open(tokenizer, messages, ids)
+        return Example(ids[:end], tuple(labels[:end]))
     return Example(ids, tuple(labels))
 
 
+def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Whether the ids of a record are still those of its last answer: it may have been edited."""
+    start, end = record["answers"][-1]
+    said = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
+    return bool(said == record["messages"][-1]["content"])
+
+
+def _as_said(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:
+    """`answers` are the first and last + 1 place of each."""
+    labels = [IGNORED] * len(ids)
+    for start, end in answers:
+        labels[start:end] = ids[start:end]
+    return Example(tuple(ids), tuple(labels))
+
+
+def _end_of_open(
+    tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]], ids: Sequence[int]
+) -> int:
+    """Where an answer that was cut ends in `ids`: its end of turn is the template's, not its
+    own."""
+    try:
+        unfinished = rendered(tokenizer, messages, False, continue_final_message=True)
+    except ValueError:  # the template changes the answer, so that its end can't be found
+        unfinished = rendered(tokenizer, messages[:-1], True)
+    return _in_common(unfinished, ids)
+
+
+def _in_common(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many ids both begin with."""
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+
+
 def rendered(
-    tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]], prompt: bool
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Sequence[dict[str, str]],
+    prompt: bool,
+    **options: Any,
 ) -> tuple[int, ...]:
     if not messages:
         return ()
     encoded: Any = tokenizer.apply_chat_template(
-        list(messages), add_generation_prompt=prompt, return_dict=True
+        list(messages), add_generation_prompt=prompt, return_dict=True, **options
     )
     return tuple(encoded["input_ids"])
+
+
+def vocabulary_digest(tokenizer: PreTrainedTokenizerBase) -> str:
+    """A name for what the ids of a tokenizer mean."""
+    return digest(sorted(tokenizer.get_vocab().items()))
+
+
+def digest(content: object) -> str:
+    """A short name for what has the same repr."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
 class Conversations(Dataset[Example]):
@@ -74,8 +139,9 @@ class Conversations(Dataset[Example]):
 def _with_answers(
     records: Iterable[Record], tokenizer: PreTrainedTokenizerBase, length: int
 ) -> Iterator[Example]:
+    vocabulary = vocabulary_digest(tokenizer)
     for record in records:
-        example = encode_conversation(record, tokenizer)
+        example = encode_conversation(record, tokenizer, vocabulary)
         example = Example(example.ids[:length], example.labels[:length])
         if any(label != IGNORED for label in example.labels):
             yield example

@@ -22,6 +22,11 @@ from decoding.json_text import parse_json
 
 Record = dict[str, Any]
 Located = tuple[str, Record]  # a record after its FILE:LINE
+SHAREGPT_ROLES = {
+    "system": "system",
+    **dict.fromkeys(("human", "user"), "user"),
+    **dict.fromkeys(("gpt", "assistant", "chatgpt", "model"), "assistant"),
+}
 MAX_LINE = 64 * 2**20  # bytes: a longer line is that of another kind of file, such as a model's
 
 
@@ -50,7 +55,7 @@ class DataSource:
     def lines(self, seed: int = 0) -> Iterator[Located]:
         """Raises InputError."""
         records = [
-            (line, record) for line, record in jsonl_lines(self.path)
+            (line, in_chat_form(record, line)) for line, record in jsonl_lines(self.path)
             if self.where is None or str(record.get(self.where[0])) == self.where[1]
         ]  # fmt: skip
         whole, part = divmod(self.repeat, 1)
@@ -90,6 +95,29 @@ def _require_text(value: object, where: str) -> None:
         raise InputError(f"{where} must be text") from None
     except UnicodeEncodeError:
         raise InputError(f"{where} holds escapes that are not Unicode text") from None
+
+
+def in_chat_form(record: Record, where: str) -> Record:
+    """ShareGPT's form, `{"conversations": [{"from", "value"}, ...]}`, and Daring-Anteater's, which
+    has its `system` prompt apart, as `messages`; any other record as it is. Raises InputError."""
+    turns = record.get("conversations")
+    if turns is None or "messages" in record:
+        return record
+    if not isinstance(turns, list):
+        raise InputError(f"{where}: conversations must be a list")
+    system = record.get("system")
+    messages = [{"role": "system", "content": system}] if system else []
+    for turn in turns:
+        speaker = turn.get("from") if isinstance(turn, dict) else None
+        role = SHAREGPT_ROLES.get(str(speaker).lower())
+        if role is None or not isinstance(turn.get("value"), str):
+            raise InputError(
+                f"{where}: a turn of conversations is not "
+                f'{{"from": "human" or "gpt", "value": TEXT}}: {str(turn)[:60]}'
+            )
+        messages.append({"role": role, "content": turn["value"]})
+    others = {k: v for k, v in record.items() if k not in ("conversations", "system")}
+    return others | {"messages": messages}
 
 
 def read_jsonl(path: Path) -> Iterator[Record]:

@@ -1,12 +1,15 @@
 """Self-distillation data: the target's own answers to prompts, as chat JSONL.
 
-Output records are `{"messages", "finish_reason"}`. The same call again goes on after the last
-whole batch.
+Output records are `{"messages", "finish_reason"}` with the very `ids` of the conversation, the
+places of the `answers` in them, the digest of the `vocabulary` that they are of, and `made_by`, a
+digest of the target, the prompts and the settings. The same call again goes on after the last whole
+batch.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -18,11 +21,12 @@ from transformers import (
 )
 
 from decoding.errors import InputError
-from decoding.json_text import parse_json
 from decoding.model.architecture import context_of
 from decoding.tokenizing.stopping import eos_ids
-from decoding.training.conversations import rendered
+from decoding.training.conversations import digest, rendered, vocabulary_digest
 from decoding.training.data import Record
+from decoding.training.features import target_digest
+from decoding.training.trainer import duration
 
 _BEGIN = b'{"messages": ['  # of every line that is written
 Message = dict[str, str]
@@ -96,7 +100,8 @@ def answer(
     special = set(tokenizer.all_special_ids)
     limit = context_of(model.config.get_text_config(decoder=True))
     records: list[Record] = [
-        {"messages": list(history), "finish_reason": "stop"} for history, _ in conversations
+        {"messages": list(history), "finish_reason": "stop", "ids": [], "answers": []}
+        for history, _ in conversations
     ]
     for turn in range(max(len(turns) for _, turns in conversations)):
         asked: list[tuple[Record, list[Message], list[int]]] = []
@@ -111,10 +116,17 @@ def answer(
         answers = generate(
             model, [ids for _, _, ids in asked], eos, max_new_tokens, temperature, generator
         )
-        for (record, messages, _), ids in zip(asked, answers, strict=True):
+        for (record, messages, prompt), ids in zip(asked, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
             record["messages"] = [*messages, {"role": "assistant", "content": text}]
             record["finish_reason"] = "stop" if ids[-1] in eos else "length"
+            # Earlier answers were encoded again: those that became others are not to be learned.
+            said = record["ids"]
+            record["answers"] = [
+                *([a, b] for a, b in record["answers"] if said[a:b] == prompt[a:b]),
+                [len(prompt), len(prompt) + len(ids)],
+            ]
+            record["ids"] = prompt + ids
     return records
 
 
@@ -132,19 +144,29 @@ def distill(
     batch by batch; returns the number of records in it.
 
     Prompts of like length share a batch, so the output is ordered by length. Raises InputError if
-    `out` holds anything but answers to these conversations, and leaves it as it is.
+    `out` holds anything but the beginning of the same answers, and leaves it as it is.
     """
     open_turns = sorted(conversations, key=_characters)
-    first = _whole_batches(out, batch_size, open_turns)
+    made = [target_digest(model), open_turns, max_new_tokens, temperature]
+    # Which numbers are drawn for a prompt depends on its batch.
+    made_by = digest([*made, batch_size, seed] if temperature else made)
+    first = _whole_batches(out, batch_size, len(open_turns), made_by)
+    marks = {"vocabulary": vocabulary_digest(tokenizer), "made_by": made_by}
+    began, tokens = time.monotonic(), 0
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as lines:
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
             answered = answer(model, tokenizer, batch, max_new_tokens, temperature, generator)
-            lines.write("".join(json.dumps(record) + "\n" for record in answered))
+            lines.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             lines.flush()
-            print(f"{min(start + batch_size, len(open_turns))}/{len(open_turns)}", flush=True)
+            done = min(start + batch_size, len(open_turns))
+            tokens += sum(b - a for record in answered for a, b in record["answers"])
+            spent = time.monotonic() - began
+            left = duration((len(open_turns) - done) * spent / (done - first))
+            rate = f"{tokens / spent:,.0f} tokens/s"
+            print(f"{done}/{len(open_turns)} conversations · {rate} · {left} left", flush=True)
     return len(open_turns)
 
 
@@ -153,30 +175,20 @@ def _characters(conversation: Conversation) -> int:
     return sum(len(message["content"]) for message in history) + sum(map(len, turns))
 
 
-def _whole_batches(out: Path, batch_size: int, asked: Sequence[Conversation]) -> int:
+def _whole_batches(out: Path, batch_size: int, total: int, made_by: str) -> int:
     """Number of records written in whole batches; a partly written batch is truncated."""
     if not out.exists():
         return 0
+    mark = f'"made_by": "{made_by}"'.encode()
     lines = out.read_bytes().splitlines(keepends=True)
     *whole, rest = [*lines, b""] if not lines or lines[-1].endswith(b"\n") else lines
-    answered = len(whole) <= len(asked) and all(map(_answers, whole, asked))
-    if not answered or rest[: len(_BEGIN)] != _BEGIN[: len(rest)]:
+    ours = len(whole) <= total and all(mark in line for line in whole)
+    if not ours or rest[: len(_BEGIN)] != _BEGIN[: len(rest)]:
         raise InputError(
-            f"{out} holds something other than answers to these prompts: choose a new file for "
-            "--out"
+            f"{out} holds something other than answers to these prompts, of this target and with "
+            "these settings: choose a new file for --out"
         )
-    done = len(whole) if len(whole) == len(asked) else len(whole) - len(whole) % batch_size
+    done = len(whole) if len(whole) == total else len(whole) - len(whole) % batch_size
     with out.open("r+b") as file:
         file.truncate(sum(map(len, lines[:done])))
     return done
-
-
-def _answers(line: bytes, asked: Conversation) -> bool:
-    """Whether a line that was written is the beginning of this conversation, answered."""
-    history, turns = asked
-    try:
-        messages = parse_json(line)["messages"]
-        users = [message["content"] for message in messages[len(history) :: 2]]
-    except (ValueError, LookupError, TypeError):
-        return False
-    return bool(messages[: len(history)] == history and users == turns[: len(users)])

@@ -12,23 +12,15 @@ from typing import Any
 
 import torch
 from torch.utils.data import Dataset
-from transformers import (
-    EvalPrediction,
-    PreTrainedModel,
-    Trainer,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
+from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
-from decoding.training.features import FeatureCache, collate_features
-from decoding.training.length_grouped import LengthGrouped
+from decoding.training.features import collate_features
 from decoding.training.optimizers import optimizer_of
-from decoding.training.train_config import TrainConfig, newest_checkpoint
+from decoding.training.train_config import TrainConfig
+from decoding.training.trainer import HeadTrainer, rates
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +72,17 @@ def train_eagle(
         metric_for_best_model="simulated" if served is None else "served",
         greater_is_better=True,
     )
-    trainer = _LengthGrouped(
+    trainer = HeadTrainer(
+        _describe,
         model=model,
         args=arguments,
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate_features,
         compute_metrics=metrics,
-        callbacks=[_EvaluateLast()],
         optimizers=(optimizer_of(model, config.lr, config.muon_lr), None),
     )
-    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+    trainer.run(work, resume)
     logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]
     return trained(), [_report(entry, steps) for entry in logged]
 
@@ -122,35 +114,18 @@ def simulated_length(accuracy: Sequence[float]) -> float:
     return 1 + math.fsum(accumulate(accuracy, mul))
 
 
-class _LengthGrouped(Trainer):
-    """Batches conversations of like length, as padding costs as much as text."""
-
-    def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
-        data: Any = self.train_dataset
-        if isinstance(data, FeatureCache):
-            return LengthGrouped(data.lengths, self._train_batch_size)
-        return LengthGrouped([len(data[i].ids) for i in range(len(data))], self._train_batch_size)
-
-
-class _EvaluateLast(TrainerCallback):
-    """Also evaluates after the last step: the last weights are often the best."""
-
-    def on_step_end(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **kwargs: object,
-    ) -> None:
-        if state.global_step >= state.max_steps:
-            control.should_evaluate = True
-
-
 def _chain_metrics(prediction: EvalPrediction) -> dict[str, float]:
     hits, counts = (torch.as_tensor(part).sum(0) for part in prediction.predictions)
     rates = (hits / counts.clamp_min(1)).tolist()
     found = {f"step{k}": round(rate, 5) for k, rate in enumerate(rates)}
     return found | {"simulated": round(simulated_length(rates), 5)}
+
+
+def _describe(entry: Mapping[str, Any]) -> str:
+    steps = sum(name.startswith("eval_step") and name[9:].isdigit() for name in entry)
+    report = _report({"step": 0, **entry}, steps)
+    served = "" if report.served is None else f" · served τ {report.served:.2f}"
+    return f"right {rates(report.accuracy)} · chain τ {report.simulated:.2f}{served}"
 
 
 def _report(entry: Mapping[str, Any], steps: int) -> EagleReport:

@@ -23,6 +23,7 @@ from decoding.training.conversations import IGNORED
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
+from decoding.training.trainer import RunningAccuracy, per_process
 
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
@@ -65,6 +66,7 @@ class EagleTrainingModel(nn.Module):
         self._target_logits = partial(logits_of, target)
         self.head = EagleHead.build(weights, embedding, self._target_logits).to(target.device)
         self._steps = steps
+        self.accuracy = RunningAccuracy(steps, target.device)
         self._eagle3 = weights.config.version == "eagle3"
         known = torch.arange(weights.config.draft_vocab, device=target.device)
         self._vocabulary = None if self.head.d2t is None else self.head.target_ids(known)
@@ -107,9 +109,15 @@ class EagleTrainingModel(nn.Module):
                 losses.append(_DECAY**k * _cross_entropy(logits, supervision, target_positions))
             elif k == 0:
                 true = final[supervision.batch, supervision.at]
-                losses.append(functional.smooth_l1_loss(out.float(), true.float()))
+                apart = functional.smooth_l1_loss(out.float(), true.float(), reduction="sum")
+                losses.append(apart / per_process(torch.tensor(true.numel(), device=true.device)))
                 losses.append(_LOGITS * _cross_entropy(logits, supervision, target_positions))
-            if not self.training:
+            if self.training:
+                agrees = (
+                    self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
+                )
+                self.accuracy.add(k, agrees)
+            else:
                 alive &= torch.zeros_like(alive).index_fill_(0, drafts, True)
                 counts.append(supervision.batch[alive].bincount(minlength=texts))
                 alive[drafts] &= (
@@ -138,7 +146,7 @@ class EagleTrainingModel(nn.Module):
 def _cross_entropy(logits: Tensor, supervision: Supervision, target_positions: Tensor) -> Tensor:
     """Mean soft cross entropy over the `target_positions` whose best token is known."""
     weights = supervision.known[target_positions].float()
-    weights /= weights.sum().clamp_min(1)
+    weights /= per_process(weights.sum())
     apply: Any = SoftCrossEntropy.apply
     loss: Tensor = apply(logits, supervision.probabilities, target_positions, weights)
     return loss

@@ -6,7 +6,6 @@ A cache is a folder of safetensors shards, each with the rows of so many convers
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from transformers import PreTrainedModel
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.model import attention
-from decoding.training.conversations import Example, collate
+from decoding.training.conversations import Example, collate, digest
 
 _INDEX = "index.json"
 _BATCH = 8  # conversations a pass while a cache is made
@@ -113,9 +112,9 @@ def cache_features(
     Raises InputError if the folder caches other data or another target."""
     examples = [data[i] for i in range(len(data))]  # type: ignore[arg-type]
     made_of = {
-        "target": _target_digest(target),
+        "target": target_digest(target),
         "taps": list(aux_layers),
-        "data": _digest(repr([(e.ids, e.labels) for e in examples]).encode()),
+        "data": digest([(e.ids, e.labels) for e in examples]),
         "shard": shard,
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -159,17 +158,14 @@ def _shard_tensors(
     return tensors
 
 
-def _target_digest(target: PreTrainedModel) -> str:
-    """Digest of a few numbers of each parameter, which any training changes."""
-    digest = hashlib.sha256()
-    for name, parameter in target.named_parameters():
-        digest.update(f"{name} {list(parameter.shape)}".encode())
-        digest.update(parameter.detach().flatten()[:16].float().cpu().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def target_digest(target: PreTrainedModel) -> str:
+    """Of a few numbers of each parameter, which any training changes."""
+    return digest(
+        [
+            (name, list(parameter.shape), parameter.detach().flatten()[:16].float().tolist())
+            for name, parameter in target.named_parameters()
+        ]
+    )
 
 
 def _shard_path(folder: Path, number: int) -> Path:

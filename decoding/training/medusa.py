@@ -16,13 +16,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import AdamW
 from torch.utils.data import Dataset
-from transformers import EvalPrediction, PreTrainedModel, Trainer
+from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
-from decoding.training.train_config import TrainConfig, newest_checkpoint
+from decoding.training.train_config import TrainConfig
+from decoding.training.trainer import HeadTrainer, RunningAccuracy, per_process, rates
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -61,6 +62,7 @@ class MedusaTrainingModel(nn.Module):
         self.biases = nn.Parameter(weights.biases.clone().to(target.device))
         own = weights.lm_heads
         self.lm_heads = None if own is None else nn.Parameter(own.clone().to(target.device))
+        self.accuracy = RunningAccuracy(len(self.weights), target.device)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
@@ -77,8 +79,11 @@ class MedusaTrainingModel(nn.Module):
             wanted = wanted[asked]
             logits = self._logits(k, hidden[:, : asked.shape[1]][asked])
             loss = functional.cross_entropy(logits.float(), wanted, reduction="sum")
-            losses.append(0.2 * 0.8**k * loss / max(len(wanted), 1))
-            if not self.training:
+            count = torch.tensor(len(wanted), device=loss.device)
+            losses.append(0.2 * 0.8**k * loss / per_process(count))
+            if self.training:
+                self.accuracy.add(k, logits.argmax(-1) == wanted)
+            else:
                 found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)
                 hits.append(of_row.index_add_(0, asked.nonzero()[:, 0], found.float()))
@@ -134,8 +139,9 @@ def train_medusa(
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
-    model = MedusaTrainingModel(target, weights, joint=config.target_lr > 0)
-    trainer = Trainer(
+    model, heads = MedusaTrainingModel(target, weights, joint=config.target_lr > 0), weights.heads
+    trainer = HeadTrainer(
+        lambda metrics: f"right {rates(_accuracy_table(metrics, heads)[:, 0].tolist())}",
         model=model,
         args=config.arguments(work, target.device),
         train_dataset=data,
@@ -144,9 +150,9 @@ def train_medusa(
         compute_metrics=_metrics,
         optimizers=(_two_speeds(model, config) if model.joint else None, None),
     )
-    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
-    metrics = trainer.evaluate()
-    return model.trained(weights, _accuracy_table(metrics, len(weights.weights)))
+    trainer.run(work, resume)
+    metrics = [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    return model.trained(weights, _accuracy_table(metrics[-1], heads))
 
 
 def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:

@@ -48,6 +48,10 @@ class TrainConfig:
     evaluate_every: int = 200
     seed: int = 0
 
+    def total_steps(self, conversations: int) -> int:
+        """Of a run over so many conversations."""
+        return self.steps or round(self.epochs * conversations / self.batch_size / self.accumulate)
+
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
         """Cosine with warm-up, bfloat16 where it is fast; an evaluation and a checkpoint in `work`
         every `evaluate_every` steps; `more` adds to that."""
@@ -70,6 +74,10 @@ class TrainConfig:
             save_steps=self.evaluate_every,
             save_total_limit=2,
             logging_steps=max(self.evaluate_every // 10, 1),
+            disable_tqdm=True,
+            include_num_input_tokens_seen="non_padding",
+            # A batch is the whole step's, of which each process takes its part.
+            accelerator_config={"split_batches": True},
             label_names=["labels"],
             remove_unused_columns=False,
             dataloader_pin_memory=device.type != "cpu",

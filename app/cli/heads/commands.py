@@ -7,7 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.heads.training_data import load, refuse_existing, requests_of
+from app.cli.heads.training_data import (
+    is_first_process,
+    load,
+    refuse_existing,
+    remove_checkpoints,
+    requests_of,
+)
 from app.cli.terminal import say
 from decoding.errors import InputError
 
@@ -137,7 +143,15 @@ def train(
     ] = None,
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
     epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
-    lr: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 1e-3,
+    lr: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-9,
+            max=HUGE,
+            help="Learning rate (Medusa 5e-3, 1e-3 with own lm_heads; EAGLE 3e-3, 1e-3 in runs of "
+            "more than 5,000 steps).",
+        ),
+    ] = None,
     muon_lr: Annotated[
         float,
         typer.Option(min=0.0, max=HUGE, help="EAGLE: Muon for the layer's matrices, such as 0.03."),
@@ -150,6 +164,10 @@ def train(
     length: Annotated[int, typer.Option(min=8, help="Longest conversation in tokens.")] = 1024,
     evaluate_every: Annotated[int, typer.Option(min=1, help="Steps.")] = 200,
     resume: Annotated[bool, typer.Option(help="Go on from the newest checkpoint.")] = False,
+    keep_checkpoints: Annotated[
+        bool,
+        typer.Option("--keep-checkpoints", help="Leave those in OUT/training when it is done."),
+    ] = False,
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
@@ -161,7 +179,7 @@ def train(
     config = TrainConfig(
         max_steps,
         epochs,
-        lr,
+        lr or 0.0,
         target_lr if joint else 0.0,
         muon_lr,
         batch_size,
@@ -180,12 +198,14 @@ def train(
         from app.cli.heads.medusa import train_on
 
         train_on(target, heads, data, held_out, length, out, config, resume, joint, device)
-        return
-    from app.cli.heads.eagle import train_on as train_eagle_on
+    else:
+        from app.cli.heads.eagle import train_on as train_eagle_on
 
-    train_eagle_on(
-        target, heads, data, held_out, length, features, out, config, resume, unroll, device
-    )
+        train_eagle_on(
+            target, heads, data, held_out, length, features, out, config, resume, unroll, device
+        )
+    if not keep_checkpoints and is_first_process():
+        remove_checkpoints(out / "training")
 
 
 @heads.command("eval")

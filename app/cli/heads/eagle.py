@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     check_training_folder,
     conversations_of,
+    is_first_process,
     load,
     records_of,
     requests_of,
@@ -48,6 +50,7 @@ _SERVED_TREE = EagleTree(total=16, top_k=4)
 _SERVED_GAMMA = 6
 _SERVED_PROMPTS = 24
 _SERVED_TOKENS = 64
+_SHORT_RUN = 5000  # steps
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
 
 
@@ -104,7 +107,9 @@ def train_on(
         for record in records
         if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
     ]
-    prompts = [ids for ids in first_turns if len(ids) < backend.context][:_SERVED_PROMPTS]
+    fitting = [ids for ids in first_turns if len(ids) < backend.context]
+    # Spread over all of them: distilled conversations stand by length.
+    prompts = fitting[:: max(1, len(fitting) // _SERVED_PROMPTS)][:_SERVED_PROMPTS]
     stop = Stop(eos_ids(model, tokenizer))
     params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 
@@ -113,13 +118,17 @@ def train_on(
         stats, _ = answer_prompts(backend, drafter, prompts, params, stop)
         return stats.tokens_per_pass or 0.0
 
+    if not config.lr:
+        short = config.total_steps(len(learned)) <= _SHORT_RUN
+        config = replace(config, lr=3e-3 if short else 1e-3)
     trained, reports = train_eagle(
         model, weights, kept or learned, tested, config, work, resume,
         served if prompts else None, unroll,
     )  # fmt: skip
-    write_eagle(trained, out, trained.config.version, target)
-    say(f"trained head in {out}")
-    say(_table(reports))
+    if is_first_process():
+        write_eagle(trained, out, trained.config.version, target)
+        say(f"trained head in {out}")
+        say(_table(reports))
 
 
 def measure(

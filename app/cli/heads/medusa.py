@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     check_training_folder,
     conversations_of,
+    is_first_process,
     load,
     requests_of,
     shape_of,
@@ -50,15 +52,19 @@ def train_on(
     model, tokenizer = load(target, device)
     weights = read_medusa(heads, *shape_of(model))
     learned, tested, _ = conversations_of(data, held_out, model, tokenizer, length)
+    if not config.lr:
+        # Heads on the target's lm_head are small matrices, which take larger steps.
+        config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
     task = (model, weights, learned, tested, config, work, resume)
-    if joint:
-        trained = train_joint(*task)
-        write_merged(trained, out, model, tokenizer)
-        say(f"trained target and heads in {out}: " + _accuracies(trained.accuracy))
+    trained = train_joint(*task) if joint else train_medusa(*task)
+    if not is_first_process():
         return
-    trained = train_medusa(*task)
-    write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", target)
-    say(f"trained heads in {out}: " + _accuracies(trained.accuracy))
+    if joint:
+        write_merged(trained, out, model, tokenizer)
+    else:
+        write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", target)
+    made = "target and heads" if joint else "heads"
+    say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
 
 
 def measure(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,14 +57,19 @@ def conversations_of(
     length: int,
 ) -> tuple[Conversations, Conversations, Sequence[Record]]:
     """Training and evaluation conversations, and the evaluation records. Without `held_out` every
-    20th record is for evaluation. Cut at `length` tokens and the model's context."""
+    20th different record is for evaluation. Cut at `length` tokens and the model's context."""
     from decoding.model.architecture import context_of
     from decoding.training.conversations import Conversations
 
     records = records_of(data)
-    measured = records_of(held_out) if held_out else records[::20]
-    if not held_out:
-        records = [record for i, record in enumerate(records) if i % 20]
+    if held_out:
+        measured = records_of(held_out)
+    else:
+        # A record that is repeated, by FILE:REPEAT or in a file, must not be on both sides.
+        different = {json.dumps(record, sort_keys=True): record for record in records}
+        apart = dict(list(different.items())[::20])
+        measured = list(apart.values())
+        records = [r for r in records if json.dumps(r, sort_keys=True) not in apart]
     length = min(length, context_of(model.config.get_text_config(decoder=True)))
     learned = Conversations(records, tokenizer, length)
     tested = Conversations(measured, tokenizer, length)
@@ -73,6 +82,10 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
     from app.config.settings import ModelOptions
     from app.models.loading import load_model, load_tokenizer
 
+    if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes
+        import torch
+
+        device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
     return load_model(target, options), load_tokenizer(target, options)
 
@@ -102,3 +115,16 @@ def check_training_folder(out: Path, resume: bool) -> Path:
     elif not work.is_dir():
         raise InputError(f"{out} holds no training to go on with: leave --resume out")
     return work
+
+
+def is_first_process() -> bool:
+    """Of those that `torchrun` or `accelerate launch` started: the one that writes and speaks."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def remove_checkpoints(work: Path) -> None:
+    """Remove what training was to go on from; other results in `work` stay."""
+    for checkpoint in work.glob("**/checkpoint-*"):
+        shutil.rmtree(checkpoint)
+    with suppress(OSError):  # not empty
+        work.rmdir()

@@ -53,6 +53,7 @@ def test_joint_training_ends_in_a_merged_folder(
         "heads", "train", "--joint", "--target", target, "--heads", str(fresh), "--data",
         str(lesson), "--out", str(out), "--max-steps", "20", "--evaluate-every", "10", "--lr",
         "2e-2", "--target-lr", "5e-3", "--device", "cpu",
+        "--keep-checkpoints",
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr

@@ -49,7 +49,7 @@ def test_convert_train_eval_run(
         "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
         str(trained), "--max-steps", "30", "--evaluate-every", "15", "--lr", "1e-2",
         "--device", "cpu", "--unroll", "3", "--features", str(tmp_path / "features"),
-        "--muon-lr", "0.02" if kind == "eagle3" else "0",
+        "--muon-lr", "0.02" if kind == "eagle3" else "0", "--keep-checkpoints",
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def test_convert_distill_train_eval_run(
     answers.write_text(whole[: len(whole) // 2])
     assert specchat(*distill).returncode == 0
     assert answers.read_text() == whole
+    refused = specchat(*distill, "--temperature", "0.5")
+    assert refused.returncode == 2 and "these settings" in refused.stderr
 
     # What a random target says can't be learned from its states; one sentence can.
     lesson = tmp_path / "lesson.jsonl"
@@ -55,17 +58,20 @@ def test_convert_distill_train_eval_run(
     train = (
         "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
         str(trained), "--max-steps", "40", "--evaluate-every", "20", "--lr", "2e-2",
-        "--device", "cpu",
+        "--held-out", str(lesson), "--device", "cpu", "--keep-checkpoints",
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
+    assert re.search(r"^step 4/40 · loss [\d.]+ · right \.\d\d \.\d\d · lr", done.stderr, re.M)
+    assert re.search(r"^step 20 held out · right [\d. ]+$", done.stderr, re.M)
     after = read_medusa(trained, 32, 280)
     assert len(after.accuracy) == 2 and min(row[0] for row in after.accuracy) > 0.5
 
     # killed after its first checkpoint, a resumed run ends with the same heads
     shutil.rmtree(trained / "training" / "checkpoint-40")
-    assert specchat(*train, "--resume").returncode == 0
+    assert specchat(*train[:-1], "--resume").returncode == 0
     assert read_medusa(trained, 32, 280).weights.allclose(after.weights, atol=1e-4)
+    assert not (trained / "training").exists()
 
     done = specchat(
         "heads", "eval", *target, "--heads", str(trained), "--prompts", str(prompts), "--json",

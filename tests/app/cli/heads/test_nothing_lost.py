@@ -19,9 +19,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def lesson(tmp_path: Path) -> Path:
     said = {"role": "assistant", "content": "the quick brown fox"}
-    record = {"messages": [{"role": "user", "content": "the"}, said]}
+    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(40)]
     path = tmp_path / "lesson.jsonl"
-    path.write_text((json.dumps(record) + "\n") * 40)
+    path.write_text("".join(json.dumps(record) + "\n" for record in asked))
     return path
 
 
@@ -62,7 +62,7 @@ def test_a_training_that_was_killed_while_it_wrote(
     specchat("heads", "convert", "eagle1", *target, "--out", str(fresh))
     train = (
         "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out", str(out),
-        "--max-steps", "4", "--evaluate-every", "2", "--device", "cpu",
+        "--max-steps", "4", "--evaluate-every", "2", "--device", "cpu", "--keep-checkpoints",
     )  # fmt: skip
     assert specchat(*train).returncode == 0
     whole = (out / "model.safetensors").read_bytes()

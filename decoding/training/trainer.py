@@ -1,0 +1,143 @@
+"""The library's Trainer as heads need it: batches of like length, and a log to be read."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+from transformers import (
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
+
+from decoding.training.features import FeatureCache
+from decoding.training.length_grouped import LengthGrouped
+from decoding.training.train_config import newest_checkpoint
+
+
+class HeadTrainer(Trainer):
+    """Batches hold conversations of like length, as padding costs as much as text; with several
+    processes each takes its part of every batch. `describe` puts the metrics of an evaluation into
+    words. A model's `accuracy` is logged with the loss."""
+
+    def __init__(self, describe: Callable[[Mapping[str, Any]], str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self.remove_callback(PrinterCallback)
+        self.add_callback(_ReadableLog(describe))
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
+        data: Any = self.train_dataset
+        cached = isinstance(data, FeatureCache)
+        lengths = data.lengths if cached else [len(data[i].ids) for i in range(len(data))]
+        return LengthGrouped(lengths, self._train_batch_size, self.args.seed)
+
+    def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
+        if "loss" in logs:
+            model: Any = self.model
+            logs["accuracy"] = model.accuracy.take()
+        super().log(logs, start_time)
+
+    def run(self, work: Path, resume: bool) -> None:
+        """Train; `resume` goes on from the newest checkpoint in `work`, if there is one."""
+        self.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+
+
+class RunningAccuracy:
+    """How often each head or drafting step was right since it was last asked, counted on the device
+    without waiting for it."""
+
+    def __init__(self, heads: int, device: torch.device) -> None:
+        self._hits = torch.zeros(heads, device=device)
+        self._counts = torch.zeros(heads, device=device)
+
+    @torch.no_grad()
+    def add(self, head: int, right: Tensor) -> None:
+        self._hits[head] += right.sum()
+        self._counts[head] += right.numel()
+
+    def take(self) -> list[float]:
+        rates = (self._hits / self._counts.clamp_min(1))[self._counts > 0].tolist()
+        self._hits.zero_()
+        self._counts.zero_()
+        return [round(rate, 3) for rate in rates]
+
+
+def per_process(count: Tensor) -> Tensor:
+    """What to divide a process's sum by so that the mean of all processes' gradients, which is what
+    they exchange, is that of one process with the whole batch."""
+    if distributed.is_initialized():
+        count = count.clone().float()
+        distributed.all_reduce(count)
+        count = count / distributed.get_world_size()
+    return count.clamp_min(1)
+
+
+def duration(seconds: float) -> str:
+    """`50 s`, `12 min`, `3.4 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class _ReadableLog(TrainerCallback):
+    """One line a report, on stderr."""
+
+    def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
+        self._describe = describe
+        self._began = (0, 0, 0.0)  # step, tokens, time
+
+    def on_train_begin(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        **kwargs: object,
+    ) -> None:
+        self._began = (state.global_step, state.num_input_tokens_seen, time.monotonic())
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: Mapping[str, Any] | None = None,
+        **kwargs: object,
+    ) -> None:
+        if not state.is_world_process_zero or not logs:
+            return
+        if "loss" in logs:
+            print(
+                f"step {state.global_step}/{state.max_steps} · {self._line(state, logs)}",
+                file=sys.stderr,
+                flush=True,
+            )
+        elif "eval_loss" in logs:
+            print(
+                f"step {state.global_step} held out · {self._describe(logs)}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def _line(self, state: TrainerState, logs: Mapping[str, Any]) -> str:
+        first, tokens, began = self._began
+        spent = time.monotonic() - began
+        left = spent / max(state.global_step - first, 1) * (state.max_steps - state.global_step)
+        rate = (state.num_input_tokens_seen - tokens) / spent
+        return (
+            f"loss {logs['loss']:.3f} · right {rates(logs['accuracy'])} · "
+            f"lr {logs['learning_rate']:.1e} · {rate:,.0f} tokens/s · {duration(left)} left"
+        )
+
+
+def rates(values: Sequence[float]) -> str:
+    """`.71 .64`: of each head or step."""
+    return " ".join(f"{value:.2f}".removeprefix("0") for value in values)

@@ -1,0 +1,117 @@
+"""What of a conversation is learned: the target's words, no more and no less."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+
+from app.cli.heads.training_data import conversations_of
+from decoding.errors import InputError
+from decoding.training.conversations import (
+    IGNORED,
+    encode_conversation,
+    rendered,
+    vocabulary_digest,
+)
+from decoding.training.data import Record, in_chat_form
+from decoding.training.distill import answer
+
+HELLO = {"role": "user", "content": "Hello"}
+ANSWER = {"role": "assistant", "content": "Hi there."}
+# Leaves out what was thought in earlier turns, as Qwen3's and R1's templates do.
+FORGETFUL = """{% for m in messages %}<|{{ m.role }}|>{% if loop.last %}{{ m.content }}{% else %}\
+{{ m.content.split("</think>")[-1] }}{% endif %}<|end|>{% endfor %}\
+{% if add_generation_prompt %}<|assistant|>{% endif %}"""
+
+
+def learned(record: Record, tokenizer: Any, vocabulary: str = "") -> str:
+    example = encode_conversation(record, tokenizer, vocabulary)
+    return str(tokenizer.decode([label for label in example.labels if label != IGNORED]))
+
+
+def test_a_cut_answer_is_not_taught_to_end(tokenizer: PreTrainedTokenizerFast) -> None:
+    record = {"messages": [HELLO, ANSWER], "finish_reason": "stop"}
+    assert learned(record, tokenizer).startswith("Hi there.<|end|>")
+    cut = record | {"finish_reason": "length"}
+    assert learned(cut, tokenizer) == "Hi there."
+    assert len(encode_conversation(cut, tokenizer).ids) < len(
+        encode_conversation(record, tokenizer).ids
+    )
+
+
+def test_turns_that_the_template_rewrites_are_not_learned(
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thought = {"role": "assistant", "content": "I think.</think>Hi there."}
+    record = {"messages": [HELLO, thought, HELLO, thought]}
+    monkeypatch.setattr(tokenizer, "chat_template", FORGETFUL)
+    assert learned(record, tokenizer) == "I think.</think>Hi there.<|end|>"
+    opened = FORGETFUL.replace("<|assistant|>", "<|assistant|>So:")
+    monkeypatch.setattr(tokenizer, "chat_template", opened)
+    assert learned(record, tokenizer) == "I think.</think>Hi there.<|end|>"
+
+
+def test_what_the_target_said_is_learned_by_its_ids(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    """A random model says bytes that no text gives back."""
+    (record,) = answer(model, tokenizer, [([], ["Hello", "And?"])], max_new_tokens=8)
+    record["vocabulary"] = vocabulary_digest(tokenizer)
+    start, end = record["answers"][-1]
+    said = record["ids"][start:end]
+    example = encode_conversation(record, tokenizer, record["vocabulary"])
+    assert list(example.ids) == record["ids"] and list(example.labels[start:end]) == said
+    assert list(rendered(tokenizer, record["messages"], False))[start:end] != said
+    # not where the ids mean something else, nor where the text was changed
+    by_text = encode_conversation(record, tokenizer)
+    assert by_text != example
+    assert encode_conversation(record | {"vocabulary": "x"}, tokenizer, "y") == by_text
+    record["messages"][-1]["content"] = "edited"
+    assert "edited" in learned(record, tokenizer, record["vocabulary"])
+
+
+def test_an_earlier_answer_that_became_other_ids_is_not_learned(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
+    kept, generator = set(), torch.Generator()
+    for number in range(20):
+        turns = [f"Hello {number}", "And?"]
+        first, both = (
+            answer(model, tokenizer, [([], asked)], 4, 1.0, generator.manual_seed(number))[0]
+            for asked in (turns[:1], turns)
+        )
+        start = len(first["ids"]) - 1
+        again = list(rendered(tokenizer, first["messages"], False)[start:][:1]) == first["ids"][-1:]
+        assert len(both["answers"]) == 1 + again
+        kept.add(again)
+    assert kept == {True, False}
+
+
+def test_nothing_held_out_is_learned(
+    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+) -> None:
+    """Also not where a file is repeated, or repeats itself."""
+    path = tmp_path / "data.jsonl"
+    lines = [json.dumps({"text": f"text {n % 61} of many"}) for n in range(70)]
+    path.write_text("\n".join(lines))
+    kept, held_out, _ = conversations_of([f"{path}:2"], None, model, tokenizer, 64)
+    both = {kept[i].ids for i in range(len(kept))} & {held_out[i].ids for i in range(len(held_out))}
+    assert not both and len(held_out) == 4 and len(kept) > 120
+
+
+def test_sharegpt_is_read() -> None:
+    turns = [{"from": "human", "value": "Hello"}, {"from": "gpt", "value": "Hi there."}]
+    record = {"conversations": turns, "id": "a"}
+    assert in_chat_form(record, "f:1") == {"id": "a", "messages": [HELLO, ANSWER]}
+    anteater = {"system": "Be kind.", "conversations": [{"from": "User", "value": "Hello"}]}
+    assert in_chat_form(anteater, "f:1")["messages"] == [
+        {"role": "system", "content": "Be kind."}, HELLO
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="f:1: a turn of conversations"):
+        in_chat_form({"conversations": [{"from": "a bird", "value": ""}]}, "f:1")
