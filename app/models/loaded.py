@@ -14,6 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.settings import ModelOptions
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
+from app.models.limits import run_limited
 from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
 from app.models.tuning import tune
 from app.strategies.registry import STRATEGIES
@@ -36,6 +37,7 @@ from decoding.trees.static import Choices, parse_choices
 # Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
 # passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
+LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
 Progress = Callable[[str, float | None], None]
 
 
@@ -96,19 +98,24 @@ class LoadedModels:
 
     def encode(self, messages: Sequence[dict[str, str]], raw: bool = False) -> list[int]:
         """Ids of a conversation by the tokenizer's chat template, ready for the answer. With `raw`,
-        or where there is no template, the contents alone, one after the other."""
+        or where there is no template, the contents alone, one after the other. Raises InputError
+        for a template that breaks, and for text that is much too long."""
+        characters = sum(len(message["content"]) for message in messages)
+        if characters > LONGEST_TOKEN * self.context:  # tokenizing it would take minutes
+            raise InputError(
+                f"the prompt has {characters} characters, far more than the model's context of "
+                f"{self.context} tokens holds: shorten it"
+            )
         if raw or not self.tokenizer.chat_template:
             text = "\n".join(message["content"] for message in messages)
             return _ids(self.tokenizer(text))
         try:
-            encoded = self.tokenizer.apply_chat_template(
-                list(messages), add_generation_prompt=True, return_dict=True
-            )
-        except Exception as error:  # templates raise what they like, such as for a system role
+            text = run_limited(lambda: render_prompt(self.tokenizer, messages))
+        except ValueError as error:
             raise InputError(
                 f"the model's chat template can't take this conversation: {error}"
             ) from error
-        return _ids(encoded)
+        return _ids(self.tokenizer(text, add_special_tokens=False))
 
     def decode(self, ids: Sequence[int]) -> str:
         return str(
@@ -252,6 +259,13 @@ _LOADERS: Mapping[str, Callable[[LoadedModels, str, str], Any]] = {
     "eagle1": _load_eagle,
 }
 assert _LOADERS.keys() == ROLES.keys() - {"target"}
+
+
+def render_prompt(tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]]) -> str:
+    """A conversation by the tokenizer's chat template, ready for the answer."""
+    return str(
+        tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False)
+    )
 
 
 def _ids(encoded: Any) -> list[int]:

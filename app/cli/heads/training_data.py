@@ -80,6 +80,8 @@ def conversations_of(
 
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from app.config.settings import ModelOptions
+    from app.models.limits import run_limited
+    from app.models.loaded import render_prompt
     from app.models.loading import load_model, load_tokenizer
 
     if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes
@@ -87,7 +89,13 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
 
         device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
-    return load_model(target, options), load_tokenizer(target, options)
+    tokenizer = load_tokenizer(target, options)
+    if tokenizer.chat_template:  # once: the records are too many for a process each
+        try:
+            run_limited(lambda: render_prompt(tokenizer, [{"role": "user", "content": "Hello"}]))
+        except ValueError as error:
+            raise InputError(f"the model's chat template breaks: {error}") from error
+    return load_model(target, options), tokenizer
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:
