@@ -16,7 +16,7 @@ from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.limits import run_limited
 from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
-from app.models.tuning import tune
+from app.models.tuning import tune, tune_head
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -242,6 +242,7 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
         head = drafting_head(weights, target)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(f"{folder}: no head can be built by its config.json: {error}") from error
+    tune_head(head, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:
         target.capture_layers(config.aux_layers)

@@ -15,7 +15,8 @@ import platformdirs
 import torch
 
 from decoding.cost.measure import pass_seconds
-from decoding.model.layouts import Layouts
+from decoding.drafters.eagle_head import EagleHead
+from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import Layout
 from decoding.model.target import Target
 
@@ -27,15 +28,26 @@ def tune(target: Target, threads: int | None) -> int:
     now. Returns the threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
-    path = platformdirs.user_cache_path("specchat") / "measured.json"
-    measured, key = _read(path), _key(target, threads)
-    known = _parse(measured.get(key))
+    c = target.config
+    model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
+    key = _key(f"{model}, {target.nbytes} bytes of {target.dtype}", threads)
+    known = _known(key)
     threads = choose_threads(target, threads if known is None else known[0])
-    layouts = target.arrange_weights(None if known is None else known[1])
+    layouts = lay_out(target.linears, target.dtype, None if known is None else known[1])
     if known is None:
-        laid_out = {kind: [each.transposed, each.packed] for kind, each in layouts.items()}
-        _write(path, {**measured, key: {"threads": threads, "layouts": laid_out}})
+        _keep(key, threads, layouts)
     return threads
+
+
+def tune_head(head: EagleHead, target: Target) -> None:
+    """The same for a head's weights, with the threads that the target has got."""
+    if target.device.type == "cpu":
+        threads = torch.get_num_threads()
+        key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}", threads)
+        known = _known(key)
+        layouts = lay_out(head.drafting.linears, target.dtype, None if known is None else known[1])
+        if known is None:
+            _keep(key, threads, layouts)
 
 
 def choose_threads(target: Target, wanted: int | None) -> int:
@@ -65,24 +77,27 @@ def _fastest(target: Target) -> int:
     return best
 
 
-def _key(target: Target, threads: int | None) -> str:
+def _path() -> Path:
+    return platformdirs.user_cache_path("specchat") / "measured.json"
+
+
+def _key(model: str, threads: int | None) -> str:
     """What the measurements depend on."""
-    c = target.config
     parts = (
         platform.node(),
         torch.backends.cpu.get_cpu_capability(),
         f"{os.cpu_count()} cores",
         f"torch {torch.__version__}",
         f"{'any' if threads is None else threads} threads",
-        f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids",
-        f"{target.nbytes} bytes of {target.dtype}",
+        model,
     )
     return ", ".join(parts)
 
 
-def _parse(entry: Any) -> tuple[int, Layouts] | None:
-    """None where there is none, or none that can be read."""
+def _known(key: str) -> tuple[int, Layouts] | None:
+    """Threads and layouts as they were measured; None where they were not, or can't be read."""
     try:
+        entry = _read(_path())[key]
         layouts = {
             str(kind): Layout(bool(transposed), tuple(map(int, packed)))
             for kind, (transposed, packed) in entry["layouts"].items()
@@ -92,18 +107,21 @@ def _parse(entry: Any) -> tuple[int, Layouts] | None:
         return None
 
 
+def _keep(key: str, threads: int, layouts: Layouts) -> None:
+    """Replace the file atomically; without room for it the next start measures again."""
+    laid_out = {kind: [each.transposed, each.packed] for kind, each in layouts.items()}
+    path = _path()
+    measured = {**_read(path), key: {"threads": threads, "layouts": laid_out}}
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            json.dump(measured, file, indent=1)
+        os.replace(file.name, path)
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _write(path: Path, measured: dict[str, Any]) -> None:
-    """Replace the file atomically; without room for it the next start measures again."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            json.dump(measured, file, indent=1)
-        os.replace(file.name, path)

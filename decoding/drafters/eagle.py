@@ -26,7 +26,7 @@ from decoding.drafters.eagle_tree import (
     StaticPlan,
     TreePlan,
 )
-from decoding.model.attention import additive_mask, causal_mask, folded_attention
+from decoding.model.attention import additive_mask, causal_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
@@ -79,6 +79,7 @@ class Eagle:
     ) -> None:
         c = head.config
         self.head = head
+        self._forward = head.drafting
         self.needs: Needs = "aux" if c.version == "eagle3" else "final"
         self.default_gamma = default_gamma
         self.tree = tree
@@ -123,7 +124,6 @@ class Eagle:
         begun = time.perf_counter()
         ids, gamma = context.ids, context.gamma
         hidden = self._catch_up(ids)
-        self.head.reserve(self._cache.length + gamma)
         draft = self._grow(hidden, ids[-1], gamma, self._plan(gamma, context.params))
         if self._sizer is not None:
             assert draft.pool is not None
@@ -150,30 +150,29 @@ class Eagle:
         return DynamicPlan(width, (total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
-        """Run the rows of true features that came since, [1, n, H] -> the last one's [1, 1, H]."""
+        """Run the rows of true features that came since; the last one's output [1, H]."""
         first = self._cache.length
         features = torch.cat(self._pending)
         self._pending = []
         tokens = upload(ids[first + 1 : first + 1 + len(features)], self._device)
         self._cache.reserve(first + len(features))
-        self.head.reserve(first + len(features))
         out = features
         chunk = self._target.prefill_chunk
         for start in range(0, len(features), chunk):
             part = slice(start, start + chunk)
-            hidden = self.head.hidden(features[None, part])
-            past, rows = self._cache.length, hidden.shape[1]
+            hidden = self.head.hidden(features[part])
+            past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
                 causal = causal_mask(rows, self._dtype, self._device)[0, 0]
                 mask = additive_mask(past, causal, self._fold)
-            where = slice(past, past + rows)
-            out = self.head(tokens[None, part], hidden, where, partial(self._attend, mask))
+            positions = torch.arange(past, past + rows, device=self._device)
+            out = self._forward(tokens[part], hidden, positions, mask, self._cache)
             self._cache.length += rows
-        return out[:, -1:]
+        return out[-1:]
 
     def _grow(self, hidden: Tensor, root: int, gamma: int, plan: TreePlan) -> Draft:
-        """Levels of guesses below the root, whose hidden state [1, 1, H] says what follows."""
+        """Levels of guesses below the root, whose hidden state [1, H] says what follows."""
         k = plan.width
         prefix = self._cache.length
         scores = torch.zeros(1, device=self._device)
@@ -182,7 +181,7 @@ class Eagle:
         tokens, parents, sums = [], [], []
         size = 0
         for level in range(gamma):
-            guessed = self.head.logits(hidden[0]).float().log_softmax(-1).topk(k, dim=-1)
+            guessed = self._forward.logits(hidden).float().log_softmax(-1).topk(k, dim=-1)
             sums.append((guessed.values + scores[:, None]).flatten())
             tokens.append(self.head.target_ids(guessed.indices).flatten())
             parents.append(nodes.repeat_interleave(k))
@@ -194,7 +193,7 @@ class Eagle:
             size += len(tokens[-1])
             # A node sees the prefix, its ancestors among the drafted rows, and itself.
             block = torch.cat([block[rows], self._only_itself(len(going))], dim=1)
-            hidden = self._run(tokens[-1][going], hidden[:, rows], prefix + level, prefix, block)
+            hidden = self._run(tokens[-1][going], hidden[rows], prefix + level, prefix, block)
         self._cache.truncate(prefix)
         pool = CandidatePool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
         kept = plan.keep(pool)
@@ -218,11 +217,7 @@ class Eagle:
         if block.shape[1] > position - prefix + 1:  # else a chain, which sees everything
             mask = additive_mask(prefix, block, self._fold)
         self._cache.reserve(self._cache.length + n)
-        where = slice(position, position + 1)  # the same for all of a level
-        hidden = self.head(tokens[None], hidden, where, partial(self._attend, mask))
+        positions = torch.full((n,), position, device=self._device)  # the same for all of a level
+        hidden = self._forward(tokens, hidden, positions, mask, self._cache)
         self._cache.length += n
         return hidden
-
-    def _attend(self, mask: Tensor | None, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        out, _ = folded_attention(self.head, q, *self._cache.update(k, v, 0), mask)
-        return out.flatten(-2)

@@ -9,6 +9,7 @@ frequent tokens only), and feeds its own output back where no true feature is kn
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from transformers.activations import ACT2FN
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
+from decoding.drafters.eagle_forward import EagleForward
 from decoding.errors import InputError
 
 # queries [B, heads, n, D], keys and values [B, kv_heads, n, D] -> [B, n, heads * D]
@@ -102,6 +104,11 @@ class EagleHead(nn.Module):
         x = x + self.down(self.activation(gate) * up)
         return self._norm(x, "output") if c.norm_output else x
 
+    @cached_property
+    def drafting(self) -> EagleForward:
+        """The same for one sequence at a time and without gradients."""
+        return EagleForward(self, rotary_of(self.config))
+
     def logits(self, hidden: Tensor) -> Tensor:
         """[..., H] -> [..., draft_vocab]."""
         if self.lm_head is None:
@@ -132,6 +139,7 @@ class EagleHead(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._rope = tuple(fn(part) for part in self._rope)
+        self.__dict__.pop("drafting", None)  # made of weights that are elsewhere now
         return self
 
     def _attention(self, qkv: Tensor, positions: Tensor | slice, attend: Attend) -> Tensor:
@@ -239,6 +247,14 @@ class EagleHead(nn.Module):
 def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
     """Cosines and sines [positions, head_dim], as the draft's own config says. The sines are those
     of the halves swapped: the first half's are negative."""
+    cos, sin = rotary_of(config)(torch.zeros(1), torch.arange(positions)[None])
+    sin[..., : config.head_dim // 2] *= -1
+    return cos[0], sin[0]
+
+
+def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
+    """transformers' module for the draft's frequencies. Raises InputError for those that depend on
+    the length of the sequence."""
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:
         raise InputError(
@@ -251,10 +267,7 @@ def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
         max_position_embeddings=config.max_positions,
         rope_parameters=dict(config.rope),
     )
-    rotary = LlamaRotaryEmbedding(llama)
-    cos, sin = rotary(torch.zeros(1), torch.arange(positions)[None])
-    sin[..., : config.head_dim // 2] *= -1
-    return cos[0], sin[0]
+    return LlamaRotaryEmbedding(llama)
 
 
 def _norm_name(name: str) -> str:

@@ -20,10 +20,23 @@ Layouts = Mapping[str, Layout]  # by the kind of matrix, such as "qkv"
 Seconds = Mapping[tuple[str, int], float]  # of all matrices of a kind, by rows
 
 
+def lay_out(
+    linears: Sequence[tuple[str, Linear]], dtype: torch.dtype, known: Layouts | None = None
+) -> Layouts:
+    """Lay `linears` on a CPU out as is fastest for a few rows with the present number of threads,
+    or as that was found to be before (`known`)."""
+    layouts = known
+    if layouts is None or layouts.keys() != {kind for kind, _ in linears}:
+        layouts = fastest_layouts(linears, dtype)
+    for kind, linear in linears:
+        linear.arrange(layouts[kind])
+    return layouts
+
+
 @torch.inference_mode()
 def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
-    """On a CPU, measured on a part of the `linears`, which stand in the order of a pass, each with
-    its kind. Packed copies of all of them take `PACKED_BYTES` at most."""
+    """Measured on a part of the `linears`, which stand in the order of a pass, each with its kind.
+    Packed copies of all of them take `PACKED_BYTES` at most."""
     sample = _sample(linears)
     seconds = {"plain": _seconds(sample, Layout(), dtype)}
     seconds["transposed"] = _seconds(sample, Layout(transposed=True), dtype)
@@ -38,11 +51,6 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
         room -= nbytes[kind] * (bool(layout.packed))
         found[kind] = layout
     return found
-
-
-def arrange(linears: Sequence[tuple[str, Linear]], layouts: Layouts) -> None:
-    for kind, linear in linears:
-        linear.arrange(layouts[kind])
 
 
 def _sample(linears: Sequence[tuple[str, Linear]]) -> list[tuple[str, Linear]]:

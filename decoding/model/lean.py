@@ -46,7 +46,16 @@ class RMSNorm:
         if self._by_length:
             length = torch.linalg.vector_norm(x, 2, -1, True)
             return x.div(torch.hypot(length, self._floor)).mul_(self._scaled)
-        return functional.rms_norm(x, self._gain.shape[-1:], None, self._eps).mul_(self._gain)
+        size = self._gain.shape[-1:]
+        if self._gain.ndim == 1:
+            return functional.rms_norm(x, size, self._gain, self._eps)
+        return functional.rms_norm(x, size, None, self._eps).mul_(self._gain)
+
+
+def qk_norm(queries: Tensor, keys: Tensor, heads: Heads, eps: float) -> RMSNorm:
+    """One norm of all heads, from the gain [D] of a query and that of a key."""
+    gains = queries.detach().expand(heads.queries, -1), keys.detach().expand(heads.keys, -1)
+    return RMSNorm(torch.cat(gains), eps)
 
 
 class Rope:
@@ -91,26 +100,30 @@ class Rope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """A decoder layer: attention, then a gated MLP, each added to what it reads."""
+    """Attention, then a gated MLP, each added to the hidden states."""
 
     heads: Heads
-    attention_norm: RMSNorm
     qkv: Linear
     qk_norm: RMSNorm | None
     scale: float
-    window: str  # the name of its mask, where layers differ
     o: Linear
     mlp_norm: RMSNorm
     gate_up: Linear
     activation: Callable[[Tensor], Tensor]
     down: Linear
 
-    def __call__(
-        self, x: Tensor, rotate: Callable[[Tensor], Tensor], rows: LayerRows, mask: Tensor | None
+    def add_to(
+        self,
+        x: Tensor,
+        normed: Tensor,
+        rotate: Callable[[Tensor], Tensor],
+        rows: LayerRows,
+        mask: Tensor | None,
     ) -> None:
-        """x [n, H] becomes the layer's output, in place."""
+        """x [n, H] becomes the layer's output, in place. `normed` [n, in] is what attention reads,
+        for most models x after a norm."""
         queries, keys, dim = self.heads.queries, self.heads.keys, self.heads.dim
-        qkv = self.qkv(self.attention_norm(x))
+        qkv = self.qkv(normed)
         if self.qk_norm is not None:
             qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
             qk.copy_(self.qk_norm(qk))
@@ -122,6 +135,25 @@ class Block:
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
         self.down.add_to(x, self.activation(gate).mul_(up))
 
+    @property
+    def linears(self) -> list[tuple[str, Linear]]:
+        """In the order of a pass, each with its kind."""
+        return [
+            ("qkv", self.qkv),
+            ("o", self.o),
+            ("gate_up", self.gate_up),
+            ("down", self.down),
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """A decoder layer. `window` is the name of its mask, where layers differ."""
+
+    norm: RMSNorm
+    block: Block
+    window: str
+
 
 class LeanForward:
     """Follows `decoding.model.forward.Forward`."""
@@ -129,7 +161,7 @@ class LeanForward:
     def __init__(
         self,
         embedding: nn.Module,
-        blocks: Sequence[Block],
+        layers: Sequence[Layer],
         rope: Rope,
         norm: RMSNorm,
         lm_head: Linear,
@@ -137,13 +169,14 @@ class LeanForward:
         vocab_size: int,
     ) -> None:
         self._embedding = embedding
-        self._blocks = blocks
+        self._layers = layers
         self._rope = rope
         self._norm = norm
         self._lm_head = lm_head
         self._aux_layers: tuple[int, ...] = ()
-        self.layers = [LayerShape(b.heads.keys, b.heads.dim, b.heads.dim) for b in blocks]
-        self.devices = [device] * len(blocks)
+        heads = [layer.block.heads for layer in layers]
+        self.layers = [LayerShape(each.keys, each.dim, each.dim) for each in heads]
+        self.devices = [device] * len(layers)
         self.vocab_size = vocab_size
 
     def __call__(
@@ -156,12 +189,12 @@ class LeanForward:
             return self._rope(qkv, cos, sin)
 
         captured: dict[int, Tensor] = {}
-        for index, (block, rows) in enumerate(
-            zip(self._blocks, cache.append(len(tokens)), strict=True)
-        ):
+        new = cache.append(len(tokens))
+        for index, (layer, rows) in enumerate(zip(self._layers, new, strict=True)):
             if index in self._aux_layers:
                 captured[index] = x.clone()
-            block(x, rotate, rows, mask[block.window] if isinstance(mask, dict) else mask)
+            own = mask[layer.window] if isinstance(mask, dict) else mask
+            layer.block.add_to(x, layer.norm(x), rotate, rows, own)
         features = self._norm(x)
         logits = self._lm_head(features[-1:] if last_only else features)
         if not captured:
@@ -172,8 +205,7 @@ class LeanForward:
     @property
     def linears(self) -> list[tuple[str, Linear]]:
         """In the order of a pass, each with its kind."""
-        kinds = ("qkv", "o", "gate_up", "down")
-        found = [(kind, getattr(block, kind)) for block in self._blocks for kind in kinds]
+        found = [pair for layer in self._layers for pair in layer.block.linears]
         return [*found, ("lm_head", self._lm_head)]
 
     def capture_layers(self, layers: Sequence[int]) -> None:

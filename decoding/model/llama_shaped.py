@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import (
@@ -19,7 +18,7 @@ from transformers import (
 )
 
 from decoding.model.architecture import context_of
-from decoding.model.lean import Block, Heads, LeanForward, RMSNorm, Rope
+from decoding.model.lean import Block, Heads, Layer, LeanForward, RMSNorm, Rope, qk_norm
 from decoding.model.linears import Linear
 
 # What each class adds to the weights of its norms.
@@ -82,26 +81,26 @@ def lean_forward(model: PreTrainedModel) -> LeanForward:
     def norm(module: Any) -> RMSNorm:
         return RMSNorm(module.weight + offset if offset else module.weight, config.rms_norm_eps)
 
-    def block(index: int, layer: Any) -> Block:
-        types = getattr(config, "layer_types", None)
-        return Block(
+    types = getattr(config, "layer_types", None) or [""] * len(inner.layers)
+
+    def layer(module: Any, window: str) -> Layer:
+        block = Block(
             heads,
-            norm(layer.input_layernorm),
-            Linear(_parts(layer.self_attn, _ATTENTION)),
-            _qk_norm(layer.self_attn, heads, config.rms_norm_eps),
-            layer.self_attn.scaling,
-            types[index] if types else "",
-            Linear([layer.self_attn.o_proj]),
-            norm(layer.post_attention_layernorm),
-            Linear(_parts(layer.mlp, _MLP)),
+            Linear(_parts(module.self_attn, _ATTENTION)),
+            _qk_norm(module.self_attn, heads, config.rms_norm_eps),
+            module.self_attn.scaling,
+            Linear([module.self_attn.o_proj]),
+            norm(module.post_attention_layernorm),
+            Linear(_parts(module.mlp, _MLP)),
             ACTIVATIONS[config.hidden_act],
-            Linear([layer.mlp.down_proj]),
+            Linear([module.mlp.down_proj]),
         )
+        return Layer(norm(module.input_layernorm), block, window)
 
     head: Any = model.get_output_embeddings()
     return LeanForward(
         inner.embed_tokens,
-        [block(index, layer) for index, layer in enumerate(inner.layers)],
+        [layer(module, types[index]) for index, module in enumerate(inner.layers)],
         Rope(inner.rotary_emb, heads, context_of(config), weight.detach()),
         norm(inner.norm),
         Linear([head], movable=head.weight is not weight),
@@ -116,10 +115,7 @@ def _parts(module: Any, names: tuple[tuple[str, ...], ...]) -> list[nn.Linear]:
 
 
 def _qk_norm(attention: Any, heads: Heads, eps: float) -> RMSNorm | None:
-    """Over each query and key (Qwen 3), a gain for each: [queries + keys, D]."""
+    """Over each query and key: Qwen 3."""
     if not hasattr(attention, "q_norm"):
         return None
-    gains = (attention.q_norm.weight, attention.k_norm.weight)
-    counts = (heads.queries, heads.keys)
-    rows = [gain.detach().expand(n, -1) for gain, n in zip(gains, counts, strict=True)]
-    return RMSNorm(torch.cat(rows), eps)
+    return qk_norm(attention.q_norm.weight, attention.k_norm.weight, heads, eps)

@@ -23,8 +23,8 @@ from decoding.model.architecture import (
 from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask
-from decoding.model.layouts import Layouts, arrange, fastest_layouts
 from decoding.model.library import LibraryForward
+from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
@@ -72,18 +72,14 @@ class Target:
     @property
     def nbytes(self) -> int:
         """Of the weights, packed copies included."""
-        packed = sum(linear.packed_nbytes for _, linear in self._forward.linears)
+        packed = sum(linear.packed_nbytes for _, linear in self.linears)
         return int(self.model.get_memory_footprint()) + packed
 
-    def arrange_weights(self, known: Layouts | None = None) -> Layouts:
-        """Lay the weights out on a CPU as is fastest for a few rows with the present number of
-        threads, or as that was found to be before (`known`). Empty where transformers decides."""
-        linears = self._forward.linears
-        layouts = known
-        if layouts is None or layouts.keys() != {kind for kind, _ in linears}:
-            layouts = fastest_layouts(linears, self.dtype)
-        arrange(linears, layouts)
-        return layouts
+    @property
+    def linears(self) -> Sequence[tuple[str, Linear]]:
+        """Those whose layout is ours to choose (`decoding.model.layouts`), each with its kind; ()
+        where transformers' modules run."""
+        return self._forward.linears
 
     @property
     def prefill_chunk(self) -> int:

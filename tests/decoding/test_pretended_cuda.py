@@ -145,7 +145,7 @@ def test_a_target_on_two_devices(lane: str) -> None:
 BUSHY = TreeShape((-1, 0, 0, 1, 1, 2))
 
 
-@pytest.mark.parametrize("shape, most", [(chain(0), 15), (BUSHY, 15)], ids=["one token", "a tree"])
+@pytest.mark.parametrize("shape, most", [(chain(0), 13), (BUSHY, 13)], ids=["one token", "a tree"])
 def test_a_layer_launches_no_more_kernels_than_it_did(shape: TreeShape, most: int) -> None:
     """A ratchet: lower the numbers where fewer do."""
 

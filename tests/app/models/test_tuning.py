@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 import torch
 
 from app.models import tuning
-from app.models.tuning import tune
+from app.models.tuning import tune, tune_head
 from decoding.model.target import Target
+from tests.support.eagle_drafts import eagle
 from tests.support.families import build
 
 
@@ -28,7 +30,7 @@ def refuse_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("measured again")
 
     monkeypatch.setattr(tuning, "pass_seconds", measured)
-    monkeypatch.setattr("decoding.model.target.fastest_layouts", measured)
+    monkeypatch.setattr("decoding.model.layouts.fastest_layouts", measured)
 
 
 @pytest.mark.parametrize("threads", [None, 1])
@@ -52,12 +54,22 @@ def test_another_model_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"KEY": 3}', '{"KEY": {"threads": "x"}}'])
-def test_a_file_that_says_nothing_is_written_anew(path: Path, text: str) -> None:
-    path.parent.mkdir()
+def test_a_file_that_says_nothing_is_written_anew(
+    path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    tune(Target(build("llama")), 1)
+    (key,) = json.loads(path.read_text())
+    path.write_text(text.replace("KEY", key))
+    tune(Target(build("llama")), 1)
+    refuse_to_measure(monkeypatch)
+    assert tune(Target(build("llama")), 1) == 1
+
+
+def test_a_heads_layouts_are_kept_too(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = Target(build("llama"))
-    path.write_text(text.replace("KEY", tuning._key(target, 1)))
-    assert tune(target, 1) == 1
-    assert tuning._parse(tuning._read(path)[tuning._key(Target(build("llama")), 1)])
+    tune_head(eagle(target).head, target)
+    refuse_to_measure(monkeypatch)
+    tune_head(eagle(target).head, target)
 
 
 def test_where_nothing_can_be_kept_it_is_measured_all_the_same(path: Path) -> None:

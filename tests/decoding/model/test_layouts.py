@@ -11,7 +11,7 @@ from torch import nn
 from decoding.decoder import Decoder
 from decoding.drafters.lookup import Lookup
 from decoding.model import layouts
-from decoding.model.layouts import _fastest, fastest_layouts
+from decoding.model.layouts import _fastest, fastest_layouts, lay_out
 from decoding.model.linears import ROWS, Layout, Linear, can_pack
 from decoding.model.target import Target
 from decoding.params import Params
@@ -54,10 +54,10 @@ def test_a_linear_in_every_layout(bias: bool) -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_target_in_every_layout(name: str) -> None:
     target = Target(build("llama"))
-    kinds = {kind for kind, _ in target._forward.linears}
+    kinds = {kind for kind, _ in target.linears}
     known = dict.fromkeys(kinds, LAYOUTS[name])
     before = target.nbytes
-    assert target.arrange_weights(known) == known
+    assert lay_out(target.linears, target.dtype, known) == known
     assert (target.nbytes > before) == bool(LAYOUTS[name].packed)
     prompt = [3, 7, 9, 11]
     got = target.prefill(target.new_cache(), prompt).logits
@@ -77,19 +77,18 @@ def test_weights_that_something_else_relies_on_stay_where_they_are() -> None:
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_every_kind_of_matrix_is_measured(dtype: torch.dtype) -> None:
     target = Target(build("llama").to(dtype))  # type: ignore[arg-type]
-    found = fastest_layouts(target._forward.linears, target.dtype)
+    found = fastest_layouts(target.linears, target.dtype)
     assert found.keys() == {"qkv", "o", "gate_up", "down", "lm_head"}
 
 
 def test_layouts_of_another_model_are_not_taken() -> None:
     target = Target(build("llama"))
-    assert target.arrange_weights({"qkv": Layout()}).keys() == {
-        kind for kind, _ in target._forward.linears
-    }
+    found = lay_out(target.linears, target.dtype, {"qkv": Layout()})
+    assert found.keys() == {kind for kind, _ in target.linears}
 
 
 def test_what_transformers_runs_is_left_to_it() -> None:
-    assert Target(build("gpt2")).arrange_weights() == {}
+    assert Target(build("gpt2")).linears == ()
 
 
 def seconds(*values: float) -> dict[tuple[str, int], float]:
@@ -123,8 +122,9 @@ def test_copies_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> N
 @needs_onednn
 def test_greedy_text_in_mixed_layouts() -> None:
     target = Target(build("llama"))
-    kinds = sorted({kind for kind, _ in target._forward.linears})
-    target.arrange_weights(dict(zip(kinds, [*LAYOUTS.values(), Layout(True, (1,))], strict=True)))
+    kinds = sorted({kind for kind, _ in target.linears})
+    mixed = dict(zip(kinds, [*LAYOUTS.values(), Layout(True, (1,))], strict=True))
+    lay_out(target.linears, target.dtype, mixed)
     prompt = [3, 7, 9, 11, 2, 3, 7]
     for drafter in (None, Lookup(torch.device("cpu"))):
         decoder = Decoder(target, drafter)

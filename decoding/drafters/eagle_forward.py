@@ -1,0 +1,89 @@
+"""A pass of an EAGLE head while drafting: one sequence, no gradients, as few operations as in the
+target's lean forward, whose block it shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from decoding.model.architecture import UNLIMITED
+from decoding.model.cache import TreeCache
+from decoding.model.lean import Block, Heads, RMSNorm, Rope, qk_norm
+from decoding.model.linears import Linear
+
+if TYPE_CHECKING:
+    from decoding.drafters.eagle_head import EagleHead
+
+
+class EagleForward:
+    """What `EagleHead.forward` and `logits` say. The head's linears become parts of ours."""
+
+    def __init__(self, head: EagleHead, rotary: nn.Module) -> None:
+        c = head.config
+
+        def norm(name: str) -> RMSNorm | None:
+            return RMSNorm(head.norms[name], c.norm_eps) if name in head.norms else None
+
+        mlp_norm = norm("mlp")
+        assert mlp_norm is not None
+        self._head = head
+        self._heads = Heads(c.heads, c.kv_heads, c.head_dim)
+        gains = (head.norms["q"], head.norms["k"]) if c.qk_norm else None
+        self._block = Block(
+            self._heads,
+            Linear([head.qkv]),
+            None if gains is None else qk_norm(*gains, self._heads, c.norm_eps),
+            c.head_dim**-0.5,
+            Linear([head.o]),
+            mlp_norm,
+            Linear([head.gate_up]),
+            head.activation,
+            Linear([head.down]),
+        )
+        self._fc = None if head.fc is None else Linear([head.fc])
+        self._lm_head = None if head.lm_head is None else Linear([head.lm_head])
+        self._embedding_norm, self._hidden_norm = norm("embedding"), norm("hidden")
+        self._output_norm = norm("output")
+        self._rope = Rope(rotary, self._heads, UNLIMITED, head.qkv.weight.detach())
+
+    def __call__(
+        self,
+        tokens: Tensor,
+        hidden: Tensor,
+        positions: Tensor,
+        mask: Tensor | None,
+        cache: TreeCache,
+    ) -> Tensor:
+        """tokens [n] (each the one *after* its feature), hidden [n, H] (from `EagleHead.hidden` or
+        from here) at `positions` [n] -> the next hidden [n, H]. Their rows are written after those
+        of `cache`, not committed."""
+        embedded = functional.embedding(tokens, self._head.embedding)
+        if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
+            assert self._fc is not None
+            x = normed = self._fc(torch.cat([embedded, hidden], -1))
+        else:
+            of_hidden = self._hidden_norm(hidden)
+            normed = torch.cat([self._embedding_norm(embedded), of_hidden], -1)
+            x = of_hidden if self._head.config.norm_before_residual else hidden.clone()
+        cos, sin = self._rope.at(positions, cache.length + len(tokens))
+        (rows,) = cache.append(len(tokens))
+        self._block.add_to(x, normed, lambda qkv: self._rope(qkv, cos, sin), rows, mask)
+        if self._output_norm is not None and self._head.config.norm_output:
+            return self._output_norm(x)
+        return x
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """[n, H] -> [n, draft_vocab]."""
+        if self._lm_head is None or self._output_norm is None:
+            return self._head.logits(hidden)
+        normed = hidden if self._head.config.norm_output else self._output_norm(hidden)
+        return self._lm_head(normed)
+
+    @property
+    def linears(self) -> list[tuple[str, Linear]]:
+        """In the order of a pass, each with its kind."""
+        own = [] if self._lm_head is None else [("lm_head", self._lm_head)]
+        return [*self._block.linears, *own]
