@@ -116,4 +116,4 @@ async def test_nobody_can_be_asked() -> None:
 async def test_a_small_terminal_is_enough() -> None:
     async with opened((60, 24)) as screen:
         text = await screen.after(9.0)
-        assert "1 ar ✓  2 draft:gamma=2 ✓" in text and "■ ━━" in text
+        assert "1 ar ✓ 100 tok/s  2 draft:gamma=2 ✓ 200" in text and "■ ━━" in text
