@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from decoding.errors import InputError
 
 UNLIMITED = 1 << 30
+SHORTEST = 16
 
 
 def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
@@ -49,11 +50,12 @@ def context_of(config: Any) -> int:
     """The longest sequence. Yarn makes it `factor` times the original length (2309.00071), which
     published configs often still name. Longrope changes its frequencies for all rows once a
     sequence outgrows the original length, dynamic rope the one that is named, and rows that stand
-    in a cache can't follow: such models end there. Raises InputError for a length below 1."""
+    in a cache can't follow: such models end there. Raises InputError for a length in which a model
+    can't even be tried."""
     longest = getattr(config, "max_position_embeddings", None)
     longest = UNLIMITED if longest is None else int(longest)
-    if longest < 1:
-        raise InputError(f"config.json: max_position_embeddings is {longest}, it must be above 0")
+    if longest < SHORTEST:
+        raise InputError(f"config.json: max_position_embeddings is {longest}: too few to decode")
     given = getattr(config, "rope_parameters", None) or {}
     by_layer_type = [each for each in given.values() if isinstance(each, dict)]
     for rope in by_layer_type or [given]:

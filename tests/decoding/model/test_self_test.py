@@ -87,6 +87,6 @@ def test_a_class_that_fails_is_one_line() -> None:
 
 
 def test_a_context_that_holds_nothing() -> None:
-    target = Target(tf.LlamaForCausalLM(tf.LlamaConfig(**TINY, max_position_embeddings=4)))
-    with pytest.raises(InputError, match="context holds 4 tokens: too few"):
-        self_test(target)
+    model = tf.LlamaForCausalLM(tf.LlamaConfig(**TINY, max_position_embeddings=4))
+    with pytest.raises(InputError, match="max_position_embeddings is 4: too few"):
+        Target(model)
