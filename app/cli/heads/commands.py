@@ -19,7 +19,7 @@ from decoding.errors import InputError
 
 heads = typer.Typer(
     no_args_is_help=True,
-    help="Make the heads that draft for a target: convert, distill, train, eval.",
+    help="Make the heads that draft for a target: convert, distill, train, eval, export.",
 )
 
 Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
@@ -206,6 +206,33 @@ def train(
         )
     if not keep_checkpoints and is_first_process():
         remove_checkpoints(out / "training")
+
+
+@heads.command()
+def export(
+    target: Target,
+    heads: HeadsDir,
+    to: Annotated[
+        Literal[
+            "medusa", "tgi", "eagle", "sglang", "vllm", "speculators", "modelopt", "tensorrt-llm"
+        ],
+        typer.Option(help="What is to read them."),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for them.")],
+    gamma: Annotated[
+        int | None, typer.Option(min=1, help="Longest draft, in the line that serves them.")
+    ] = None,
+    dtype: Annotated[
+        Literal["float32", "bfloat16", "float16"] | None,
+        typer.Option(help="Precision of the weights (default: as they are)."),
+    ] = None,
+) -> None:
+    """Write heads for a serving engine or another trainer, read them back, and print how to serve
+    them."""
+    refuse_existing(out)
+    from app.cli.heads.export import export as write
+
+    write(target, heads, to, out, gamma, dtype)
 
 
 @heads.command("eval")

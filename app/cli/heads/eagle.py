@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from transformers import PreTrainedModel
-
 from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     check_training_folder,
@@ -18,6 +16,7 @@ from app.cli.heads.training_data import (
     records_of,
     requests_of,
     shape_of,
+    target_shape,
 )
 from app.cli.run import first_prompts
 from app.cli.terminal import say
@@ -25,7 +24,6 @@ from app.config.settings import ModelOptions
 from app.models.loaded import load_models
 from app.strategies.registry import EAGLE
 from decoding.checkpoints.eagle import EagleWeights
-from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
@@ -96,7 +94,7 @@ def train_on(
 ) -> None:
     work = check_training_folder(out, resume)
     model, tokenizer = load(target, device)
-    weights = _read(heads, model)
+    weights = read_eagle(heads, target_shape(model))
     learned, tested, records = conversations_of(data, held_out, model, tokenizer, length)
     layers = weights.config.aux_layers
     kept = None if features is None else cache_features(model, learned, layers, features)
@@ -149,7 +147,7 @@ def measure(
     served, answers = answer_prompts(models.target, drafter, ids, params, Stop(models.eos), seed)
     model = models.target.model
     said = list(zip(ids, answers, strict=True))
-    accuracy = chain_accuracy(model, _read(heads, model), said)
+    accuracy = chain_accuracy(model, read_eagle(heads, target_shape(model)), said)
     simulated = simulated_length(accuracy)
     facts = {
         "target": target,
@@ -182,12 +180,6 @@ def _table(reports: Sequence[EagleReport]) -> str:
         served = "" if report.served is None else f"{report.served:10.2f}"
         lines.append(f"{report.step:5}  {rates}{report.simulated:9.2f}{served}")
     return "\n".join(lines)
-
-
-def _read(heads: Path, model: PreTrainedModel) -> EagleWeights:
-    hidden, vocab = shape_of(model)
-    layers = model.config.get_text_config(decoder=True).num_hidden_layers
-    return read_eagle(heads, TargetShape(hidden, vocab, layers))
 
 
 def _layers(listed: str | None) -> list[int] | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from app.text.prompt_file import Request
+    from decoding.checkpoints.eagle_fit import TargetShape
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
 
@@ -102,6 +103,14 @@ def shape_of(model: PreTrainedModel) -> tuple[int, int]:
     """Width of the hidden states and of the logits."""
     rows, hidden = model.get_output_embeddings().weight.shape
     return hidden, rows
+
+
+def target_shape(model: PreTrainedModel) -> TargetShape:
+    """What an EAGLE head must fit."""
+    from decoding.checkpoints.eagle_fit import TargetShape
+
+    hidden, vocab = shape_of(model)
+    return TargetShape(hidden, vocab, model.config.get_text_config(decoder=True).num_hidden_layers)
 
 
 def refuse_existing(out: Path) -> None:

@@ -1,0 +1,182 @@
+"""`specchat heads export`: heads in the form that another program reads, with its launch line, a
+card and checksums."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+import torch
+from transformers import PreTrainedModel
+
+from app.cli.heads.training_data import load, shape_of, target_shape
+from app.cli.terminal import print_output, say
+from app.report.engines import ENGINES, Choice
+from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
+from app.text.units import format_bytes
+from decoding.checkpoints.dialects import MedusaDialect
+from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.eagle_write import Dialect, write_eagle
+from decoding.checkpoints.medusa import MedusaWeights, holds_medusa, read_medusa, write_medusa
+from decoding.errors import InputError
+from decoding.training.medusa import copies_of_lm_head
+
+D = TypeVar("D")
+EAGLE_DEPTH = 5  # drafts in a row in the launch line, where --gamma does not say
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """The dialects in which a program reads heads, None for what it can't; `engine` is the name in
+    `app.report.engines` of what serves them."""
+
+    medusa: MedusaDialect | None = None
+    eagle1: Dialect | None = None
+    eagle3: Dialect | None = None
+    engine: str = ""
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "medusa": Format(medusa="v0.1"),
+        "tgi": Format(medusa="v2"),
+        "eagle": Format(eagle1="eagle1", eagle3="eagle3"),
+        "sglang": Format(eagle1="eagle1", eagle3="eagle3", engine="SGLang"),
+        "vllm": Format(medusa="vllm", eagle1="eagle1", eagle3="eagle3", engine="vLLM"),
+        "speculators": Format(eagle3="speculators", engine="vLLM"),
+        "modelopt": Format(eagle3="modelopt"),
+        # Medusa is served by its TensorRT backend, which reads the authors' files.
+        "tensorrt-llm": Format(medusa="v0.1", eagle3="eagle3", engine="TensorRT-LLM"),
+    }
+)
+
+
+def export(
+    target: str, heads: Path, to: str, out: Path, gamma: int | None, dtype: str | None
+) -> None:
+    """Write the heads for `to`, read them back, and print how to serve them. Raises InputError
+    where the program can't read such heads."""
+    model, _ = load(target, "cpu")
+    precision = None if dtype is None else getattr(torch, dtype)
+    if holds_medusa(heads):
+        weights = read_medusa(heads, *shape_of(model))
+        choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
+        dialect = _write_medusa(weights, model, to, out, target, precision)
+        what = f"{weights.heads} Medusa heads"
+    else:
+        head = read_eagle(heads, target_shape(model))
+        version = head.config.version
+        strategy = EAGLE_1 if version == "eagle1" else EAGLE
+        choice = Choice(target, strategy, gamma or EAGLE_DEPTH, source=str(out), version=version)
+        dialect = _write_eagle(head, model, to, out, target, precision)
+        what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
+    launch = _launch(FORMATS[to], choice)
+    _write_card(out, what, target, to, dialect, launch)
+    _write_checksums(out)
+    size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
+    say(f"{what} for {target} in {out} ({dialect}, {size}), read back without a difference")
+    if launch:
+        print_output(launch)
+
+
+def _write_medusa(
+    weights: MedusaWeights,
+    model: PreTrainedModel,
+    to: str,
+    out: Path,
+    target: str,
+    precision: torch.dtype | None,
+) -> str:
+    dialect: MedusaDialect = _dialect(to, "medusa", FORMATS[to].medusa)
+    if dialect != "v2" and weights.lm_heads is None:
+        # Only v2 can share the target's: each head takes a copy along.
+        weights = replace(weights, lm_heads=copies_of_lm_head(model, weights.heads))
+    if precision is not None:
+        own = weights.lm_heads
+        weights = replace(
+            weights,
+            weights=weights.weights.to(precision),
+            biases=weights.biases.to(precision),
+            lm_heads=None if own is None else own.to(precision),
+        )
+    write_medusa(weights, out, dialect, target)
+    again = read_medusa(out, *shape_of(model))
+    for name in ("weights", "biases", "lm_heads", "token_map"):
+        _require_equal(out, name, getattr(weights, name), getattr(again, name))
+    return dialect
+
+
+def _write_eagle(
+    head: EagleWeights,
+    model: PreTrainedModel,
+    to: str,
+    out: Path,
+    target: str,
+    precision: torch.dtype | None,
+) -> str:
+    version = head.config.version
+    form = FORMATS[to].eagle1 if version == "eagle1" else FORMATS[to].eagle3
+    dialect: Dialect = _dialect(to, version, form)
+    if precision is not None:
+        tensors = {
+            name: tensor.to(precision) if tensor.is_floating_point() else tensor
+            for name, tensor in head.tensors.items()
+        }
+        head = EagleWeights(head.dialect, head.config, tensors, head.notes)
+    write_eagle(head, out, dialect, target)
+    again = read_eagle(out, target_shape(model))
+    for name in head.tensors.keys() | again.tensors.keys():
+        _require_equal(out, name, head.tensors.get(name), again.tensors.get(name))
+    if again.config != head.config:
+        raise InputError(f"{dialect} can't say all that is in the config of these heads")
+    return dialect
+
+
+def _dialect(to: str, kind: str, dialect: D | None) -> D:
+    if dialect is None:
+        able = [name for name, form in FORMATS.items() if getattr(form, kind)]
+        raise InputError(f"--to {to} has no form for {kind} heads: choose {', '.join(able)}")
+    return dialect
+
+
+def _require_equal(
+    out: Path, name: str, written: torch.Tensor | None, read: torch.Tensor | None
+) -> None:
+    same = read is written if written is None or read is None else torch.equal(written, read)
+    if not same:
+        raise InputError(f"{out}: {name} reads back otherwise than it was written")
+
+
+def _launch(form: Format, choice: Choice) -> str:
+    """What to paste to serve the heads; empty where no engine is meant, or it can't."""
+    engine = next((engine for engine in ENGINES if engine.name == form.engine), None)
+    snippet = engine.configure(choice) if engine else None
+    if engine is None or snippet is None:
+        return ""
+    note = f" ({snippet.note})" if snippet.note else ""
+    return f"# {engine.name} {engine.version}{note}\n{snippet.text}"
+
+
+def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch: str) -> None:
+    lines = [
+        f"# {what[0].upper()}{what[1:]} for {target}",
+        "",
+        f"They draft for `{target}` in speculative decoding, and are of no use with another model.",
+        f"Written by specchat for {to} (dialect {dialect}); `SHA256SUMS` has the files' checksums.",
+        "They are under the licences of that model and of the texts they learned from.",
+    ]
+    if launch:
+        lines += ["", "```", launch, "```"]
+    (out / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_checksums(out: Path) -> None:
+    """As `sha256sum -c` reads them."""
+    files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
+    sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
+    (out / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")

@@ -1,0 +1,98 @@
+"""Heads for other programs: every form reads back bit by bit, and says how it is served."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.cli.heads.export import FORMATS
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.medusa import read_medusa
+from tests.conftest import FamilyFolders, Specchat
+
+SHAPE = TargetShape(32, 280, 2)
+KINDS = {"medusa": ["--heads", "2"], "eagle1": [], "eagle3": ["--aux-layers", "0,1"]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("heads")
+
+
+def made(kind: str, specchat: Specchat, target: str, folder: Path) -> Path:
+    out = folder / kind
+    if not out.exists():
+        convert = ("heads", "convert", kind, "--target", target, "--out", str(out))
+        done = specchat(*convert, *KINDS[kind])
+        assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize(
+    ("kind", "to"),
+    [(kind, to) for kind in KINDS for to, form in FORMATS.items() if getattr(form, kind)],
+)
+def test_every_form(
+    kind: str, to: str, specchat: Specchat, family_folders: FamilyFolders, folder: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    target, out = family_folders.target, tmp_path / "out"
+    heads = made(kind, specchat, target, folder)
+    command = ("heads", "export", "--target", target, "--heads", str(heads), "--to", to)
+    done = specchat(*command, "--out", str(out))
+    if (kind, to) == ("eagle3", "modelopt"):  # it counts outputs: the embedding is none
+        assert done.returncode == 2 and "layer 0" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    if kind == "medusa":
+        before, after = read_medusa(heads, 32, 280), read_medusa(out, 32, 280)
+        assert torch.equal(before.weights, after.weights)
+        assert (after.lm_heads is None) == (to == "tgi")
+    else:
+        assert read_eagle(heads, SHAPE).config == read_eagle(out, SHAPE).config
+    for line in (out / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    engine, _, launch = done.stdout.partition("\n")
+    assert bool(launch) == bool(FORMATS[to].engine and (kind, to) != ("medusa", "tensorrt-llm"))
+    if "vLLM" in engine:
+        config = json.loads(shlex.split(launch)[-1])
+        assert (config["method"], config["model"]) == (kind.replace("1", ""), str(out))
+    elif "TensorRT" in engine:
+        assert f'  speculative_model: "{out}"' in launch.splitlines()
+    assert launch.strip() in (out / "README.md").read_text()
+    again = specchat(*command, "--out", str(out))
+    assert again.returncode == 2 and "is not empty" in again.stderr
+
+
+def test_half_precision(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target, out = family_folders.target, tmp_path / "out"
+    heads = made("eagle1", specchat, target, folder)
+    done = specchat(
+        "heads", "export", "--target", target, "--heads", str(heads), "--to", "sglang",
+        "--out", str(out), "--dtype", "bfloat16", "--gamma", "3",
+    )  # fmt: skip
+    assert done.returncode == 0 and "--speculative-num-steps 3" in done.stdout
+    assert {t.dtype for t in read_eagle(out, SHAPE).tensors.values()} == {torch.bfloat16}
+
+
+def test_a_program_that_has_no_such_heads(
+    specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
+) -> None:
+    target = family_folders.target
+    heads = made("medusa", specchat, target, folder)
+    done = specchat(
+        "heads", "export", "--target", target, "--heads", str(heads), "--to", "sglang",
+        "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "choose medusa, tgi, vllm, tensorrt-llm" in done.stderr
+    assert not (tmp_path / "out").exists()
