@@ -114,8 +114,14 @@ def test_a_template_that_takes_no_second_turn_costs_nothing_that_was_said(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_keep_what_is_done(
-    run: Run, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    number: signal.Signals,
 ) -> None:
+    if number == signal.SIGINT:  # ignored in what a shell runs in the background
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     step: Step = Lane.step
     steps = 0
 

@@ -11,6 +11,7 @@ from app.engine.events import RoundFinished
 from app.tui.format.bars import time_bar
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import OWN_FATES, PRUNED, tree_lines
+from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
@@ -181,7 +182,8 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         await stage.press("tab", "2", "v")
         await stage.tell(prefilled("draft", "It"), step("draft", TREE))
         assert "2 Draft model · round 1 of 1" in stage.text and "◆ ·and" in stage.text
-        assert "tok/s" not in stage.text and "gamma" not in stage.text
+        assert not any(pane.region for pane in stage.app.main.query(LanePane))
+        assert "gamma" not in stage.text
         assert stage.app.focused and stage.app.focused.id == "treeview"
         await stage.press("1")
         assert "1 Autoregressive" in stage.text and "No round yet" in stage.text
