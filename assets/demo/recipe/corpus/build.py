@@ -1,6 +1,7 @@
 """Write the corpus: what the demo family is trained on, what it is measured on, and prompts alone.
 
     python -m assets.demo.recipe.corpus.build --out OUT [--conversations 200000] [--real FILE ...]
+        [--share SOURCE=PERCENT ...]
 
 `OUT/train.jsonl` holds conversations in OpenAI chat form, `OUT/heldout.jsonl` some that training
 never sees (reserved wordings, stories and sums), each with its `category`. The same options give
@@ -14,7 +15,7 @@ import gzip
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from assets.demo.recipe.corpus import (
@@ -52,11 +53,13 @@ SOURCES: dict[str, tuple[float, Sample]] = {
 }
 
 
-def conversations(count: int, seed: int, held_out: bool = False) -> Iterator[dict[str, object]]:
+def conversations(
+    count: int, seed: int, held_out: bool = False, shares: Mapping[str, float] | None = None
+) -> Iterator[dict[str, object]]:
+    """`shares` replaces some of the weights in SOURCES."""
     rng = random.Random(f"{seed}/{held_out}")
-    names = list(SOURCES)
-    weights = [weight for weight, _ in SOURCES.values()]
-    for name in rng.choices(names, weights, k=count):
+    weights = {name: weight for name, (weight, _) in SOURCES.items()} | dict(shares or {})
+    for name in rng.choices(list(SOURCES), [weights[name] for name in SOURCES], k=count):
         yield {"category": name, "messages": SOURCES[name][1](rng, held_out)}
 
 
@@ -72,6 +75,14 @@ def real_texts(files: list[Path], seed: int) -> Iterator[dict[str, object]]:
                     yield {"category": "real", "messages": messages}
 
 
+def parse_share(text: str) -> tuple[str, float]:
+    """`stories=12` -> ("stories", 12.0)."""
+    name, _, percent = text.partition("=")
+    if name not in SOURCES:
+        raise argparse.ArgumentTypeError(f"no source {name!r}; there are {', '.join(SOURCES)}")
+    return name, float(percent)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
@@ -79,13 +90,17 @@ def main() -> None:
     parser.add_argument("--held-out", type=int, default=2_000)
     parser.add_argument("--real", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--real-repeat", type=int, default=16)
+    parser.add_argument(
+        "--share", type=parse_share, nargs="*", default=[], metavar="SOURCE=PERCENT",
+        help="other shares of the training text, as for the last part of a training",
+    )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     sizes: Counter[str] = Counter()
     for name, records in (
         ("heldout", conversations(args.held_out, args.seed, held_out=True)),
-        ("train", conversations(args.conversations, args.seed)),
+        ("train", conversations(args.conversations, args.seed, shares=dict(args.share))),
     ):
         with (args.out / f"{name}.jsonl").open("w", encoding="utf-8") as out:
             for record in records:
