@@ -37,6 +37,7 @@ from decoding.trees.static import Choices, parse_choices
 # Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
 # passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
+TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "tekken.json")  # ModelOpt saves none
 LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
 Progress = Callable[[str, float | None], None]
 
@@ -151,16 +152,20 @@ def load_models(
     """Load the target, and those drafters in `options` that the `strategies` use. Raises
     InputError."""
     options = with_demo(options)
-    source = str(options.target)
+    source = vocabulary = str(options.target)
+    notes = {}
     heads = options.drafters.get("medusa")
-    if heads and is_merged(Path(heads).expanduser()):
+    if heads and is_merged(folder := Path(heads).expanduser()):
         source = heads
+        notes["medusa"] = f"{display_name(heads)} is the target, with its heads"
+        if any(path for name in TOKENIZER_FILES for path in folder.glob(name)):
+            vocabulary = heads
     choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     if options.quantize != "none" and device_of(options.device) == "cpu":
         raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
-    progress(f"tokenizer of {display_name(source)}", 0.0)
-    tokenizer = load_tokenizer(source, options)
+    progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
+    tokenizer = load_tokenizer(vocabulary, options)
     progress(f"target {display_name(source)}", 0.1)
     target = load_target(source, options)
     progress("choosing threads and memory layout", 0.7)
@@ -173,6 +178,7 @@ def load_models(
         options,
         medusa_choices=choices,
         eagle_choices=eagle_choices,
+        notes=notes,
         ignored=ignored_settings(target),
         eos=eos_ids(target.model, tokenizer),
     )

@@ -46,21 +46,33 @@ def encode_conversation(
         return _as_said(record["ids"], record["answers"])
     ids = rendered(tokenizer, messages, False)
     labels = [IGNORED] * len(ids)
-    for i, message in enumerate(messages):
+    for i, message in enumerate(messages, 1):
         if message["role"] == "assistant":
-            before = rendered(tokenizer, messages[:i], False)
-            asked = rendered(tokenizer, messages[:i], True)
-            answered = rendered(tokenizer, messages[: i + 1], False)
+            answered = ids if i == len(messages) else rendered(tokenizer, messages[:i], False)
             # Templates may rewrite earlier turns, for instance without their reasoning: what then
             # stands here in the whole is not what was said, and is not learned.
-            if ids[: len(answered)] == answered and answered[: len(before)] == before:
-                # A prompt may end in what answers do not repeat, such as the start of a thought.
-                start = _in_common(asked, answered)
+            if ids[: len(answered)] == answered:
+                start = _start_of_answer(tokenizer, messages[: i - 1], answered)
                 labels[start : len(answered)] = answered[start:]
     if record.get("finish_reason") == "length" and messages[-1]["role"] == "assistant":
         end = _end_of_open(tokenizer, messages, ids)
         return Example(ids[:end], tuple(labels[:end]))
     return Example(ids, tuple(labels))
+
+
+def _start_of_answer(
+    tokenizer: PreTrainedTokenizerBase, before: Sequence[dict[str, str]], answered: Sequence[int]
+) -> int:
+    """Where the answer to the messages `before` begins; the end where it changed what was before
+    it."""
+    asked = rendered(tokenizer, before, True)
+    start = _in_common(asked, answered)
+    if start < len(asked):
+        # A prompt may end in what answers do not repeat, such as the start of a thought.
+        unasked = rendered(tokenizer, before, False)
+        if _in_common(unasked, answered) < len(unasked):
+            return len(answered)
+    return start
 
 
 def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:

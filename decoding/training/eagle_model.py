@@ -23,7 +23,7 @@ from decoding.training.conversations import IGNORED
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
-from decoding.training.trainer import RunningAccuracy, per_process
+from decoding.training.trainer import RunningCounts, per_process
 
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
@@ -66,7 +66,7 @@ class EagleTrainingModel(nn.Module):
         self._target_logits = partial(logits_of, target)
         self.head = EagleHead.build(weights, embedding, self._target_logits).to(target.device)
         self._steps = steps
-        self.accuracy = RunningAccuracy(steps, target.device)
+        self.running = RunningCounts(steps, target.device)
         self._eagle3 = weights.config.version == "eagle3"
         known = torch.arange(weights.config.draft_vocab, device=target.device)
         self._vocabulary = None if self.head.d2t is None else self.head.target_ids(known)
@@ -82,6 +82,8 @@ class EagleTrainingModel(nn.Module):
         """`loss`, and outside training `hits` and `counts` [batch, steps]: how often the draft
         agreed with the target, given that it did at all earlier steps. The target
         runs where its states `final` (and `aux_hidden_states`) are not given."""
+        if self.training:
+            self.running.read(attention_mask)
         if final is None:
             aux_hidden_states, final = features_of(
                 self._frozen[0], input_ids, self.head.config.aux_layers
@@ -116,7 +118,7 @@ class EagleTrainingModel(nn.Module):
                 agrees = (
                     self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
                 )
-                self.accuracy.add(k, agrees)
+                self.running.add(k, agrees)
             else:
                 alive &= torch.zeros_like(alive).index_fill_(0, drafts, True)
                 counts.append(supervision.batch[alive].bincount(minlength=texts))

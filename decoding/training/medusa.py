@@ -23,7 +23,7 @@ from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, RunningAccuracy, per_process, rates
+from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
 
 
 def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
@@ -62,13 +62,15 @@ class MedusaTrainingModel(nn.Module):
         self.biases = nn.Parameter(weights.biases.clone().to(target.device))
         own = weights.lm_heads
         self.lm_heads = None if own is None else nn.Parameter(own.clone().to(target.device))
-        self.accuracy = RunningAccuracy(len(self.weights), target.device)
+        self.running = RunningCounts(len(self.weights), target.device)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
     ) -> dict[str, Tensor]:
         """`loss`, and outside training `hits` [batch, heads, RANKS] (answers found at each rank)
         and `counts` [batch, heads] (answers looked for)."""
+        if self.training:
+            self.running.read(attention_mask)
         hidden, own_loss = self._states(input_ids, attention_mask, labels)
         losses, hits, counts = [own_loss], [], []
         for k in range(len(self.weights)):
@@ -82,7 +84,7 @@ class MedusaTrainingModel(nn.Module):
             count = torch.tensor(len(wanted), device=loss.device)
             losses.append(0.2 * 0.8**k * loss / per_process(count))
             if self.training:
-                self.accuracy.add(k, logits.argmax(-1) == wanted)
+                self.running.add(k, logits.argmax(-1) == wanted)
             else:
                 found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)

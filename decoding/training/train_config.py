@@ -75,7 +75,6 @@ class TrainConfig:
             save_total_limit=2,
             logging_steps=max(self.evaluate_every // 10, 1),
             disable_tqdm=True,
-            include_num_input_tokens_seen="non_padding",
             # A batch is the whole step's, of which each process takes its part.
             accelerator_config={"split_batches": True},
             label_names=["labels"],

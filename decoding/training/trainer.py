@@ -27,7 +27,7 @@ from decoding.training.train_config import newest_checkpoint
 class HeadTrainer(Trainer):
     """Batches hold conversations of like length, as padding costs as much as text; with several
     processes each takes its part of every batch. `describe` puts the metrics of an evaluation into
-    words. A model's `accuracy` is logged with the loss."""
+    words. What a model's `running` counted is logged with the loss."""
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str], **settings: Any) -> None:
         super().__init__(**settings)
@@ -43,7 +43,7 @@ class HeadTrainer(Trainer):
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
         if "loss" in logs:
             model: Any = self.model
-            logs["accuracy"] = model.accuracy.take()
+            logs["accuracy"], logs["tokens"] = model.running.take()
         super().log(logs, start_time)
 
     def run(self, work: Path, resume: bool) -> None:
@@ -51,24 +51,34 @@ class HeadTrainer(Trainer):
         self.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
 
 
-class RunningAccuracy:
-    """How often each head or drafting step was right since it was last asked, counted on the device
-    without waiting for it."""
+class RunningCounts:
+    """How often each head or drafting step was right, and how many tokens were read, since it was
+    last asked: counted on the device without waiting for it."""
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
-        self._counts = torch.zeros(heads, device=device)
+        self._asked = torch.zeros(heads, device=device)
+        self._tokens = torch.zeros(1, device=device)
 
     @torch.no_grad()
     def add(self, head: int, right: Tensor) -> None:
         self._hits[head] += right.sum()
-        self._counts[head] += right.numel()
+        self._asked[head] += right.numel()
 
-    def take(self) -> list[float]:
-        rates = (self._hits / self._counts.clamp_min(1))[self._counts > 0].tolist()
-        self._hits.zero_()
-        self._counts.zero_()
-        return [round(rate, 3) for rate in rates]
+    def read(self, attention_mask: Tensor) -> None:
+        self._tokens += attention_mask.sum()
+
+    def take(self) -> tuple[list[float], int]:
+        """The rates and the tokens, of all processes."""
+        counts = torch.cat([self._hits, self._asked, self._tokens])
+        for count in (self._hits, self._asked, self._tokens):
+            count.zero_()
+        if distributed.is_initialized():
+            distributed.all_reduce(counts)
+        *counted, tokens = counts.tolist()
+        half = len(counted) // 2
+        pairs = zip(counted[:half], counted[half:], strict=True)
+        return [round(right / asked, 3) for right, asked in pairs if asked], int(tokens)
 
 
 def per_process(count: Tensor) -> Tensor:
@@ -93,7 +103,8 @@ class _ReadableLog(TrainerCallback):
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
         self._describe = describe
-        self._began = (0, 0, 0.0)  # step, tokens, time
+        self._began = (0, 0.0)  # step, time
+        self._tokens = 0
 
     def on_train_begin(
         self,
@@ -102,7 +113,7 @@ class _ReadableLog(TrainerCallback):
         control: TrainerControl,
         **kwargs: object,
     ) -> None:
-        self._began = (state.global_step, state.num_input_tokens_seen, time.monotonic())
+        self._began = (state.global_step, time.monotonic())
 
     def on_log(
         self,
@@ -128,10 +139,11 @@ class _ReadableLog(TrainerCallback):
             )
 
     def _line(self, state: TrainerState, logs: Mapping[str, Any]) -> str:
-        first, tokens, began = self._began
+        first, began = self._began
+        self._tokens += logs["tokens"]
         spent = time.monotonic() - began
         left = spent / max(state.global_step - first, 1) * (state.max_steps - state.global_step)
-        rate = (state.num_input_tokens_seen - tokens) / spent
+        rate = self._tokens / spent
         return (
             f"loss {logs['loss']:.3f} · right {rates(logs['accuracy'])} · "
             f"lr {logs['learning_rate']:.1e} · {rate:,.0f} tokens/s · {duration(left)} left"

@@ -63,17 +63,18 @@ def export(
     where the program can't read such heads."""
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
+    order = _Order(model, target, to, out, precision)
     if holds_medusa(heads):
         weights = read_medusa(heads, *shape_of(model))
         choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
-        dialect = _write_medusa(weights, model, to, out, target, precision)
+        dialect = _write_medusa(weights, order)
         what = f"{weights.heads} Medusa heads"
     else:
         head = read_eagle(heads, target_shape(model))
         version = head.config.version
         strategy = EAGLE_1 if version == "eagle1" else EAGLE
         choice = Choice(target, strategy, gamma or EAGLE_DEPTH, source=str(out), version=version)
-        dialect = _write_eagle(head, model, to, out, target, precision)
+        dialect = _write_eagle(head, order)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
     launch = _launch(FORMATS[to], choice)
     _write_card(out, what, target, to, dialect, launch)
@@ -84,18 +85,24 @@ def export(
         print_output(launch)
 
 
-def _write_medusa(
-    weights: MedusaWeights,
-    model: PreTrainedModel,
-    to: str,
-    out: Path,
-    target: str,
-    precision: torch.dtype | None,
-) -> str:
-    dialect: MedusaDialect = _dialect(to, "medusa", FORMATS[to].medusa)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """What is to be written where: heads for the `model` that is called `target`, as `to` reads
+    them, in a `precision` (None: as they are)."""
+
+    model: PreTrainedModel
+    target: str
+    to: str
+    out: Path
+    precision: torch.dtype | None
+
+
+def _write_medusa(weights: MedusaWeights, order: _Order) -> str:
+    out, precision = order.out, order.precision
+    dialect: MedusaDialect = _dialect(order.to, "medusa", FORMATS[order.to].medusa)
     if dialect != "v2" and weights.lm_heads is None:
         # Only v2 can share the target's: each head takes a copy along.
-        weights = replace(weights, lm_heads=copies_of_lm_head(model, weights.heads))
+        weights = replace(weights, lm_heads=copies_of_lm_head(order.model, weights.heads))
     if precision is not None:
         own = weights.lm_heads
         weights = replace(
@@ -104,32 +111,25 @@ def _write_medusa(
             biases=weights.biases.to(precision),
             lm_heads=None if own is None else own.to(precision),
         )
-    write_medusa(weights, out, dialect, target)
-    again = read_medusa(out, *shape_of(model))
+    write_medusa(weights, out, dialect, order.target)
+    again = read_medusa(out, *shape_of(order.model))
     for name in ("weights", "biases", "lm_heads", "token_map"):
         _require_equal(out, name, getattr(weights, name), getattr(again, name))
     return dialect
 
 
-def _write_eagle(
-    head: EagleWeights,
-    model: PreTrainedModel,
-    to: str,
-    out: Path,
-    target: str,
-    precision: torch.dtype | None,
-) -> str:
-    version = head.config.version
-    form = FORMATS[to].eagle1 if version == "eagle1" else FORMATS[to].eagle3
-    dialect: Dialect = _dialect(to, version, form)
-    if precision is not None:
+def _write_eagle(head: EagleWeights, order: _Order) -> str:
+    version, out = head.config.version, order.out
+    form = FORMATS[order.to].eagle1 if version == "eagle1" else FORMATS[order.to].eagle3
+    dialect: Dialect = _dialect(order.to, version, form)
+    if order.precision is not None:
         tensors = {
-            name: tensor.to(precision) if tensor.is_floating_point() else tensor
+            name: tensor.to(order.precision) if tensor.is_floating_point() else tensor
             for name, tensor in head.tensors.items()
         }
         head = EagleWeights(head.dialect, head.config, tensors, head.notes)
-    write_eagle(head, out, dialect, target)
-    again = read_eagle(out, target_shape(model))
+    write_eagle(head, out, dialect, order.target)
+    again = read_eagle(out, target_shape(order.model))
     for name in head.tensors.keys() | again.tensors.keys():
         _require_equal(out, name, head.tensors.get(name), again.tensors.get(name))
     if again.config != head.config:

@@ -56,6 +56,20 @@ def test_turns_that_the_template_rewrites_are_not_learned(
     assert learned(record, tokenizer) == "I think.</think>Hi there.<|end|>"
 
 
+def test_a_turn_is_rendered_twice_at_most(
+    tokenizer: PreTrainedTokenizerFast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    render, calls = type(tokenizer).apply_chat_template, []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        return render(*arguments, **options)
+
+    monkeypatch.setattr(type(tokenizer), "apply_chat_template", counted)
+    assert learned({"messages": [HELLO, ANSWER] * 3}, tokenizer).count("Hi there.<|end|>") == 3
+    assert len(calls) == 6
+
+
 def test_what_the_target_said_is_learned_by_its_ids(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
 ) -> None:

@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from decoding.checkpoints.medusa import read_medusa
+from decoding.checkpoints.medusa import read_medusa, write_merged
+from decoding.training.medusa import attach
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -97,6 +99,25 @@ def test_convert_distill_train_eval_run(
     assert "LOSSY" in specchat(*sampled).stdout
     ar, medusa = json.loads(specchat(*sampled, "--json").stdout)["runs"][0]["lanes"]
     assert (ar["lossy"], medusa["lossy"]) == (False, True)
+
+
+def test_a_merged_model_without_a_tokenizer_takes_the_targets(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    """So ModelOpt saves them."""
+    model = AutoModelForCausalLM.from_pretrained(family_folders.target)
+    tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
+    out = tmp_path / "merged"
+    write_merged(attach(model, 2, 1, own_lm_heads=True), out, model, tokenizer)
+    for file in out.glob("tokenizer*"):
+        file.unlink()
+    done = specchat(
+        "run", "--target", family_folders.target, "--medusa", str(out), "--prompt", "the fox",
+        "--json", "--strategies", "ar,medusa", "--max-new-tokens", "8", "--ignore-eos",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert medusa["token_ids"] == ar["token_ids"]
 
 
 BAD = {
