@@ -16,6 +16,15 @@ from app.strategies.strategy import Strategy
 from decoding.errors import InputError
 from decoding.params import Params, with_settings
 
+_NUMBERS = tuple(setting.name for setting in SETTINGS.values() if setting.kind is not str)
+
+
+def no_truth_value(value: object) -> object:
+    """Raises ValueError for true and false, which pydantic takes for 1 and 0."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, not {str(value).lower()}")
+    return value
+
 
 def _field(name: str) -> Any:
     setting = SETTINGS[name]
@@ -37,6 +46,8 @@ class LaneSettings(BaseModel):
     top_k: int = _field("top_k")
     min_p: float = _field("min_p")
     max_new_tokens: int = _field("max_new_tokens")
+
+    _no_truth_values = field_validator(*_NUMBERS, mode="before")(no_truth_value)
 
     @field_validator("gamma", mode="before")
     @classmethod

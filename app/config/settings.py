@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from app.config.overrides import LaneSettings, complaint, parse_strategies
+from app.config.overrides import LaneSettings, complaint, no_truth_value, parse_strategies
 from app.config.presets import Presets
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES
@@ -110,6 +110,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     # Checked where a screen opens, see app.cli.screen_settings: a headless run has none.
     theme: Annotated[object, NoDecode] = "specchat-dark"
     keys: Annotated[object, NoDecode] = Field(default_factory=dict)  # by action
+
+    _no_truth_value = field_validator("seed", mode="before")(no_truth_value)
 
     @field_validator("strategies")
     @classmethod
@@ -228,6 +230,8 @@ def load_settings(flags: dict[str, Any]) -> Settings:
             given = {**Presets().get(preset), **given}
         except OSError as error:
             raise InputError(f"can't read the presets: {error}") from error
+    if config_file().is_dir():  # it would be left out without a word
+        raise InputError(f"can't read the settings in {config_file()}: it is a folder")
     try:
         return Settings(**given)
     except ValidationError as error:

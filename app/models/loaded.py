@@ -32,7 +32,7 @@ from decoding.model.target import Target
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.tokenizing.vocabulary import first_difference
-from decoding.trees.static import Choices, parse_choices
+from decoding.trees.static import Choices, parse_choices, require_ranks
 
 # Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
 # passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
@@ -231,6 +231,7 @@ def _load_medusa(models: LoadedModels, source: str, role: str) -> MedusaHeads:
     target = models.target
     folder = Path(source).expanduser()
     heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
+    require_ranks(models.medusa_choices, heads.vocab)
     models.medusa_choices = models.medusa_choices or default_choices(
         heads, target, models.verify_cost
     )
@@ -248,6 +249,7 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
         head = drafting_head(weights, target)
     except (TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(f"{folder}: no head can be built by its config.json: {error}") from error
+    require_ranks(models.eagle_choices, config.draft_vocab)
     tune_head(head, target)
     target.keeps_features = True  # so that a prefill can be shared with this lane
     if config.aux_layers:

@@ -44,6 +44,7 @@ def load_model(source: str, options: ModelOptions) -> Any:
 
     def load(place: str) -> Any:
         _refuse_others(source, _config(source, place, options))
+        _require_generation_config(source, Path(place))
         return AutoModelForCausalLM.from_pretrained(
             place,
             trust_remote_code=options.trust_remote_code,
@@ -160,6 +161,18 @@ def _config(source: str, place: str, options: ModelOptions) -> PreTrainedConfig:
     except Exception as error:
         raise InputError(f"can't read the config.json of {source}: {_reason(error)}") from error
     return found  # type: ignore[no-any-return]
+
+
+def _require_generation_config(source: str, place: Path) -> None:
+    """Raise InputError for one that can't be read: transformers would go on without, and answers
+    would not end."""
+    if (place / "generation_config.json").exists():
+        try:
+            GenerationConfig.from_pretrained(place)
+        except Exception as error:
+            raise InputError(
+                f"can't read the generation_config.json of {source}: {_reason(error)}"
+            ) from error
 
 
 def _refuse_others(source: str, config: PreTrainedConfig) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -96,4 +97,18 @@ def parse_choices(text: str) -> Choices:
             )
     if not choices:
         raise InputError(f"tree '{text}': the list is empty")
+    if twice := [path for path, count in Counter(choices).items() if count > 1]:
+        raise InputError(
+            f"tree '{text}': {list(twice[0])} is listed {choices.count(twice[0])} times"
+        )
     return choices
+
+
+def require_ranks(choices: Choices, offered: int) -> None:
+    """Raise InputError where a path has a rank beyond the guesses that are `offered`."""
+    wrong = next((path for path in choices if max(path) >= offered), None)
+    if wrong is not None:
+        raise InputError(
+            f"the tree's path {list(wrong)} has rank {max(wrong)}, but there are {offered} guesses, "
+            "ranked from 0"
+        )

@@ -134,3 +134,10 @@ def test_names_that_no_file_has(specchat: Specchat, option: str, name: str) -> N
 
 def test_more_threads_than_there_are_anywhere(specchat: Specchat) -> None:
     assert "1024" in one_line(specchat, "run", "--prompt", "a", "--threads", "99999999999")
+
+
+@pytest.mark.parametrize("strategy", ["medusa", "eagle"])
+def test_ranks_beyond_what_is_guessed(specchat: Specchat, strategy: str) -> None:
+    tree = (f"--{strategy}-choices", "[[0], [0, 99999]]")
+    told = one_line(specchat, "run", "--prompt", "a", "--strategies", strategy, *tree)
+    assert "path [0, 99999] has rank 99999, but there are" in told

@@ -47,8 +47,20 @@ def test_what_is_wrong_is_named_with_its_source(
     config.write_text("top_q = 1")
     with pytest.raises(InputError, match=r"top_q in .*config.toml: there is no such setting"):
         load_settings({})
+    for name in ("max_new_tokens", "temperature", "seed"):
+        config.write_text(f"{name} = true")
+        with pytest.raises(
+            InputError, match=f"{name} in .*config.toml: must be a number, not true"
+        ):
+            load_settings({})
     config.write_text("top_p = = 1")
     with pytest.raises(InputError, match="can't read the settings"):
+        load_settings({})
+
+
+def test_a_folder_in_place_of_the_file(config: Path) -> None:
+    config.mkdir()
+    with pytest.raises(InputError, match="can't read the settings in .*: it is a folder"):
         load_settings({})
 
 

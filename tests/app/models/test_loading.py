@@ -141,6 +141,13 @@ def test_what_is_no_model_of_text(tmp_path: Path, case: str) -> None:
     assert "\n" not in str(refused.value) and "tokenizer" not in str(refused.value)
 
 
+@pytest.mark.parametrize("text", ["{", "[5]", ""])
+def test_a_broken_generation_config(folder: Path, text: str) -> None:
+    (folder / "generation_config.json").write_text(text)
+    with pytest.raises(InputError, match="can't read the generation_config.json of"):
+        load_target(str(folder), ModelOptions())
+
+
 def test_a_rope_that_nobody_knows(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["rope_parameters"] = {"rope_type": "nonsense", "rope_theta": 10000.0}

@@ -54,6 +54,7 @@ def test_trimmed_trees_fit(paths: list[tuple[int, ...]], heads: int, ranks: int)
         ("[]", "the list is empty"),
         ("[[0.5]]", "no path of ranks"),
         ("[[true]]", "no path of ranks"),
+        ("[[0], [1], [0]]", r"\[0\] is listed 2 times"),
     ],
 )
 def test_bad_choices_are_refused_in_one_line(text: str, line: str) -> None:
