@@ -16,14 +16,14 @@ from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.limits import run_limited
 from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
-from app.models.tuning import tune, tune_head
+from app.models.tuning import pass_cost, tune, tune_head
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.medusa import is_merged, read_medusa
 from decoding.cost.curve import Curve
-from decoding.cost.measure import PROMPT, SIZES, pass_seconds, verify_cost
+from decoding.cost.measure import PROMPT, SIZES, pass_seconds
 from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
@@ -66,8 +66,9 @@ class LoadedModels:
 
     @cached_property
     def verify_cost(self) -> Curve:
-        """Seconds of a target pass over n nodes on this machine, measured on first access."""
-        return verify_cost(self.target)
+        """Seconds of a target pass over n nodes on this machine, known from an earlier start or
+        measured on first access."""
+        return pass_cost(self.target, self.options.threads)
 
     @property
     def quick_cost(self) -> Curve | None:

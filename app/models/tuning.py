@@ -1,12 +1,15 @@
-"""Fits torch to a model on this machine: the number of threads, and how the weights lie in memory.
-For headless runs and the screen alike. What was measured is kept for the next start."""
+"""Fits torch to a model on this machine: the number of threads, how the weights lie in memory, and
+what a pass costs then. For headless runs and the screen alike. What was measured is kept for the
+next start, until a pass turns out to be much quicker: then the machine was busy at the time."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -14,13 +17,26 @@ from typing import Any
 import platformdirs
 import torch
 
-from decoding.cost.measure import pass_seconds
+from decoding.cost.curve import Curve
+from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.drafters.eagle_head import EagleHead
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import Layout
 from decoding.model.target import Target
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
+QUICK_PASS = 0.1  # seconds up to which a few passes more at a start are not noticed
+MUCH_QUICKER = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is kept of a model on this machine."""
+
+    threads: int
+    layouts: Layouts
+    typical: float | None = None  # seconds of a typical round's pass; None: of no whole model
+    passes: tuple[tuple[float, float], ...] = ()  # v(n): nodes and seconds; (): not yet measured
 
 
 def tune(target: Target, threads: int | None) -> int:
@@ -28,26 +44,56 @@ def tune(target: Target, threads: int | None) -> int:
     now. Returns the threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
-    c = target.config
-    model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
-    key = _key(f"{model}, {target.nbytes} bytes of {target.dtype}", threads)
+    key = _target_key(target, threads)
     known = _known(key)
-    threads = choose_threads(target, threads if known is None else known[0])
-    layouts = lay_out(target.linears, target.dtype, None if known is None else known[1])
-    if known is None:
-        _keep(key, threads, layouts)
-    return threads
+    if known is not None:
+        _arrange(target, known)
+        if not _was_busy(target, known):
+            return known.threads
+    chosen = choose_threads(target, threads)
+    layouts = lay_out(target.linears, target.dtype, None)
+    _keep(key, Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND)))
+    return chosen
 
 
 def tune_head(head: EagleHead, target: Target) -> None:
-    """The same for a head's weights, with the threads that the target has got."""
-    if target.device.type == "cpu":
-        threads = torch.get_num_threads()
-        key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}", threads)
-        known = _known(key)
-        layouts = lay_out(head.drafting.linears, target.dtype, None if known is None else known[1])
-        if known is None:
-            _keep(key, threads, layouts)
+    """Lay a head's weights out, with the threads that the target has got."""
+    if target.device.type != "cpu":
+        return
+    threads = torch.get_num_threads()
+    key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}", threads)
+    known = _known(key)
+    linears = head.drafting.linears
+    layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
+    if known is None:
+        _keep(key, Measured(threads, layouts))
+
+
+def pass_cost(target: Target, threads: int | None) -> Curve:
+    """v(n), seconds of a pass over n nodes, as it was the last time or else as it is now. `threads`
+    as they were given to `tune`."""
+    key = _target_key(target, threads)
+    known = _known(key) if target.device.type == "cpu" else None
+    if known is not None and known.passes:
+        return Curve(known.passes)
+    cost = verify_cost(target)
+    if known is not None:
+        _keep(key, replace(known, passes=cost.points))
+    return cost
+
+
+def _arrange(target: Target, known: Measured) -> None:
+    torch.set_num_threads(known.threads)
+    lay_out(target.linears, target.dtype, known.layouts)
+
+
+def _was_busy(target: Target, known: Measured) -> bool:
+    """Whether a pass is now much quicker than it was when something was measured. Not asked of
+    passes that take long."""
+    if known.typical is None or known.typical > QUICK_PASS:
+        return False
+    then = Curve(known.passes)(TYPICAL_ROUND) if known.passes else known.typical
+    return pass_seconds(target, TYPICAL_ROUND) < MUCH_QUICKER * max(then, known.typical)
 
 
 def choose_threads(target: Target, wanted: int | None) -> int:
@@ -94,28 +140,47 @@ def _key(model: str, threads: int | None) -> str:
     return ", ".join(parts)
 
 
-def _known(key: str) -> tuple[int, Layouts] | None:
-    """Threads and layouts as they were measured; None where they were not, or can't be read."""
+def _target_key(target: Target, threads: int | None) -> str:
+    c = target.config
+    model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
+    return _key(f"{model}, {target.nbytes} bytes of {target.dtype}", threads)
+
+
+def _known(key: str) -> Measured | None:
+    """What was measured; None where nothing was, or where it can't be read."""
     try:
-        entry = _read(_path())[key]
-        layouts = {
-            str(kind): Layout(bool(transposed), tuple(map(int, packed)))
-            for kind, (transposed, packed) in entry["layouts"].items()
-        }
-        return max(int(entry["threads"]), 1), layouts
+        return _parse(_read(_path())[key])
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 
 
-def _keep(key: str, threads: int, layouts: Layouts) -> None:
+def _parse(entry: Mapping[str, Any]) -> Measured:
+    layouts = {
+        str(kind): Layout(bool(transposed), tuple(map(int, packed)))
+        for kind, (transposed, packed) in entry["layouts"].items()
+    }
+    typical = entry["typical"]
+    passes = tuple((float(nodes), float(cost)) for nodes, cost in entry["passes"])
+    return Measured(
+        max(int(entry["threads"]), 1), layouts, None if typical is None else float(typical), passes
+    )
+
+
+def _keep(key: str, measured: Measured) -> None:
     """Replace the file atomically; without room for it the next start measures again."""
-    laid_out = {kind: [each.transposed, each.packed] for kind, each in layouts.items()}
+    layouts = {kind: [each.transposed, each.packed] for kind, each in measured.layouts.items()}
+    entry = {
+        "threads": measured.threads,
+        "layouts": layouts,
+        "typical": measured.typical,
+        "passes": measured.passes,
+    }
     path = _path()
-    measured = {**_read(path), key: {"threads": threads, "layouts": laid_out}}
+    together = {**_read(path), key: entry}
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            json.dump(measured, file, indent=1)
+            json.dump(together, file, indent=1)
         os.replace(file.name, path)
 
 

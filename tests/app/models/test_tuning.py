@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from app.models import tuning
-from app.models.tuning import tune, tune_head
+from app.models.tuning import pass_cost, tune, tune_head
 from decoding.model.target import Target
 from tests.support.eagle_drafts import eagle
-from tests.support.families import build
+from tests.support.families import FAMILIES, build, filled
 
 
 @pytest.fixture
@@ -25,11 +25,15 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     torch.set_num_threads(threads)
 
 
-def refuse_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+def refuse_to_measure(monkeypatch: pytest.MonkeyPatch, typical: float = 1.0) -> None:
+    """But for one pass, which takes `typical` seconds."""
+
     def measured(*args: object) -> None:
         raise AssertionError("measured again")
 
-    monkeypatch.setattr(tuning, "pass_seconds", measured)
+    monkeypatch.setattr(tuning, "pass_seconds", lambda target, nodes: typical)
+    monkeypatch.setattr(tuning, "_fastest", measured)
+    monkeypatch.setattr(tuning, "verify_cost", measured)
     monkeypatch.setattr("decoding.model.layouts.fastest_layouts", measured)
 
 
@@ -44,6 +48,41 @@ def test_the_second_start_measures_nothing(
     assert tune(Target(build(family)), threads) == first == torch.get_num_threads()
 
 
+def test_what_a_busy_machine_measured_is_measured_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tune(Target(build("llama")), None)
+    ((key, entry),) = json.loads(path.read_text()).items()
+    refuse_to_measure(monkeypatch, typical=0.8 * entry["typical"])
+    tune(Target(build("llama")), None)
+    refuse_to_measure(monkeypatch, typical=0.6 * entry["typical"])
+    with pytest.raises(AssertionError, match="measured again"):
+        tune(Target(build("llama")), None)
+    # Passes that take long are not tried again at each start.
+    path.write_text(json.dumps({key: {**entry, "typical": 1.0}}))
+    tune(Target(build("llama")), None)
+
+
+def test_the_cost_of_passes_is_kept_and_goes_with_the_rest(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_class, config = FAMILIES["llama"]()
+    config.max_position_embeddings = 256
+    target = Target(filled(model_class(config)))
+    tune(target, 1)
+    first = pass_cost(target, 1)
+    ((key, entry),) = json.loads(path.read_text()).items()
+    with monkeypatch.context() as patch:
+        refuse_to_measure(patch, typical=first(tuning.TYPICAL_ROUND))
+        tune(target, 1)
+        assert pass_cost(target, 1) == first
+    # It was measured beside something else, and the machine is quiet now.
+    slow = [[nodes, 0.05 + cost] for nodes, cost in entry["passes"]]
+    path.write_text(json.dumps({key: {**entry, "passes": slow}}))
+    tune(target, 1)
+    assert json.loads(path.read_text())[key]["passes"] == []
+
+
 def test_another_model_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tune(Target(build("llama")), None)
     before = path.read_text()
@@ -53,7 +92,9 @@ def test_another_model_is_measured(path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert path.read_text() == before
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"KEY": 3}', '{"KEY": {"threads": "x"}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"KEY": 3}', '{"KEY": {"threads": "x"}}', '{"KEY": {"layouts": {}}}']
+)
 def test_a_file_that_says_nothing_is_written_anew(
     path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
