@@ -22,6 +22,7 @@ from decoding.checkpoints.medusa import MedusaWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
+from decoding.training.optimizers import optimizer_of
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
 
@@ -150,7 +151,12 @@ def train_medusa(
         eval_dataset=held_out,
         data_collator=collate,
         compute_metrics=_metrics,
-        optimizers=(_two_speeds(model, config) if model.joint else None, None),
+        optimizers=(
+            _two_speeds(model, config)
+            if model.joint
+            else optimizer_of(model, config.lr, config.muon_lr),
+            None,
+        ),
     )
     trainer.run(work, resume)
     metrics = [entry for entry in trainer.state.log_history if "eval_loss" in entry]

@@ -33,8 +33,8 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
 
 
 class Muon(Optimizer):
-    """For 2-D parameters only. A step has the root mean square of AdamW's (0.2 * lr), so that one
-    learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982)."""
+    """For matrices, [..., rows, columns]. A step has the root mean square of AdamW's (0.2 * lr), so
+    that one learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982)."""
 
     def __init__(
         self,
@@ -51,13 +51,14 @@ class Muon(Optimizer):
             by_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    by_shape[parameter.shape].append(parameter)
+                    by_shape[parameter.shape[-2:]].append(parameter)
             for shape, parameters in by_shape.items():
-                updates = orthogonalize(torch.stack([self._nesterov(p, group) for p in parameters]))
+                momenta = [self._nesterov(p, group).reshape(-1, *shape) for p in parameters]
+                updates = orthogonalize(torch.cat(momenta)).split([len(each) for each in momenta])
                 scale = group["lr"] * 0.2 * max(shape) ** 0.5
                 for parameter, update in zip(parameters, updates, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.add_(update, alpha=-scale)
+                    parameter.add_(update.view_as(parameter), alpha=-scale)
 
     def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:
         assert parameter.grad is not None

@@ -14,7 +14,7 @@ from decoding.training.muon import Muon
 
 
 class MuonAndAdamW(Optimizer):
-    """`matrices` (2-D) by Muon at `muon_lr`, `others` by AdamW at `lr`."""
+    """`matrices` by Muon at `muon_lr`, `others` by AdamW at `lr`."""
 
     def __init__(
         self,
@@ -47,13 +47,16 @@ class MuonAndAdamW(Optimizer):
 
 
 def optimizer_of(
-    model: nn.Module, lr: float, muon_lr: float, apart: Sequence[str] = ("lm_head", "embedding")
+    model: nn.Module,
+    lr: float,
+    muon_lr: float,
+    apart: Sequence[str] = ("lm_head", "embedding", "bias"),
 ) -> Optimizer | None:
     """Muon for the matrices of `model` whose names hold none of `apart`; None, the Trainer's own
     AdamW, where `muon_lr` is 0."""
     if not muon_lr:
         return None
     learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    matrices = [p for name, p in learned if p.ndim == 2 and not any(a in name for a in apart)]
+    matrices = [p for name, p in learned if p.ndim >= 2 and not any(a in name for a in apart)]
     taken = {id(p) for p in matrices}
     return MuonAndAdamW(matrices, [p for _, p in learned if id(p) not in taken], muon_lr, lr)

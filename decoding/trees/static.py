@@ -109,6 +109,6 @@ def require_ranks(choices: Choices, offered: int) -> None:
     wrong = next((path for path in choices if max(path) >= offered), None)
     if wrong is not None:
         raise InputError(
-            f"the tree's path {list(wrong)} has rank {max(wrong)}, but there are {offered} guesses, "
-            "ranked from 0"
+            f"the tree's path {list(wrong)} has rank {max(wrong)}, but there are {offered} "
+            "guesses, ranked from 0"
         )

@@ -154,7 +154,7 @@ def train(
     ] = None,
     muon_lr: Annotated[
         float,
-        typer.Option(min=0.0, max=HUGE, help="EAGLE: Muon for the layer's matrices, such as 0.03."),
+        typer.Option(min=0.0, max=HUGE, help="Muon for the layers' matrices, such as 0.006."),
     ] = 0.0,
     target_lr: Annotated[
         float, typer.Option(min=1e-9, max=HUGE, help="Of the target, if --joint.")
@@ -192,8 +192,10 @@ def train(
         context,
         "medusa" if medusa else "eagle",
         **dict.fromkeys(("joint", "target_lr"), "medusa"),
-        **dict.fromkeys(("unroll", "features", "muon_lr"), "eagle"),
+        **dict.fromkeys(("unroll", "features"), "eagle"),
     )
+    if joint and muon_lr:
+        raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     if medusa:
         from app.cli.heads.medusa import train_on
 

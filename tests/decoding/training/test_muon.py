@@ -36,3 +36,18 @@ def test_steps_are_those_of_torch() -> None:
         other.step()
     for a, b, before in zip(ours, theirs, start, strict=True):
         assert (a - b).norm() < 0.02 * (a - before).norm()
+
+
+def test_a_stack_of_matrices_goes_as_each_of_them() -> None:
+    torch.manual_seed(2)
+    stack = nn.Parameter(torch.randn(2, 3, 12, 20))
+    apart = [nn.Parameter(matrix.clone()) for matrix in stack.detach().flatten(0, 1)]
+    one, other = Muon([stack], lr=0.1, weight_decay=0.1), Muon(apart, lr=0.1, weight_decay=0.1)
+    for _ in range(3):
+        stack.grad = torch.randn_like(stack)
+        for matrix, grad in zip(apart, stack.grad.flatten(0, 1), strict=True):
+            matrix.grad = grad.clone()
+        one.step()
+        other.step()
+    together = torch.stack([matrix.detach() for matrix in apart])
+    assert torch.allclose(stack.detach().flatten(0, 1), together, atol=1e-5)
