@@ -28,12 +28,12 @@ def advice_report(document: dict[str, Any]) -> Report:
 
 
 def advice_sections(document: dict[str, Any]) -> list[Section]:
-    """One for each temperature, what to paste, and how it was measured."""
+    """One for each of `best`, with a table in the order of `fastest_first`; what to paste; how it
+    was measured."""
     sections = []
     for best in document["best"]:
-        temperature = best["temperature"]
-        rows = [row for row in document["measured"] if row["temperature"] == temperature]
-        title = f"temperature {temperature:g}"
+        rows = fastest_first(document, best["temperature"])
+        title = f"temperature {best['temperature']:g}"
         sections.append(Section(title, verdict(best, rows), _table(title, rows)))
     can = _merged([entry for entry in document["engines"] if entry["configuration"] is not None])
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
@@ -46,6 +46,12 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     )
     sections.append(Section("How it was measured", _notes(document)))
     return sections
+
+
+def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str, Any]]:
+    """What was measured at one temperature."""
+    rows = (row for row in document["measured"] if row["temperature"] == temperature)
+    return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 
 
 def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
@@ -72,7 +78,7 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
 
 def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
     table = [[title, "tok/s", "speedup", "low-high", "α", "τ", "answers", "same ids"]]
-    for row in sorted(rows, key=lambda row: -(row["speedup"] or 0.0)):
+    for row in rows:
         alone = row["acceptance_rate"] is None
         spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
         table.append(

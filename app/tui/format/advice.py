@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from app.report.advice_text import advice_sections
+from app.report.advice_text import advice_sections, fastest_first
 from app.text.terminal_text import visible
 from app.tui.format.bars import bar
 
 LEAST_BAR, LEAST_NAME = 8, 14  # cells
-BAR_COLUMN = 2  # the speedup's: the bar stands before it
 
 
 def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
     """All of it in `width` cells. What can be copied has its number."""
     lines: list[Content] = []
     pays = any(row["name"] for row in document["best"])
-    for section in advice_sections(dict(document)):
-        told = bool(section.table)  # what to use; the other sections are remarks
-        title = section.table[0][0] if told else section.title
-        lines += [Content(""), *_wrapped(title, "bold $primary", width)] if lines else []
+    for section, best in zip_longest(advice_sections(dict(document)), document["best"]):
+        lines += [Content(""), *_wrapped(section.title, "bold $primary", width)] if lines else []
         sentences = [*section.sentences]
-        if told:
+        if best is not None:  # what to use; the other sections are remarks
+            speedups = [
+                row["speedup"] for row in fastest_first(dict(document), best["temperature"])
+            ]
             lines += _wrapped(sentences.pop(0), "bold $success" if pays else "bold", width)
-            lines += [Content(""), *table_lines(section.table, width), Content("")]
+            lines += [Content(""), *table_lines(section.table, speedups, width), Content("")]
         for text in sentences:
-            lines += _wrapped(text, "" if told else "$quiet", width)
+            lines += _wrapped(text, "" if best is not None else "$quiet", width)
         for number, (what, text) in enumerate(section.snippets, 1):
             lines += [Content(""), *_wrapped(f"{number} {what}", "$foreground", width)]
             lines += _wrapped(text, "$accepted", width, indent=2)
@@ -41,8 +42,11 @@ def snippets(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [each for section in advice_sections(dict(document)) for each in section.snippets]
 
 
-def table_lines(table: Sequence[Sequence[str]], width: int) -> Iterator[Content]:
-    """A bar for each speedup. Where there is little room the last columns are left out."""
+def table_lines(
+    table: Sequence[Sequence[str]], speedups: Sequence[float | None], width: int
+) -> Iterator[Content]:
+    """A bar for the speedup of each row below the heading. Where there is little room the last
+    columns are left out."""
     columns = [*zip(*table, strict=True)][1:]
     widths = [max(map(cell_len, column)) for column in columns]
     names = max(cell_len(row[0]) for row in table[1:])
@@ -53,13 +57,13 @@ def table_lines(table: Sequence[Sequence[str]], width: int) -> Iterator[Content]
     room = width - 1 - _cells(widths, shown)  # for a name and a bar
     name_cells = min(names, max(room - LEAST_BAR, LEAST_NAME))
     bar_cells = max(room - name_cells, 1)
-    speedups = [float(row[BAR_COLUMN].rstrip("x") or 0.0) for row in table[1:]]
-    top = max(speedups, default=0.0)
-    for row, speedup in zip(table, [None, *speedups], strict=True):
-        name = "" if speedup is None else _fitted(row[0], name_cells)
-        drawn = bar(speedup / top, bar_cells) if speedup and top else " " * bar_cells
+    top = max((speedup for speedup in speedups if speedup), default=1.0)
+    bars = [0.0, *((speedup or 0.0) / top for speedup in speedups)]
+    for number, (row, part) in enumerate(zip(table, bars, strict=True)):
+        name = _fitted(row[0], name_cells) if number else ""
+        drawn = bar(part, bar_cells) if part else " " * bar_cells
         cells = "".join(f"  {row[1 + n]:>{widths[n]}}" for n in shown)
-        style = "$quiet" if speedup is None else "$foreground"
+        style = "$foreground" if number else "$quiet"
         yield Content.assemble(
             (f"{name:<{name_cells}} ", style), (drawn, "$accepted"), (cells, style)
         )

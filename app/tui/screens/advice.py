@@ -18,6 +18,7 @@ from app.engine.commands import StartAdvice, StopAdvice
 from app.engine.events import Advice
 from app.engine.protocol import Engine
 from app.report.advice_text import format_advice
+from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
 from app.tui.format.labels import labelled_progress
 from app.tui.keys.key_names import first_key
@@ -140,7 +141,9 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
             else "the prompt of this conversation" if turns
             else f"{examples} examples"
         )  # fmt: skip
-        return f"Each lane that is on answers {prompts} with several settings, for about a minute …"
+        minutes = round(self._seconds / 60)
+        time = "a minute" if minutes == 1 else pluralize(minutes, "minute")
+        return f"Each lane that is on answers {prompts} with several settings, for about {time} …"
 
     @property
     def _hints(self) -> list[str]:

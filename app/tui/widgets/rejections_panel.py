@@ -104,7 +104,7 @@ class RejectionsPanel(Panel):
 
     @property
     def inside(self) -> Widget:
-        return self._table
+        return self._table if self._table.display else self._side
 
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]

@@ -38,6 +38,7 @@ async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
     async with play(size) as stage:
         await stage.press("f7")
         (asked,) = stage.engine.asked(StartAdvice)
+        assert "for about a minute" in words(stage)
         assert asked.seconds == 60.0 and asked.examples[0] == examples()[0].turns[0]
         await stage.tell(Advice("screening: 9 settings left", 0.25))
         assert "25%" in stage.text and "screening: 9 settings left" in words(stage)
@@ -76,6 +77,7 @@ async def test_what_was_found_is_there_until_something_is_asked(play: Play) -> N
         assert len(stage.engine.asked(StartAdvice)) == 1
         await stage.press("n")
         assert stage.engine.asked(StartAdvice)[-1].seconds == 180.0
+        assert "for about 3 minutes" in words(stage)
         await stage.press("escape")
         assert len(stage.engine.asked(StopAdvice)) == 2
         await stage.begin()

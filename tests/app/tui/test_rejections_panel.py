@@ -82,6 +82,15 @@ async def test_every_rejection_is_listed_and_sorted(play: Play, size: tuple[int,
         assert listed(stage) == ["In It", ", ·and"] and "level▴" in stage.text
 
 
+async def test_it_is_shown_after_another_panel_and_with_one_pane(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("v", "z", "R")
+        assert "Rejections · 2 Draft model" in stage.text and listed(stage) == [", ·and", "In It"]
+        assert stage.app.main.focused is stage.app.main.query_one("RejectionTable")
+
+
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_enter_goes_to_the_token(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
@@ -115,6 +124,18 @@ async def test_an_empty_list_says_why(play: Play) -> None:
         assert "nothing was rejected, 2 tested drafts of this answer agreed" in " ".join(
             stage.text.split()
         )
+
+
+async def test_where_the_list_is_empty_the_keys_scroll_the_shares(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "It"), stepped("draft", [" is"] * 12, [], "."))
+        await stage.finish()
+        await stage.press("R")
+        assert "by level" in stage.text
+        await stage.press("end")
+        assert "by level" not in stage.text and "by kind" in stage.text
 
 
 async def test_a_lane_that_does_not_draft_has_none(play: Play) -> None:
