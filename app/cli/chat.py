@@ -43,6 +43,7 @@ def open_screen(settings: Settings, seed: int) -> int:
             theme=theme,
             keys=keys,
             library=library(settings),
+            models=settings.models,
             newcomer=store.empty,
         )
     )

@@ -14,6 +14,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from app.config.presets import Presets
+from app.config.settings import ModelOptions
 from app.engine.events import (
     EngineExited,
     Event,
@@ -58,7 +59,7 @@ ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
 class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportActions):
-    """`lanes` are shown before the engine has loaded the models and reports the lanes itself. A
+    """`lanes` are shown before the engine has loaded the `models` and reports the lanes itself. A
     `newcomer` has an example in the prompt."""
 
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
@@ -80,9 +81,11 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         keys: Mapping[str, str] | None = None,
         presets: Presets | None = None,
         library: ModelLibrary | None = None,
+        models: ModelOptions | None = None,
         newcomer: bool = False,
     ) -> None:
         state = AppState(params, schedule, seed)
+        state.models = state.asked_for = models or ModelOptions()
         first = next(iter(examples()), None) if newcomer else None
         state.example = first.turns[0] if first else ""
         state.set_lanes(lanes or ())

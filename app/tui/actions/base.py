@@ -9,11 +9,14 @@ from textual.app import App
 from textual.filter import LineFilter
 
 from app.config.presets import Presets
-from app.engine.commands import Pause, SetOverrides, SetParams
+from app.config.settings import ModelOptions
+from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams
 from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.models.library import ModelLibrary
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.roles import ROLES
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
 from app.tui.screens.lanes import MainScreen
@@ -123,6 +126,13 @@ class AppBase(App[None]):
             self.recorder.begin(changed)
         self.forget_conversation()
         self.main.action_focus_prompt()
+
+    def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
+        """Other models, with these lanes on them and a conversation that begins anew."""
+        self.engine.send(OpenModels(options, specs))
+        self.begin_conversation({role: options.source(role) for role in ROLES})
+        self.state.begin_anew()
+        self.state.asked_for = options
 
     def forget_conversation(self) -> None:
         """Empty the panes."""

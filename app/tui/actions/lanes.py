@@ -8,11 +8,10 @@ from dataclasses import replace
 from textual import on
 
 from app.config.settings import ModelOptions
-from app.engine.commands import AddLane, OpenModels, RemoveLane
+from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
-from app.strategies.roles import ROLES
 from app.strategies.strategy import DEFAULT_TREE
 from app.tui.actions.base import AppBase
 from app.tui.screens.models import ModelsScreen
@@ -102,9 +101,7 @@ class LaneActions(AppBase):
         else:
             lanes = state.lanes.values()  # without their trees, which are the present models'
             specs = tuple(replace(lane.info.spec, tree=DEFAULT_TREE) for lane in lanes)
-            self.engine.send(OpenModels(options, specs))
-            self.begin_conversation({role: options.source(role) for role in ROLES})
-            state.begin_anew()
+            self.open_models(options, specs)
             name = title_of(str(options.target))
             state.say(f"The conversation begins anew with {name}", 3.0)
         self.main.show_state()

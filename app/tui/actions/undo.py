@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 
 from textual.actions import ActionParseResult
 from textual.dom import DOMNode
@@ -16,7 +17,7 @@ from app.engine.commands import (
     SetSchedule,
     SetTree,
 )
-from app.engine.events import Event, LanesChanged, RunFinished
+from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunFinished
 from app.history.recorder import Recorder
 from app.tui.actions.conversations import ConversationActions
 from app.tui.state.undo import Log, Setup, Steps, words
@@ -30,13 +31,14 @@ class UndoActions(ConversationActions):
         self.steps = Steps()
         self._conversation = Log()
         self._cut: dict[Log, bytes] = {}  # what stood behind the place where a log was cut
-        self._refill = ""  # what to say when lanes are back and have their text again
+        # the conversation to show when lanes or models are back, and what to say then
+        self._refill: tuple[Path, str] | None = None
 
     def note_changes(self) -> None:
         """Called often. A turn is one change, when it is over."""
         state, recorder = self.state, self.recorder
         if state.loaded is None:
-            self.steps = Steps()  # other models: there is no way back
+            self.steps.wait(time.monotonic())
             return
         if not state.busy:
             self._conversation = Log(recorder.path, recorder.size) if recorder else Log()
@@ -68,20 +70,26 @@ class UndoActions(ConversationActions):
         if step is None:
             self.say("There is nothing to undo" if back else "There is nothing to do again")
             return
+        if not state.loaded:
+            self.say("Still loading")
+            return
         now, then = step
-        if state.busy and (now.log != then.log or now.names != then.names):
+        parts = now.differences(then).keys()
+        if state.busy and (parts & {"models", "log"} or now.names != then.names):
             self.say(state.busy)
             return
         self.steps.take(back, then, time.monotonic())
         key = state.keys["run.redo" if back else "run.undo"]
         what = words(now, then)
         told = f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
-        self.say(told)
         self._change_settings(then)
-        self._change_lanes(now, then, told)
-        if now.log != then.log:
-            self._change_conversation(now.log, then.log, told)
-        self.main.show_state()
+        if "models" in parts:
+            self._change_models(then, told)
+        else:
+            self._change_lanes(now, then, told)
+            if "log" in parts:
+                self._change_conversation(now.log, then.log, told)
+        self.say(told)
 
     def _change_settings(self, then: Setup) -> None:
         state = self.state
@@ -92,23 +100,34 @@ class UndoActions(ConversationActions):
             state.schedule = then.schedule
             self.engine.send(SetSchedule(then.schedule))
 
+    def _switch_lanes(self, then: Setup) -> None:
+        for spec in then.lanes:
+            lane, enabled = self.state.lanes.get(spec.name), spec.name not in then.off
+            if lane is None or lane.enabled != enabled:
+                self.engine.send(SetEnabled(spec.name, enabled))
+            if lane is not None:
+                lane.enabled = enabled
+
+    def _change_models(self, then: Setup, told: str) -> None:
+        self._switch_lanes(then)
+        self.open_models(then.models, then.lanes)
+        self._refill = (then.log.path, told) if then.log.path else None
+
     def _change_lanes(self, now: Setup, then: Setup, told: str) -> None:
         state = self.state
+        self._switch_lanes(then)
         for spec in then.lanes:
-            lane, enabled = state.lanes.get(spec.name), spec.name not in then.off
+            lane = state.lanes.get(spec.name)
             if lane is None:
-                self.engine.send(SetEnabled(spec.name, enabled))
                 continue
-            if lane.enabled != enabled:
-                lane.enabled = enabled
-                self.engine.send(SetEnabled(spec.name, enabled))
             if lane.info.overrides != spec.overrides:
                 self.change_overrides(spec.name, spec.overrides)
             if lane.tree != spec.tree:
                 lane.tree = spec.tree
                 self.engine.send(SetTree(spec.name, spec.tree))
         if now.names != then.names:
-            self._refill = told if set(then.names) - set(now.names) else ""
+            added, path = set(then.names) - set(now.names), then.log.path
+            self._refill = (path, told) if added and path else None
             self.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
@@ -118,7 +137,6 @@ class UndoActions(ConversationActions):
         if then.path is None:
             self.engine.send(NewConversation())
             self.begin_conversation()
-            self.say(told)
         else:
             self.run_worker(self._rewind(recorder, now, then, told))
 
@@ -138,10 +156,15 @@ class UndoActions(ConversationActions):
 
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)
-        if isinstance(event, RunFinished):  # before the question that waits for it begins
+        if isinstance(event, RunFinished | Loaded):  # before the question that waits begins
             self.note_changes()
-        path = self.recorder.path if self.recorder else None
-        if isinstance(event, LanesChanged) and self._refill:
-            told, self._refill = self._refill, ""
-            if self.recorder and path and not self.state.busy:
+        if isinstance(event, LoadFailed):
+            self._refill = None
+            self.steps.give_up()
+        arrived = isinstance(event, LanesChanged) or (
+            isinstance(event, Loaded) and not event.restored
+        )
+        if arrived and self._refill:
+            (path, told), self._refill = self._refill, None
+            if self.recorder and not self.state.busy:
                 self.run_worker(self._reopen(self.recorder, path, told))

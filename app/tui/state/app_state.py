@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.config.settings import ModelOptions
 from app.engine.commands import MeasureAnswer
 from app.engine.events import (
     AnswerMeasured,
@@ -38,6 +39,8 @@ class AppState:
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
     loaded: Loaded | None = None
+    asked_for: ModelOptions = field(default_factory=ModelOptions)
+    models: ModelOptions = field(default_factory=ModelOptions)  # of these the loaded ones
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
     failure: str | None = None  # nothing could be loaded, and there is nothing to look at
     ended: str = ""  # there are no models any more; what was answered can still be looked at
@@ -238,11 +241,13 @@ class AppState:
             case Loaded():
                 self.loading, self.loaded, self.memory = None, event, event.memory
                 self.failure = None
+                self.models = self.models if event.restored else self.asked_for
                 self.runs.clear()
                 self.set_lanes(event.lanes)
                 for lane in self.lanes.values():
                     lane.measuring = False  # whoever was asked is gone
             case LoadFailed(kept=True):
+                self.asked_for = self.models
                 there = self.loaded.target if self.loaded else "what was there"
                 self.say(f"{there} is back: {event.message}", None)
             case LoadFailed():

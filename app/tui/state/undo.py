@@ -6,13 +6,14 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from app.config.settings import ModelOptions
 from app.engine.events import Schedule
 from app.strategies.lane_spec import LaneSpec
 from app.tui.state.app_state import AppState
 from decoding.params import Params, flat
 
 TOGETHER_SECONDS = 1.0  # a slider that is dragged is one change
-PATIENCE_SECONDS = 30.0  # for a lane whose drafter has to be loaded again
+PATIENCE_SECONDS = 30.0  # for a lane whose drafter, or a conversation, has to be loaded again
 MAX_STEPS = 200
 
 
@@ -26,6 +27,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
+    models: ModelOptions
     params: Params
     schedule: Schedule
     lanes: tuple[LaneSpec, ...]
@@ -35,6 +37,7 @@ class Setup:
     @classmethod
     def of(cls, state: AppState, log: Log) -> Setup:
         return cls(
+            state.models,
             state.params,
             state.schedule,
             tuple(replace(lane.info.spec, tree=lane.tree) for lane in state.lanes.values()),
@@ -62,6 +65,8 @@ def words(before: Setup, after: Setup) -> str:
     said = [name.replace("_", " ") for name in new if new[name] != old[name]]
     if before.schedule != after.schedule:
         said.append("the order of the lanes' turns")
+    if before.models != after.models:
+        said.append("the models")
     if (before.lanes, before.off) != (after.lanes, after.off):
         said.append("the lanes")
     if before.log != after.log:
@@ -99,6 +104,14 @@ class Steps:
         self.done.append((before, after))
         del self.done[:-MAX_STEPS]
         self._at = now
+
+    def wait(self, now: float) -> None:
+        """Models are being loaded, which may take long."""
+        self._until = now + PATIENCE_SECONDS
+
+    def give_up(self) -> None:
+        """What was undone last can't be had."""
+        self._expected = None
 
     @property
     def waiting(self) -> bool:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from app.config.settings import ModelOptions
 from app.engine.commands import (
     NewConversation,
+    OpenModels,
     RemoveLane,
     Resume,
     SetEnabled,
@@ -18,16 +20,17 @@ from app.engine.commands import (
     SetSchedule,
     Turn,
 )
-from app.engine.events import LaneInfo, LanesChanged
+from app.engine.events import LaneInfo, LanesChanged, LoadFailed
 from app.history.store import Store
+from app.models.library import ModelLibrary
 from app.tui.state.undo import TOGETHER_SECONDS, Log, Setup, Steps
 from decoding.params import Params
 from tests.app.tui.test_conversations import ANSWERS, opened, reopen
-from tests.support.conversation import turn
+from tests.support.conversation import LOADED, turn
 from tests.support.scripted import lane
-from tests.support.stage import LANES, Play
+from tests.support.stage import LANES, Play, Stage
 
-START = Setup(Params(), "fair", (), frozenset(), Log())
+START = Setup(ModelOptions(), Params(), "fair", (), frozenset(), Log())
 
 
 def test_a_slider_that_is_dragged_is_one_step() -> None:
@@ -164,3 +167,53 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
         assert path.read_bytes() == after
         await stage.tell(*turn(1, "And on?", 20.0, 1))
     assert len(store.open(path).turns) == 2
+
+
+OTHERS = ModelOptions("/models/mine")
+LIBRARY = ModelLibrary({"demo": ModelOptions("/demo"), "mine": OTHERS}, ModelOptions())
+
+
+async def open_others(stage: Stage) -> None:
+    stage.app.library = LIBRARY
+    await stage.press("f6", "down", "enter")
+    assert stage.engine.asked(OpenModels)[-1].options == OTHERS
+    await stage.press("ctrl+z")
+    assert "Still loading" in stage.text
+
+
+async def test_other_models_with_the_conversation_on_those_before(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        specs = tuple(info.spec for info in LOADED.lanes)
+        await open_others(stage)
+        await stage.tell(replace(LOADED, target="mine"))
+        assert "Count!" not in stage.text and "mine · cpu" in stage.text
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(OpenModels)[-1] == OpenModels(ModelOptions(), specs)
+        assert "Undone: the models, the conversation" in stage.text
+        await stage.press("ctrl+z")
+        assert "Still at the last one" in stage.text
+        await stage.tell(LOADED)
+        await stage.until(lambda: stage.lines(1)[0] == "› Count!")
+        await stage.tell()
+        assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
+        assert stage.app.recorder and stage.app.recorder.path == store.entries()[0].path
+        await stage.press("ctrl+y")
+        assert stage.engine.asked(OpenModels)[-1].options == OTHERS
+        await stage.tell(replace(LOADED, target="mine"))
+        assert "Count!" not in stage.text and len(stage.engine.asked(Resume)) == 1
+
+
+async def test_models_that_can_t_be_had_back(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await open_others(stage)
+        await stage.tell(replace(LOADED, target="mine"))
+        await stage.tell(*turn(0, "Hello", 9.0, 0))
+        await stage.press("ctrl+z", "ctrl+z")
+        assert stage.engine.asked(OpenModels)[-1].options == ModelOptions()
+        await stage.tell(
+            replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
+        )
+        assert "mine is back: no such folder" in stage.text
+        assert not stage.engine.asked(Resume) and not stage.app.steps.waiting
