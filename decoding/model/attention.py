@@ -22,7 +22,10 @@ NAME = "specchat"
 MASK_ALIGNMENT = 16
 
 # Arguments that change the mathematics and that this attention does not implement.
-_REFUSED = ("s_aux", "position_bias", "sinks", "head_mask")
+_REFUSED = ("position_bias", "sinks", "head_mask")
+
+# Scores that lie in memory at once where they are written out.
+_SCORES = 1 << 27
 
 
 def folded_attention(
@@ -33,9 +36,11 @@ def folded_attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     softcap: float | None = None,
+    s_aux: Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L].
+    """query [1, H, n, D], key and value [1, K, L, D], additive mask [1, 1, n or n*H/K, L]; `s_aux`
+    [H]: each head's sink, as in gpt-oss.
 
     A mask that has H/K times n rows is already folded (see `additive_mask`). None with more than
     one query row means plain causal and needs L == n. Returns [1, n, H, D].
@@ -43,18 +48,39 @@ def folded_attention(
     for name in _REFUSED:
         if kwargs.get(name) is not None:
             raise InputError(f"this model's attention uses '{name}', which specchat can't run")
-    rows, dim = query.shape[2:]
-    if softcap is None:
+    rows = query.shape[2]
+    if softcap is None and s_aux is None:
         return attend(query, key, value, attention_mask, scaling), None
     if attention_mask is None and rows > 1:
         attention_mask = causal_mask(rows, query.dtype, query.device)
     folded, mask = _fold(query, key.shape[1], attention_mask)
-    scores = folded @ key.transpose(2, 3) * (dim**-0.5 if scaling is None else scaling)
-    scores = torch.tanh(scores / softcap) * softcap
-    if mask is not None:
-        scores = scores + mask
-    out = scores.softmax(-1, dtype=torch.float32).to(query.dtype) @ value
-    return _unfold(out, rows), None
+    sinks = None
+    if s_aux is not None:
+        sinks = s_aux.view(1, key.shape[1], -1, 1).repeat_interleave(rows, 2)
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    # as many rows at a time as there is room for
+    step = max(_SCORES // (key.shape[1] * key.shape[2]), 1)
+    parts = []
+    for start in range(0, folded.shape[2], step):
+        part = slice(start, start + step)
+        scores = folded[:, :, part] @ key.mT * scale
+        if softcap is not None:
+            scores = torch.tanh(scores / softcap) * softcap
+        if mask is not None:
+            scores = scores + mask[:, :, part]
+        weights = _softmax(scores, None if sinks is None else sinks[:, :, part])
+        parts.append(weights.to(query.dtype) @ value)
+    return _unfold(torch.cat(parts, 2), rows), None
+
+
+def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
+    """float32 exp(s_j) / (sum_i exp(s_i) + exp(sink)): what the sink takes is given to no row."""
+    if sinks is None:
+        return scores.softmax(-1, dtype=torch.float32)
+    scores, sinks = scores.float(), sinks.float()
+    highest = torch.maximum(scores.amax(-1, keepdim=True), sinks)
+    weights = (scores - highest).exp_()
+    return weights / (weights.sum(-1, keepdim=True) + (sinks - highest).exp_())
 
 
 def attend(

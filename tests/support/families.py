@@ -139,6 +139,30 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
             first_k_dense_replace=3,
         ),
     ),
+    # Each head has a sink, which takes a part of its attention.
+    "gpt_oss": lambda: (
+        tf.GptOssForCausalLM,
+        tf.GptOssConfig(
+            **_SHAPE,
+            sliding_window=SLIDING,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            num_local_experts=4,
+            num_experts_per_tok=2,
+        ),
+    ),
+    # Sinks in windowed layers alone, which also have more key heads than the others.
+    "mimo_v2_flash": lambda: (
+        tf.MiMoV2FlashForCausalLM,
+        tf.MiMoV2FlashConfig(
+            **_SHAPE,
+            v_head_dim=4,
+            sliding_window=SLIDING,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            moe_intermediate_size=16,
+            n_routed_experts=4,
+            num_experts_per_tok=2,
+        ),
+    ),
     "olmo2": lambda: (tf.Olmo2ForCausalLM, tf.Olmo2Config(**_PLAIN)),
     "gptj": lambda: (
         tf.GPTJForCausalLM,
@@ -168,6 +192,8 @@ def filled(model: PreTrainedModel) -> PreTrainedModel:
         for name, weight in model.named_parameters():
             if weight.ndim > 1:
                 weight.normal_(0.0, 0.3 if "embed" in name or "wte" in name else 0.25)
+            elif name.endswith("sinks"):
+                weight.normal_()
     model.eval()
     return model
 

@@ -16,7 +16,7 @@ from decoding.trees.shape import TreeShape
 from tests.support.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 
 PREFIX = tuple((7 * i + 3) % VOCAB for i in range(CONTEXT))
-WINDOWED = ("qwen2-window", "gemma2", "gemma3", "mistral", "phi3", "cohere2")
+WINDOWED = ("qwen2-window", "gemma2", "gemma3", "mistral", "phi3", "cohere2", "gpt_oss")
 BUSHY = TreeShape((-1, 0, 0, 1, 1, 2, 3, 3, 7, 0, 9, 10, 11))
 DEEP = TreeShape(
     (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 14, 15)
@@ -79,6 +79,15 @@ def test_rows_of_a_mask_begin_where_cudas_kernels_take_them(prefix: int) -> None
     assert mask.stride(-2) % MASK_ALIGNMENT == 0 and mask.stride(-1) == 1
     zeros = torch.zeros(2, prefix)
     assert mask[0, 0].equal(torch.cat([zeros, block], dim=1).repeat(3, 1))
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("family", ["gemma2", "gpt_oss"])
+def test_scores_that_are_written_out_a_few_rows_at_a_time(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("decoding.model.attention._SCORES", 300)
+    check(family, PREFIX[: SLIDING + 3], BUSHY)
 
 
 @torch.inference_mode()

@@ -105,12 +105,6 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
         ),
         "bart is an encoder-decoder",
     ),
-    "gpt_oss": (
-        lambda: tf.GptOssForCausalLM(
-            tf.GptOssConfig(**TINY, head_dim=8, num_local_experts=2, num_experts_per_tok=1)
-        ),
-        "s_aux|sink",
-    ),
     "bert": (
         lambda: tf.BertLMHeadModel(
             tf.BertConfig(
