@@ -217,7 +217,7 @@ class Decoder:
         if draft is None:
             root = upload(self._ids[-1:], self.target.device)
             draft = Draft(DraftTree(chain(0), root))
-        return draft
+        return draft.best_chain() if self.target.recurrent else draft
 
     def _verify(self, draft: Draft, logits: Tensor, params: Params) -> VerifyResult:
         if params.acceptance == "typical" and draft.q is None:

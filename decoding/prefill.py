@@ -20,7 +20,8 @@ from decoding.model.target import Target
 class PrefilledPrompt:
     """A prefilled prompt that several decoders on the same target can share.
 
-    `cache` holds its rows (and may go on growing after them). `logits` [1, V] belong to its last
+    `cache` holds its rows (and may go on growing after them), `states` are those that recurrent
+    layers had there. `logits` [1, V] belong to its last
     row, `features` [len(ids) - first, H] and `aux_hidden_states` [len(ids) - first, T * H] to the
     rows from `first` on: the last few, or where a drafter needs them (`complete`) all that were
     computed and not reused.
@@ -28,6 +29,7 @@ class PrefilledPrompt:
 
     ids: tuple[int, ...]
     cache: TreeCache
+    states: Sequence[Tensor]
     logits: Tensor
     first: int
     features: Tensor
@@ -67,12 +69,13 @@ def prefill(
     if keep:  # and the row before the first new token: drafters pair its feature with it
         common = max(common - 1, 0)
     cache.truncate(common)
+    common = cache.length
     if (
         shared is not None
         and shared.ids == tuple(prompt)
         and (not every_row or (shared.complete and shared.first <= common))
     ):
-        cache.copy_rows(shared.cache, len(prompt))
+        cache.copy_rows(shared.cache, len(prompt), shared.states)
         return shared
     try:
         result = target.prefill(cache, prompt[common:], cancelled, keep)
@@ -84,6 +87,7 @@ def prefill(
     return PrefilledPrompt(
         tuple(prompt),
         cache,
+        cache.states(),
         result.logits,
         len(prompt) - len(result.features),
         result.features,

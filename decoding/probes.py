@@ -99,27 +99,27 @@ def probe_answer(
     sampling = params[0].sampling if params else SamplingParams()
     probs = probe_first_token(target.prefill(cache, prompt, cancelled).logits, first, sampling)
     measured = list(rounds)
-    for group in _groups(rounds):
+    for group in _groups(rounds, 0 if target.recurrent else NODES):
         if cancelled():
             raise InterruptedError
-        parents, tokens, places = [-1], [rounds[group[0]].tokens[0]], []
-        last, kept = 0, [0]  # the node that the next round begins at; the committed ones
+        parents: list[int] = []
+        tokens: list[int] = []
+        places: list[list[int]] = []  # of each round's nodes
+        kept: list[int] = []
+        last = -1  # the node that the next round's root follows
         for index in group:
             record = rounds[index]
-            place = [last]  # of each of the round's nodes
-            for token, parent in zip(record.tokens[1:], record.parents[1:], strict=True):
+            place: list[int] = []
+            for token, parent in zip(record.tokens, record.parents, strict=True):
                 place.append(len(tokens))
-                parents.append(place[parent])
+                parents.append(last if parent < 0 else place[parent])
                 tokens.append(token)
             places.append(place)
-            kept += [place[node] for node in record.accepted]
-            last = len(tokens)
-            parents.append(place[record.last_node])
-            tokens.append(record.emitted[-1])
-            kept.append(last)
+            kept += [place[node] for node in (0, *record.accepted)]
+            last = kept[-1]
         ids = upload(tokens, target.device)
         logits = target.forward(cache, DraftTree(tree_shape(tuple(parents)), ids)).logits
-        cache.keep(kept[:-1])  # the last one is where the next group begins
+        cache.keep(kept)
         for index, place in zip(group, places, strict=True):
             record = rounds[index]
             if not record.entropies:
@@ -130,11 +130,11 @@ def probe_answer(
     return probs, measured
 
 
-def _groups(rounds: Sequence[Round]) -> Iterator[range]:
-    """Consecutive rounds whose trees have no more than `NODES` nodes together, or one round."""
+def _groups(rounds: Sequence[Round], most: int) -> Iterator[range]:
+    """Consecutive rounds whose trees have no more than `most` nodes together, or one round."""
     start, nodes = 0, 0
     for index, record in enumerate(rounds):
-        if index > start and nodes + len(record.tokens) > NODES:
+        if index > start and nodes + len(record.tokens) > most:
             yield range(start, index)
             start, nodes = index, 0
         nodes += len(record.tokens)

@@ -43,9 +43,7 @@ class DraftModel:
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = None
-        common = min(common_prefix(self._rows, ids), len(ids) - 1)
-        self._cache.truncate(common)
-        del self._rows[common:]
+        common = self._go_back(min(common_prefix(self._rows, ids), len(ids) - 1))
         # All but the last id, which is not yet the root: the first round's pass will take it along.
         new = ids[common : min(len(ids) - 1, self.model.context)]
         if new:
@@ -60,6 +58,7 @@ class DraftModel:
         # The root's row is missing, and after a chain that was accepted whole also its last
         # token's: both go through the first pass together.
         logits = self._prefill(ids[len(self._rows) :])
+        self._cache.checkpoint(gamma - 1)
         tokens = [upload(ids[-1:], self.model.device)]
         rows: list[Tensor] = []  # of each drafted token: its logits, or what it was drawn from
         for level in range(gamma):
@@ -81,10 +80,14 @@ class DraftModel:
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         # The rows of accepted drafts stay, except that the last of a whole chain has none.
-        rows = min(self._cache.length, len(ids) - 1)
-        self._cache.truncate(rows)
-        del self._rows[rows:]
+        rows = self._go_back(min(self._cache.length, len(ids) - 1))
         self._rows.extend(ids[len(self._rows) : rows])
+
+    def _go_back(self, rows: int) -> int:
+        """Forget what follows the first `rows` rows; how many there are then."""
+        self._cache.truncate(rows)
+        del self._rows[self._cache.length :]
+        return self._cache.length
 
     def _prefill(self, new: Sequence[int]) -> Tensor:
         """Ids that only the target has (its padding, at a high temperature) look to the draft model

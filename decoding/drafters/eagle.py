@@ -143,7 +143,7 @@ class Eagle:
         tree, most = self.tree, self.head.config.draft_vocab
         if tree.choices:
             return self._static(truncate_paths(tree.choices, gamma, most))
-        width = min(params.eagle_top_k or tree.top_k, most)
+        width = 1 if self._target.recurrent else min(params.eagle_top_k or tree.top_k, most)
         total = params.eagle_total_tokens or tree.total
         if total is None and self._sizer is not None:
             return CostAwarePlan(width, self._sizer)

@@ -14,6 +14,12 @@ from decoding.errors import InputError
 UNLIMITED = 1 << 30
 SHORTEST = 16
 
+_LAYER_TYPES = {
+    *("full_attention", "sliding_attention"),
+    *("linear_attention", "conv", "hybrid", "hybrid_sliding"),
+    *("mlp", "moe"),  # neither rows nor a state
+}
+
 
 def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
     """Raises InputError for a model on which drafts can't be verified, or not taken back."""
@@ -23,15 +29,11 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
     # Segment embeddings mark BERT and its kin, which are decoders only when configured so.
     if hasattr(config, "type_vocab_size") and getattr(config, "is_decoder", True) is False:
         raise InputError(f"{kind} is configured as an encoder; specchat runs decoder-only models")
-    other = set(getattr(config, "layer_types", None) or []) - {
-        "full_attention",
-        "sliding_attention",
-    }
-    if getattr(model, "_is_stateful", False) or other:
-        what = f"layers of type {', '.join(sorted(other))}" if other else "a recurrent state"
+    other = set(getattr(config, "layer_types", None) or []) - _LAYER_TYPES
+    if other:
         raise InputError(
-            f"{kind} has {what}, which can't be rolled back when a draft is rejected; "
-            "use a model with plain or sliding-window attention"
+            f"{kind} has layers of type {', '.join(sorted(other))}, which specchat can't run; "
+            "use a model with plain, sliding-window or linear attention"
         )
     if "local" in (getattr(config, "attention_layers", None) or []):
         raise InputError(
@@ -39,7 +41,8 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
             "verified; use a model with plain or sliding-window attention"
         )
     parameters = inspect.signature(model.forward).parameters
-    if getattr(config, "alibi", False) or "position_ids" not in parameters:
+    placed = "position_ids" in parameters or "cache_params" in parameters  # or has no positions
+    if getattr(config, "alibi", False) or not placed:
         raise InputError(
             f"{kind} takes no position ids (ALiBi, or positions counted by row), so a tree of "
             "drafts can't be verified; use a model with rotary positions"

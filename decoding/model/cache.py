@@ -38,7 +38,7 @@ class TreeCache(Cache):
 
     def __init__(
         self,
-        layers: Sequence[LayerShape],
+        layers: Sequence[LayerShape | None],
         dtype: torch.dtype,
         devices: Sequence[torch.device],
         capacity: int = 256,
@@ -47,16 +47,18 @@ class TreeCache(Cache):
         self.length = 0  # committed rows; later ones belong to the current pass
         self.capacity = 0
         self._dtype = dtype
+        self._count = len(layers)
         # Keys and values of one shape on one device lie in one tensor, [layers, 1, heads, rows, D]:
         # what concerns all layers is then one kernel.
         self._groups: dict[tuple[torch.device, int, int], list[int]] = {}
         for layer, (shape, device) in enumerate(zip(layers, devices, strict=True)):
+            if shape is None:
+                continue
             for side, dim in enumerate((shape.key_dim, shape.value_dim)):
                 group = self._groups.setdefault((device, shape.kv_heads, dim), [])
                 group.append(2 * layer + side)
         self._stores: list[Tensor] = []
-        self._keys: list[Tensor] = []  # of each layer, [1, heads, rows, D]
-        self._values: list[Tensor] = []
+        self._sides: dict[int, Tensor] = {}  # of layer i keys (2i) and values, [1, heads, rows, D]
         self.reserve(capacity)
 
     def reserve(self, rows: int) -> None:
@@ -65,24 +67,28 @@ class TreeCache(Cache):
             return
         capacity = max(rows, 2 * self.capacity)
         old, self._stores = self._stores, []
-        parts: dict[int, Tensor] = {}
         for index, ((device, heads, dim), group) in enumerate(self._groups.items()):
             size = (len(group), 1, heads, capacity, dim)
             store = torch.empty(size, dtype=self._dtype, device=device)
             if old:
                 store[..., : self.length, :] = old[index][..., : self.length, :]
             self._stores.append(store)
-            parts |= zip(group, store.unbind(0), strict=True)
-        in_order = [parts[index] for index in range(len(parts))]
-        self._keys, self._values = in_order[::2], in_order[1::2]
+            self._sides |= zip(group, store.unbind(0), strict=True)
         self.capacity = capacity
+
+    def begin(self, rows: int) -> None:
+        """A pass of `rows` rows is to follow the committed ones."""
+        self.reserve(self.length + rows)
+
+    def checkpoint(self, rows: int) -> None:
+        """Of the next `rows` rows some may be taken back. Keys and values always can be."""
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
     ) -> tuple[Tensor, Tensor]:
         """Write the pass's rows after the committed ones; the views handed out end with them."""
         start, end = self.length, self.length + key_states.shape[2]
-        keys, values = self._keys[layer_idx], self._values[layer_idx]
+        keys, values = self._sides[2 * layer_idx], self._sides[2 * layer_idx + 1]
         keys[:, :, start:end] = key_states
         values[:, :, start:end] = value_states
         return keys[:, :, :end], values[:, :, :end]
@@ -110,13 +116,18 @@ class TreeCache(Cache):
         self.length = start + len(rows)
 
     def truncate(self, length: int) -> None:
-        """Forget the rows from `length` on."""
+        """Forget the rows from `length` on. `self.length` tells what is left."""
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot truncate {self.length} rows to {length}")
         self.length = length
 
-    def copy_rows(self, source: TreeCache, end: int) -> None:
-        """Take over the source's rows from our length up to `end`."""
+    def states(self) -> list[Tensor]:
+        """Copies of what rows are not enough for: nothing, where there are only keys and values."""
+        return []
+
+    def copy_rows(self, source: TreeCache, end: int, states: Sequence[Tensor] = ()) -> None:
+        """Take over the source's rows from our length up to `end`, and the `states` that it had
+        then."""
         start = self.length
         if end > start:
             self.reserve(end)
@@ -136,7 +147,7 @@ class TreeCache(Cache):
         return self.length + query_length, 0
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return self._count
 
     @property
     def nbytes(self) -> int:

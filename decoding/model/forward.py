@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,10 +27,12 @@ class ForwardOutput:
 
 
 class Forward(Protocol):
-    """`layers` and `devices` say what a cache needs, `vocab_size` is the width of the logits,
-    `linears` are those whose layout is ours to choose, each with its kind."""
+    """`layers`, `states` and `devices` say what a cache needs (a layer has rows, states, both or
+    neither), `vocab_size` is the width of the logits, `linears` are those whose layout is ours to
+    choose, each with its kind."""
 
-    layers: list[LayerShape]
+    layers: Sequence[LayerShape | None]
+    states: Mapping[int, int]
     devices: list[torch.device]
     vocab_size: int
 

@@ -8,7 +8,7 @@ hidden states are simply there. Batch size 1: rows are [n, H].
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -157,6 +157,8 @@ class Layer:
 
 class LeanForward:
     """Follows `decoding.model.forward.Forward`."""
+
+    states: Mapping[int, int] = {}
 
     def __init__(
         self,

@@ -4,7 +4,8 @@ seen through hooks."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from decoding.model.architecture import layer_modules
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.linears import Linear
+from decoding.model.recurrent import MixerFinder, cache_argument, recurrent_layers, state_layers
 
 
 class LibraryForward:
@@ -31,25 +33,19 @@ class LibraryForward:
         self._aux_layers: tuple[int, ...] = ()
         self._captured: dict[int, Tensor] = {}
         self._features: Tensor | None = None
+        parameters = inspect.signature(model.forward).parameters
+        self._takes_positions = "position_ids" in parameters
+        self._cache_name = cache_argument(model)
         self._hooks = [model.get_decoder().register_forward_hook(self._remember_features)]
-        self._last_row = (
-            {"logits_to_keep": 1}
-            if "logits_to_keep" in inspect.signature(model.forward).parameters
-            else {}
-        )
+        self._last_row = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
+        self.states = recurrent_layers(model.config.get_text_config(decoder=True))
         self.layers, self.devices, self.vocab_size = self._probe()
 
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
     ) -> ForwardOutput:
-        logits = self._model(
-            input_ids=tokens[None],
-            position_ids=positions[None],
-            attention_mask=mask,
-            past_key_values=cache,
-            use_cache=True,
-            **(self._last_row if last_only else {}),
-        ).logits[0]
+        options = self._last_row if last_only else {}
+        logits = self._run(tokens, positions, cache, attention_mask=mask, **options)[0]
         if last_only:
             logits = logits[-1:]
         assert self._features is not None
@@ -80,20 +76,32 @@ class LibraryForward:
         for hook in self._hooks:
             hook.remove()
 
+    def _run(self, tokens: Tensor, positions: Tensor, cache: Cache, **options: Any) -> Tensor:
+        """Logits [1, n, V]."""
+        options[self._cache_name] = cache
+        if self._takes_positions:
+            options["position_ids"] = positions[None]
+        logits: Tensor = self._model(input_ids=tokens[None], use_cache=True, **options).logits
+        return logits
+
     def _remember_features(self, module: object, args: object, output: Any) -> None:
         self._features = output[0][0].to(self._device)
 
     @torch.inference_mode()
-    def _probe(self) -> tuple[list[LayerShape], list[torch.device], int]:
-        """One pass of one token tells what the config may not: the shapes of each layer's rows and
-        the width of the logits. It also warms the model up."""
-        kind = self._model.config.get_text_config(decoder=True).model_type
-        seen = _RecordingCache()
-        zero = torch.zeros((1, 1), dtype=torch.long, device=self._device)
+    def _probe(
+        self,
+    ) -> tuple[list[LayerShape | None], list[torch.device], int]:
+        """One pass of one token tells what the config may not: the shapes of each layer's rows, the
+        width of the logits, and which modules have a state. It also warms the model up."""
+        config: Any = self._model.config.get_text_config(decoder=True)
+        kind = config.model_type
+        finder = MixerFinder(self._model)
+        count = int(config.num_hidden_layers) if self.states else 0
+        seen = _RecordingCache(state_layers(count, self.states), finder.asked)
+        zero = torch.zeros(1, dtype=torch.long, device=self._device)
         try:
-            logits = self._model(
-                input_ids=zero, position_ids=zero, past_key_values=seen, use_cache=True
-            ).logits
+            with finder.watching() if self.states else nullcontext():
+                logits = self._run(zero, zero, seen)
         except InputError:
             raise
         except Exception as error:  # models are free to want more than a cache offers
@@ -101,26 +109,31 @@ class LibraryForward:
                 f"{kind} does not run with specchat's cache and attention: "
                 f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             ) from error
-        if not seen.shapes or sorted(seen.shapes) != list(range(len(seen.shapes))):
+        order = range(count) if self.states else sorted(seen.shapes)
+        if not order or (not self.states and list(order) != list(range(len(seen.shapes)))):
             raise InputError(
                 f"{kind}: not every layer keeps keys and values of its own, so "
                 "drafts can't be rolled back; use a plain decoder-only model"
             )
-        order = sorted(seen.shapes)
+        for mixer in finder.mixers:
+            hook = mixer.module.register_forward_pre_hook(mixer.record, with_kwargs=True)
+            self._hooks.append(hook)
         return (
-            [seen.shapes[i] for i in order],
-            [seen.devices[i] for i in order],
+            [seen.shapes.get(i) for i in order],
+            [seen.devices.get(i, self._device) for i in order],
             int(logits.shape[-1]),
         )
 
 
 class _RecordingCache(Cache):
-    """Notes the shape of what each layer would store."""
+    """Notes the shape of what each layer would store. `asked` is called where a state is
+    written."""
 
-    def __init__(self) -> None:
-        super().__init__(layers=[])
+    def __init__(self, layers: list[Any], asked: Callable[[], None]) -> None:
+        super().__init__(layers=layers)
         self.shapes: dict[int, LayerShape] = {}
         self.devices: dict[int, torch.device] = {}
+        self._asked = asked
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
@@ -130,6 +143,16 @@ class _RecordingCache(Cache):
         )
         self.devices[layer_idx] = key_states.device
         return key_states, value_states
+
+    def update_conv_state(self, *args: Any, **kwargs: Any) -> Tensor:
+        self._asked()
+        state: Tensor = super().update_conv_state(*args, **kwargs)
+        return state
+
+    def update_recurrent_state(self, *args: Any, **kwargs: Any) -> Tensor:
+        self._asked()
+        state: Tensor = super().update_recurrent_state(*args, **kwargs)
+        return state
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return 0

@@ -24,11 +24,12 @@ LIMIT, LIMIT_HALF = 0.01, 0.2
 _PROMPT = 3
 _TREE = TreeShape((-1, 0, 0, 2))  # a root, two children, and a child of the second
 _PATH = (0, 2, 3)
+_CHAIN, _BEGINNING = chain(3), (0, 1)  # for models that verify nothing else
 
 
 @torch.inference_mode()
 def self_test(target: Target) -> None:
-    """Compares a short prefill with passes of one row, a tree with its longest path, and what is
+    """Compares a short prefill with passes of one row, a tree with one of its paths, and what is
     said after that path was kept. Six passes. Raises InputError, in one line."""
     kind = target.config.model_type
     try:
@@ -44,10 +45,11 @@ def self_test(target: Target) -> None:
 
 
 def _compare(target: Target) -> None:
-    count = _PROMPT + len(_TREE) + 1
+    shape, kept = (_CHAIN, _BEGINNING) if target.recurrent else (_TREE, _PATH)
+    count = _PROMPT + len(shape) + 1
     ids = [(i + 1) * (target.vocab_size - 1) // count for i in range(count)]
     prompt, nodes, last = ids[:_PROMPT], ids[_PROMPT:-1], ids[-1:]
-    path = [nodes[i] for i in _PATH]
+    path = [nodes[i] for i in kept]
 
     at_once, one_by_one = target.new_cache(), target.new_cache()
     rows = _run(target, at_once, prompt)
@@ -64,9 +66,9 @@ def _compare(target: Target) -> None:
             f"{str(target.dtype).removeprefix('torch.')}"
         )
     _require(target, rows, torch.cat([*singles, chained[:1]]), "rows one by one and at once")
-    tree = _run(target, at_once, nodes, _TREE)
-    _require(target, tree[list(_PATH)], chained[1:-1], "a tree and its paths")
-    at_once.keep(_PATH)
+    tree = _run(target, at_once, nodes, shape)
+    _require(target, tree[list(kept)], chained[1:-1], "a tree and its paths")
+    at_once.keep(kept)
     after = _run(target, at_once, last)
     _require(target, after, chained[-1:], "what follows an accepted path and the same text")
 
@@ -83,7 +85,12 @@ def _require(target: Target, found: Tensor, expected: Tensor, what: str) -> None
     spread = expected.std(-1).clamp_min(torch.finfo(torch.float32).tiny)
     difference = float(((found - expected).square().mean(-1).sqrt() / spread).max())
     if difference > (LIMIT if target.dtype == torch.float32 else LIMIT_HALF):
+        why = (
+            "its layers lose their state in a pass of several rows"
+            if target.recurrent
+            else "it makes masks, positions or states of its own"
+        )
         raise InputError(
-            f"{target.config.model_type} gives other logits for {what}: it makes masks, positions "
-            "or states of its own, so drafts can't be verified exactly; use another kind of model"
+            f"{target.config.model_type} gives other logits for {what}: {why}, so drafts can't be "
+            "verified exactly; use another kind of model"
         )

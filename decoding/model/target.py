@@ -26,6 +26,7 @@ from decoding.model.forward import Forward, ForwardOutput, Mask
 from decoding.model.library import LibraryForward
 from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
+from decoding.model.recurrent import RecurrentCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
@@ -40,8 +41,9 @@ TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
 class Target:
     """A decoder-only model, run with our masks, positions and cache. Batch size 1.
 
-    Raises InputError for models whose cache cannot be rolled back (recurrent layers) and whose
-    positions are not given by position ids (ALiBi).
+    Where `recurrent`, some layers carry a state on: only chains can be verified. Raises InputError
+    for models that can't be run with our cache and attention, and for those whose positions are
+    not given by position ids (ALiBi).
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -62,6 +64,7 @@ class Target:
         known = is_llama_shaped(model)
         library = LibraryForward(model, self.device)
         self._forward: Forward = library
+        self.recurrent = bool(library.states)
         self.vocab_size = library.vocab_size
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
@@ -87,7 +90,12 @@ class Target:
         return PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
-        return TreeCache(self._forward.layers, self.dtype, self._forward.devices, capacity)
+        forward = self._forward
+        if self.recurrent:
+            return RecurrentCache(
+                forward.layers, forward.states, self.dtype, forward.devices, capacity
+            )
+        return TreeCache(forward.layers, self.dtype, forward.devices, capacity)
 
     @property
     def hidden(self) -> int:
@@ -158,13 +166,17 @@ class Target:
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
         """Run the tree's nodes after the cache's rows. The rows are written, but only `cache.keep`
-        commits them."""
-        cache.reserve(cache.length + len(tree))
+        commits them, the root's among them."""
+        if self.recurrent and not tree.shape.is_chain:
+            raise ValueError("recurrent layers can't verify a tree")
+        if len(tree) > 1:
+            cache.checkpoint(len(tree))
         return self._run(cache, tree.tokens, tree.shape)
 
     def _run(
         self, cache: TreeCache, tokens: Tensor, shape: TreeShape, last_only: bool = False
     ) -> ForwardOutput:
+        cache.begin(len(shape))
         past = cache.length
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
@@ -228,8 +240,8 @@ class Target:
         """How many query heads are folded into a mask's rows: the group of a key head, counted from
         what the cache holds (the config may say otherwise); 1, and each layer folds for itself,
         where layers differ."""
-        kv_heads = {layer.kv_heads for layer in self._forward.layers}
-        if len(kv_heads) > 1:
+        kv_heads = {layer.kv_heads for layer in self._forward.layers if layer is not None}
+        if len(kv_heads) != 1:
             return 1
         return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from decoding.trees.shape import TreeShape
+from decoding.device import upload
+from decoding.trees.shape import TreeShape, chain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,3 +66,23 @@ class Draft:
     ranks: tuple[int, ...] = ()
     pool: CandidatePool | None = None
     kept: Tensor | None = None
+
+    def best_chain(self) -> Draft:
+        """The most likely guess, the most likely one after it, and so on: where only a chain can be
+        verified."""
+        shape = self.tree.shape
+        if shape.is_chain:
+            return self
+        nodes = [0]
+        while children := shape.children[nodes[-1]]:
+            nodes.append(children[0])
+        device = self.tree.tokens.device
+        index, below = upload(nodes, device), upload([node - 1 for node in nodes[1:]], device)
+        own_p = self.own_p
+        return Draft(
+            DraftTree(chain(len(nodes) - 1), self.tree.tokens[index]),
+            own_p=None if own_p is None else lambda: own_p()[below],
+            ranks=tuple(self.ranks[node] for node in nodes) if self.ranks else (),
+            pool=self.pool,
+            kept=None if self.kept is None else self.kept[below],
+        )

@@ -24,6 +24,7 @@ from decoding.round import Round
 from tests.support.families import (
     CONTEXT,
     FAMILIES,
+    HYBRIDS,
     SLIDING,
     VOCAB,
     build,
@@ -58,7 +59,7 @@ def answer(decoder: Decoder, prompt: Sequence[int], params: Params) -> list[int]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS])
 def test_every_family_and_strategy(family: str, strategy: str) -> None:
     cases: tuple[tuple[Sequence[int], int | None], ...] = (
         (ONE, 4),

@@ -179,10 +179,97 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     ),
 }
 
+_MAMBA: dict[str, Any] = {
+    "mamba_d_state": 8,
+    "mamba_d_conv": 4,
+    "mamba_expand": 2,
+    "mamba_n_heads": 4,
+    "mamba_n_groups": 1,
+    "mamba_d_head": 16,
+    "mamba_chunk_size": 8,
+}
+_DELTA: dict[str, Any] = {
+    "layer_types": ["linear_attention", "linear_attention", "full_attention"],
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 4,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+    "linear_conv_kernel_dim": 4,
+}
+
+# With layers that carry a state on, so that only chains can be verified.
+HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
+    "qwen3_next": lambda: (
+        tf.Qwen3NextForCausalLM,
+        tf.Qwen3NextConfig(
+            **_SHAPE,
+            **_DELTA,
+            num_experts=4,
+            num_experts_per_tok=2,
+            moe_intermediate_size=16,
+            shared_expert_intermediate_size=16,
+        ),
+    ),
+    "qwen3_5": lambda: (tf.Qwen3_5ForCausalLM, tf.Qwen3_5TextConfig(**_SHAPE, **_DELTA)),
+    "granitemoehybrid": lambda: (
+        tf.GraniteMoeHybridForCausalLM,
+        tf.GraniteMoeHybridConfig(
+            **_SHAPE,
+            **_MAMBA,
+            layer_types=["linear_attention", "full_attention", "linear_attention"],
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            shared_intermediate_size=16,
+        ),
+    ),
+    # Short convolutions, no recurrence.
+    "lfm2": lambda: (
+        tf.Lfm2ForCausalLM,
+        tf.Lfm2Config(**_SHAPE, layer_types=["conv", "full_attention", "conv"]),
+    ),
+    # One layer without rows or states among the others. transformers holds the time step above
+    # its least value only in passes of several rows: one that is never reached.
+    "nemotron_h": lambda: (
+        tf.NemotronHForCausalLM,
+        tf.NemotronHConfig(
+            **{k: v for k, v in _SHAPE.items() if k != "num_hidden_layers"},
+            layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention"],
+            mamba_num_heads=4,
+            mamba_head_dim=16,
+            ssm_state_size=8,
+            n_groups=1,
+            chunk_size=8,
+            time_step_min=1e-6,
+        ),
+    ),
+    # Both in every layer.
+    "falcon_h1": lambda: (
+        tf.FalconH1ForCausalLM,
+        tf.FalconH1Config(**_SHAPE, **_MAMBA, mamba_d_ssm=64),
+    ),
+    # No attention at all.
+    "mamba2": lambda: (
+        tf.Mamba2ForCausalLM,
+        tf.Mamba2Config(
+            vocab_size=VOCAB,
+            hidden_size=32,
+            num_hidden_layers=3,
+            num_heads=4,
+            head_dim=16,
+            state_size=8,
+            n_groups=1,
+            chunk_size=8,
+            bos_token_id=1,
+            eos_token_id=None,
+            pad_token_id=None,
+        ),
+    ),
+}
+
 
 def build(family: str, seed: int = 0) -> PreTrainedModel:
     torch.manual_seed(seed)
-    model_class, config = FAMILIES[family]()
+    model_class, config = (FAMILIES | HYBRIDS)[family]()
     return filled(model_class(config))
 
 

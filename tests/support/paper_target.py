@@ -33,6 +33,12 @@ class PaperCache:
     def committed(self) -> Ids:
         return tuple(self.rows[: self.length])
 
+    def checkpoint(self, rows: int) -> None:
+        pass
+
+    def states(self) -> list[Tensor]:
+        return []
+
     def keep(self, rows: Sequence[int]) -> None:
         kept = [self.rows[self.length + i] for i in rows]
         self.write(kept)
@@ -42,7 +48,7 @@ class PaperCache:
         assert 0 <= length <= self.length
         self.length = length
 
-    def copy_rows(self, source: PaperCache, end: int) -> None:
+    def copy_rows(self, source: PaperCache, end: int, states: Sequence[Tensor]) -> None:
         self.write(source.rows[self.length : end])
         self.length = max(self.length, end)
 
@@ -52,6 +58,7 @@ class PaperTarget:
 
     device = torch.device("cpu")
     context = 1 << 30
+    recurrent = False
 
     def __init__(self, vocab_size: int, seed: int, noise: float = 0.0, width: int = 0) -> None:
         self.vocab_size = vocab_size

@@ -34,7 +34,7 @@ def rows_of(model: Target) -> Iterator[list[int]]:
 
 
 def addresses(cache: TreeCache) -> list[int]:
-    return [t.data_ptr() for t in (*cache._keys, *cache._values)]
+    return [t.data_ptr() for t in cache._stores]
 
 
 @pytest.mark.parametrize("strategy", ["none", "lookup", "trees"])

@@ -14,7 +14,7 @@ from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
-from tests.support.families import FAMILIES, build
+from tests.support.families import FAMILIES, HYBRIDS, build
 
 TINY: dict[str, Any] = {
     "vocab_size": 40,
@@ -27,7 +27,7 @@ TINY: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, *HYBRIDS])
 def test_what_runs_exactly_passes(family: str, dtype: torch.dtype) -> None:
     self_test(Target(build(family).to(dtype)))  # type: ignore[arg-type]
 

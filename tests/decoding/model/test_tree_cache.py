@@ -29,7 +29,7 @@ def rows(layer: int, side: int, numbers: list[int]) -> Tensor:
 
 def write(cache: TreeCache, numbers: list[int]) -> list[tuple[Tensor, Tensor]]:
     """One pass: every layer's rows, not committed yet."""
-    cache.reserve(cache.length + len(numbers))
+    cache.begin(len(numbers))
     return [
         cache.update(rows(layer, 0, numbers), rows(layer, 1, numbers), layer)
         for layer in range(len(LAYERS))
