@@ -24,6 +24,13 @@ from decoding.round import Round, TokenEvent, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 
+# Of a model with recurrent layers.
+RECURRENT = (
+    "This model carries states on, so a chain is verified, not a tree, and after a rejection its "
+    "recurrent layers run again over what stays. The ids are those of the autoregressive lane, but "
+    "for ties within rounding (logits about 0.001 apart)."
+)
+
 
 class Lane:
     """A strategy with its own caches and metrics. `available` is False, with a `reason`, where the
@@ -94,6 +101,14 @@ class Lane:
     def cache_bytes(self) -> int:
         return self._decoder.cache_bytes if self.available else 0
 
+    @property
+    def _loaded_note(self) -> str | None:
+        """How the checkpoint was read, and what the model's layers mean for drafts."""
+        notes = [self.models.notes.get(self.strategy.role or "")]
+        if self.strategy.drafts and self._model.recurrent:
+            notes.append(RECURRENT)
+        return "\n".join(filter(None, notes)) or None
+
     def info(self, enabled: bool) -> LaneInfo:
         return LaneInfo(
             name=self.spec.name,
@@ -103,7 +118,7 @@ class Lane:
             reason=self.reason,
             enabled=enabled,
             default_gamma=self.default_gamma,
-            note=self.models.notes.get(self.strategy.role or ""),
+            note=self._loaded_note,
             trees=self.trees,
             overrides=self.spec.overrides,
         )

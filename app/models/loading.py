@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
+    AutoModelForImageTextToText,
     AutoTokenizer,
     BitsAndBytesConfig,
     GenerationConfig,
     PreTrainedConfig,
+    PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
+)
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
@@ -43,9 +49,9 @@ def load_model(source: str, options: ModelOptions) -> Any:
         kwargs["device_map"] = {"": device}
 
     def load(place: str) -> Any:
-        _refuse_others(source, _config(source, place, options))
+        auto = _auto_class(source, _config(source, place, options))
         _require_generation_config(source, Path(place))
-        return AutoModelForCausalLM.from_pretrained(
+        return auto.from_pretrained(
             place,
             trust_remote_code=options.trust_remote_code,
             output_loading_info=True,
@@ -64,6 +70,7 @@ def load_model(source: str, options: ModelOptions) -> Any:
     except Exception as error:  # hub, file system and pickle raise many kinds
         raise InputError(f"can't load the model {source}: {_reason(error)}") from error
     _refuse_other_tensors(source, report)
+    _leave_text_alone(model)
     return model
 
 
@@ -175,18 +182,35 @@ def _require_generation_config(source: str, place: Path) -> None:
             ) from error
 
 
-def _refuse_others(source: str, config: PreTrainedConfig) -> None:
-    """Raise InputError for what transformers knows, but not as a model of text alone."""
-    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING or hasattr(config, "auto_map"):
-        return
+def _auto_class(source: str, config: PreTrainedConfig) -> Any:
+    """Which of transformers' classes loads a model of text. Raises InputError for what it knows,
+    but not as such."""
+    if hasattr(config, "auto_map"):
+        return AutoModelForCausalLM
     kind = config.model_type
     if config.is_encoder_decoder:
         what = "an encoder-decoder model; specchat runs decoder-only models"
+    elif type(config) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+        return AutoModelForImageTextToText  # its checkpoint has all parts, whatever is used
+    elif type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return AutoModelForCausalLM
     elif config.sub_configs or hasattr(config, "vision_config"):
-        what = "a multimodal model; specchat runs models of text alone"
+        what = "a multimodal model; specchat runs those alone that answer images with text"
     else:
         what = "no language model that goes on with a text"
     raise InputError(f"{source}: {kind} is {what}")
+
+
+def _leave_text_alone(model: PreTrainedModel) -> None:
+    """Of a multimodal model only what reads and writes text: its other parts would take memory."""
+    base, decoder = model.base_model, model.get_decoder()
+    parts = dict(base.named_children())
+    if decoder is base or decoder not in parts.values():
+        return
+    used = {*decoder.modules(), model.get_input_embeddings(), model.get_output_embeddings()}
+    for name, part in parts.items():
+        if used.isdisjoint(part.modules()):
+            setattr(base, name, nn.Identity())
 
 
 def _quantization(options: ModelOptions) -> BitsAndBytesConfig:

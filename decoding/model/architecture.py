@@ -4,9 +4,10 @@ long its context is, where it windows its attention."""
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
-from torch import nn
+from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.errors import InputError
@@ -15,8 +16,8 @@ UNLIMITED = 1 << 30
 SHORTEST = 16
 
 _LAYER_TYPES = {
-    *("full_attention", "sliding_attention"),
-    *("linear_attention", "conv", "hybrid", "hybrid_sliding"),
+    *("full_attention", "sliding_attention", "chunked_attention"),
+    *("linear_attention", "conv", "hybrid"),
     *("mlp", "moe"),  # neither rows nor a state
 }
 
@@ -71,15 +72,39 @@ def context_of(config: Any) -> int:
     return longest
 
 
-def sliding_window(config: Any) -> tuple[int | None, bool]:
-    """(window, mixed): mixed models take a dict of masks by layer type, others one mask."""
-    window = getattr(config, "sliding_window", None)
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A layer's attention reaches `size` positions back, or where `chunked` to the beginning of its
+    chunk of `size` positions. `layer_type`: which layers are so, None where all are."""
+
+    size: int
+    layer_type: str | None = None
+
+    def hides(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Of positions [n] and [m], which keys a query doesn't reach: bool [n, m]."""
+        if self.layer_type == "chunked_attention":
+            return queries[:, None] // self.size != keys // self.size
+        return queries[:, None] - keys >= self.size
+
+
+def window_of(config: Any) -> Window | None:
+    """Where the model windows its attention; None: nowhere."""
+    size = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None)
-    if types is not None:
-        return (window, True) if "sliding_attention" in types else (None, False)
-    if not getattr(config, "use_sliding_window", True):
-        return None, False
-    return window, False
+    if types is None:
+        windowed = size is not None and getattr(config, "use_sliding_window", True)
+        return Window(size) if windowed else None
+    if "chunked_attention" in types:
+        return Window(config.attention_chunk_size, "chunked_attention")
+    if "sliding_attention" in types and size is not None:
+        return Window(size, "sliding_attention")
+    return None
+
+
+def decoder_of(model: PreTrainedModel) -> nn.Module:
+    """The model of text without its lm_head."""
+    decoder: nn.Module = model.get_decoder()
+    return cast(nn.Module, decoder.model) if hasattr(decoder, "lm_head") else decoder  # Llama 4
 
 
 def layer_modules(decoder: nn.Module, count: int) -> nn.ModuleList:

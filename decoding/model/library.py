@@ -14,7 +14,7 @@ from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
 from decoding.errors import InputError
-from decoding.model.architecture import layer_modules
+from decoding.model.architecture import decoder_of, layer_modules
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.linears import Linear
@@ -36,7 +36,7 @@ class LibraryForward:
         parameters = inspect.signature(model.forward).parameters
         self._takes_positions = "position_ids" in parameters
         self._cache_name = cache_argument(model)
-        self._hooks = [model.get_decoder().register_forward_hook(self._remember_features)]
+        self._hooks = [decoder_of(model).register_forward_hook(self._remember_features)]
         self._last_row = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
         self.states = recurrent_layers(model.config.get_text_config(decoder=True))
         self.layers, self.devices, self.vocab_size = self._probe()
@@ -55,7 +55,7 @@ class LibraryForward:
         return ForwardOutput(logits, self._features, torch.cat(captured, dim=-1))
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        modules = layer_modules(self._model.get_decoder(), len(self.layers))
+        modules = layer_modules(decoder_of(self._model), len(self.layers))
         for layer in dict.fromkeys(layers):
 
             def remember(

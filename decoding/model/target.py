@@ -15,10 +15,9 @@ from decoding.device import upload
 from decoding.errors import InputError
 from decoding.model import attention
 from decoding.model.architecture import (
-    UNLIMITED,
     context_of,
     refuse_unsupported,
-    sliding_window,
+    window_of,
 )
 from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
@@ -51,7 +50,7 @@ class Target:
         self.config: Any = model.config.get_text_config(decoder=True)
         refuse_unsupported(model, self.config)
         ours = self._set_attention()
-        self.window, self._mixed = sliding_window(self.config)
+        self._window = window_of(self.config)
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         if self.device.type == "cuda":
@@ -210,18 +209,24 @@ class Target:
         positions, not rows: siblings share a position, and rows are never dropped from the cache.
         """
         rows = len(shape)
-        window = self.window if self.window is not None else UNLIMITED
-        windowed = past + rows > window
+        window = self._window
+        windowed = window is not None and past + rows > window.size
         if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
             return None
         full = additive_mask(past, self._block(shape), self._fold)
-        if not windowed:
+        if window is None or not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
-        far = positions[:, None] - keys >= window
-        near = additive_mask(past, self._block(shape), self._fold) if self._mixed else full
+        far = window.hides(positions, keys)
+        mixed = window.layer_type is not None
+        near = additive_mask(past, self._block(shape), self._fold) if mixed else full
         near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
-        return {"full_attention": full, "sliding_attention": near} if self._mixed else near
+        if window.layer_type is None:
+            return near
+        return {
+            kind: near if kind == window.layer_type else full if kind == "full_attention" else None
+            for kind in self.config.layer_types
+        }
 
     def _draw_block(self, shape: TreeShape) -> Tensor:
         """The tree's own part of the mask, [n, n]."""

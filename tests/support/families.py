@@ -15,7 +15,7 @@ from decoding.model.target import Target
 VOCAB = 61
 CONTEXT = 96
 SLIDING = 12
-_SHAPE: dict[str, Any] = {
+SHAPE: dict[str, Any] = {
     "vocab_size": VOCAB,
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -30,27 +30,27 @@ _SHAPE: dict[str, Any] = {
     # a tied random embedding mostly predicts the token that it was given
     "tie_word_embeddings": False,
 }
-_PLAIN = {k: v for k, v in _SHAPE.items() if k not in ("num_key_value_heads", "head_dim")}
+_PLAIN = {k: v for k, v in SHAPE.items() if k not in ("num_key_value_heads", "head_dim")}
 
 FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
-    "llama": lambda: (tf.LlamaForCausalLM, tf.LlamaConfig(**_SHAPE)),
-    "qwen2": lambda: (tf.Qwen2ForCausalLM, tf.Qwen2Config(**_SHAPE)),
+    "llama": lambda: (tf.LlamaForCausalLM, tf.LlamaConfig(**SHAPE)),
+    "qwen2": lambda: (tf.Qwen2ForCausalLM, tf.Qwen2Config(**SHAPE)),
     "qwen2-window": lambda: (
         tf.Qwen2ForCausalLM,
         tf.Qwen2Config(
-            **_SHAPE, use_sliding_window=True, sliding_window=SLIDING, max_window_layers=1
+            **SHAPE, use_sliding_window=True, sliding_window=SLIDING, max_window_layers=1
         ),
     ),
-    "qwen3": lambda: (tf.Qwen3ForCausalLM, tf.Qwen3Config(**_SHAPE)),
-    "gemma": lambda: (tf.GemmaForCausalLM, tf.GemmaConfig(**_SHAPE)),
+    "qwen3": lambda: (tf.Qwen3ForCausalLM, tf.Qwen3Config(**SHAPE)),
+    "gemma": lambda: (tf.GemmaForCausalLM, tf.GemmaConfig(**SHAPE)),
     "gemma2": lambda: (
         tf.Gemma2ForCausalLM,
-        tf.Gemma2Config(**_SHAPE, sliding_window=SLIDING, query_pre_attn_scalar=8),
+        tf.Gemma2Config(**SHAPE, sliding_window=SLIDING, query_pre_attn_scalar=8),
     ),
     "gemma3": lambda: (
         tf.Gemma3ForCausalLM,
         tf.Gemma3TextConfig(
-            **_SHAPE,
+            **SHAPE,
             sliding_window=SLIDING,
             query_pre_attn_scalar=8,
             layer_types=["sliding_attention", "sliding_attention", "full_attention"],
@@ -58,11 +58,11 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     ),
     "mistral": lambda: (
         tf.MistralForCausalLM,
-        tf.MistralConfig(**_SHAPE, sliding_window=SLIDING),
+        tf.MistralConfig(**SHAPE, sliding_window=SLIDING),
     ),
     "phi3": lambda: (
         tf.Phi3ForCausalLM,
-        tf.Phi3Config(**_SHAPE, sliding_window=SLIDING),
+        tf.Phi3Config(**SHAPE, sliding_window=SLIDING),
     ),
     "gpt2": lambda: (
         tf.GPT2LMHeadModel,
@@ -95,7 +95,7 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     "gpt_neox": lambda: (tf.GPTNeoXForCausalLM, tf.GPTNeoXConfig(**_PLAIN)),
     "cohere2": lambda: (
         tf.Cohere2ForCausalLM,
-        tf.Cohere2Config(**_SHAPE, sliding_window=SLIDING),
+        tf.Cohere2Config(**SHAPE, sliding_window=SLIDING),
     ),
     "falcon": lambda: (
         tf.FalconForCausalLM,
@@ -112,12 +112,12 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     ),
     "starcoder2": lambda: (
         tf.Starcoder2ForCausalLM,
-        tf.Starcoder2Config(**_SHAPE, sliding_window=SLIDING),
+        tf.Starcoder2Config(**SHAPE, sliding_window=SLIDING),
     ),
     "afmoe": lambda: (
         tf.AfmoeForCausalLM,
         tf.AfmoeConfig(
-            **_SHAPE,
+            **SHAPE,
             sliding_window=SLIDING,
             moe_intermediate_size=16,
             num_experts=2,
@@ -143,7 +143,7 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     "gpt_oss": lambda: (
         tf.GptOssForCausalLM,
         tf.GptOssConfig(
-            **_SHAPE,
+            **SHAPE,
             sliding_window=SLIDING,
             layer_types=["sliding_attention", "full_attention", "sliding_attention"],
             num_local_experts=4,
@@ -154,13 +154,24 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     "mimo_v2_flash": lambda: (
         tf.MiMoV2FlashForCausalLM,
         tf.MiMoV2FlashConfig(
-            **_SHAPE,
+            **SHAPE,
             v_head_dim=4,
             sliding_window=SLIDING,
             layer_types=["sliding_attention", "full_attention", "sliding_attention"],
             moe_intermediate_size=16,
             n_routed_experts=4,
             num_experts_per_tok=2,
+        ),
+    ),
+    # Attention that ends where a chunk begins.
+    "llama4": lambda: (
+        tf.Llama4ForCausalLM,
+        tf.Llama4TextConfig(
+            **SHAPE,
+            intermediate_size_mlp=48,
+            num_local_experts=2,
+            attention_chunk_size=SLIDING,
+            layer_types=["chunked_attention", "full_attention", "chunked_attention"],
         ),
     ),
     "olmo2": lambda: (tf.Olmo2ForCausalLM, tf.Olmo2Config(**_PLAIN)),
@@ -188,7 +199,7 @@ _MAMBA: dict[str, Any] = {
     "mamba_d_head": 16,
     "mamba_chunk_size": 8,
 }
-_DELTA: dict[str, Any] = {
+DELTA: dict[str, Any] = {
     "layer_types": ["linear_attention", "linear_attention", "full_attention"],
     "linear_num_key_heads": 2,
     "linear_num_value_heads": 4,
@@ -202,19 +213,19 @@ HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     "qwen3_next": lambda: (
         tf.Qwen3NextForCausalLM,
         tf.Qwen3NextConfig(
-            **_SHAPE,
-            **_DELTA,
+            **SHAPE,
+            **DELTA,
             num_experts=4,
             num_experts_per_tok=2,
             moe_intermediate_size=16,
             shared_expert_intermediate_size=16,
         ),
     ),
-    "qwen3_5": lambda: (tf.Qwen3_5ForCausalLM, tf.Qwen3_5TextConfig(**_SHAPE, **_DELTA)),
+    "qwen3_5": lambda: (tf.Qwen3_5ForCausalLM, tf.Qwen3_5TextConfig(**SHAPE, **DELTA)),
     "granitemoehybrid": lambda: (
         tf.GraniteMoeHybridForCausalLM,
         tf.GraniteMoeHybridConfig(
-            **_SHAPE,
+            **SHAPE,
             **_MAMBA,
             layer_types=["linear_attention", "full_attention", "linear_attention"],
             num_local_experts=4,
@@ -225,14 +236,14 @@ HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     # Short convolutions, no recurrence.
     "lfm2": lambda: (
         tf.Lfm2ForCausalLM,
-        tf.Lfm2Config(**_SHAPE, layer_types=["conv", "full_attention", "conv"]),
+        tf.Lfm2Config(**SHAPE, layer_types=["conv", "full_attention", "conv"]),
     ),
     # One layer without rows or states among the others. transformers holds the time step above
     # its least value only in passes of several rows: one that is never reached.
     "nemotron_h": lambda: (
         tf.NemotronHForCausalLM,
         tf.NemotronHConfig(
-            **{k: v for k, v in _SHAPE.items() if k != "num_hidden_layers"},
+            **{k: v for k, v in SHAPE.items() if k != "num_hidden_layers"},
             layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention"],
             mamba_num_heads=4,
             mamba_head_dim=16,
@@ -245,7 +256,7 @@ HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     # Both in every layer.
     "falcon_h1": lambda: (
         tf.FalconH1ForCausalLM,
-        tf.FalconH1Config(**_SHAPE, **_MAMBA, mamba_d_ssm=64),
+        tf.FalconH1Config(**SHAPE, **_MAMBA, mamba_d_ssm=64),
     ),
     # No attention at all.
     "mamba2": lambda: (

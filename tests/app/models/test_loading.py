@@ -7,16 +7,22 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+import transformers as tf
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from app.config.settings import ModelOptions
 from app.models.loading import load_model, load_target, load_tokenizer
+from decoding.decoder import Decoder
 from decoding.errors import InputError
+from decoding.params import Params
 from tests.conftest import FamilyFolders
+from tests.support.families import DELTA, SHAPE, SLIDING, VOCAB, filled
+from tests.support.random_trees import RandomTrees
 
 UP = "model.layers.1.mlp.up_proj.weight"
 Tensors = dict[str, Tensor]
@@ -95,6 +101,113 @@ def test_a_context_of_nothing(folder: Path) -> None:
         load_target(str(folder), ModelOptions())
 
 
+# The text of multimodal models
+
+VISION: dict[str, Any] = {
+    "hidden_size": 16,
+    "intermediate_size": 64,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "image_size": 28,
+    "patch_size": 14,
+}
+QWEN_VISION: dict[str, Any] = {
+    "depth": 1,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_heads": 2,
+    "out_hidden_size": 32,
+}
+QWEN_TOKENS: dict[str, Any] = {
+    "image_token_id": 50,
+    "video_token_id": 51,
+    "vision_start_token_id": 52,
+    "vision_end_token_id": 53,
+}
+MROPE: dict[str, Any] = {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 1e4}
+# By kind: the class, the config of its text, and the rest.
+MULTIMODAL: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "gemma3": (
+        tf.Gemma3ForConditionalGeneration,
+        lambda: tf.Gemma3TextConfig(
+            **SHAPE,
+            sliding_window=SLIDING,
+            query_pre_attn_scalar=8,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        ),
+        {"vision_config": VISION, "mm_tokens_per_image": 4},
+    ),
+    "mistral3": (
+        tf.Mistral3ForConditionalGeneration,
+        lambda: tf.MistralConfig(**SHAPE),
+        {"vision_config": {"model_type": "pixtral", **VISION}},
+    ),
+    "llava": (
+        tf.LlavaForConditionalGeneration,
+        lambda: tf.LlamaConfig(**SHAPE),
+        {"vision_config": {"model_type": "clip_vision_model", **VISION}},
+    ),
+    "qwen2_5_vl": (
+        tf.Qwen2_5_VLForConditionalGeneration,
+        lambda: tf.Qwen2_5_VLTextConfig(**SHAPE, rope_parameters=MROPE),
+        {"vision_config": {**QWEN_VISION, "fullatt_block_indexes": [0]}, **QWEN_TOKENS},
+    ),
+    "qwen3_vl": (
+        tf.Qwen3VLForConditionalGeneration,
+        lambda: tf.Qwen3VLTextConfig(**SHAPE, rope_parameters=MROPE),
+        {"vision_config": {**QWEN_VISION, "deepstack_visual_indexes": [0]}, **QWEN_TOKENS},
+    ),
+    "qwen3_5": (
+        tf.Qwen3_5ForConditionalGeneration,
+        lambda: tf.Qwen3_5TextConfig(**SHAPE, **DELTA),
+        {"vision_config": QWEN_VISION, **QWEN_TOKENS},
+    ),
+    "llama4": (
+        tf.Llama4ForConditionalGeneration,
+        lambda: tf.Llama4TextConfig(
+            **SHAPE,
+            intermediate_size_mlp=48,
+            num_local_experts=2,
+            attention_chunk_size=SLIDING,
+            layer_types=["chunked_attention", "full_attention", "chunked_attention"],
+        ),
+        {
+            "vision_config": {
+                **VISION,
+                "vision_output_dim": 16,
+                "projector_input_dim": 16,
+                "projector_output_dim": 16,
+            }
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MULTIMODAL)
+def test_the_text_of_multimodal_models(kind: str, tmp_path: Path) -> None:
+    """Exact, and without what sees images."""
+    model_class, text, more = MULTIMODAL[kind]
+    torch.manual_seed(0)
+    whole = filled(model_class(model_class.config_class(text_config=text().to_dict(), **more)))
+    whole.save_pretrained(tmp_path)
+    target = load_target(str(tmp_path), ModelOptions(device="cpu"))
+    assert target.nbytes < whole.get_memory_footprint()
+    prompt = [(7 * i + 3) % 48 for i in range(SLIDING + 5)]
+    truth = whole.generate(
+        torch.tensor([prompt]),
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=12,
+        eos_token_id=None,
+        pad_token_id=0,
+    )[0, len(prompt) :].tolist()
+    for drafter in (None, RandomTrees(VOCAB, 7, len(prompt), truth)):
+        decoder = Decoder(target, drafter)
+        for _ in decoder.generate(prompt, Params(gamma=4, max_new_tokens=12)):
+            pass
+        assert decoder.generated == truth
+
+
 # What is no model of text
 
 
@@ -104,8 +217,8 @@ def config_of(kind: str, **more: object) -> str:
 
 OTHERS: dict[str, tuple[dict[str, str], str]] = {
     "multimodal": (
-        {"config.json": config_of("llava")},
-        "llava is a multimodal model; specchat runs models of text alone",
+        {"config.json": config_of("clip")},
+        "clip is a multimodal model; specchat runs those alone that answer images with text",
     ),
     "encoder-decoder": (
         {"config.json": config_of("t5")},

@@ -16,7 +16,7 @@ from decoding.trees.shape import TreeShape
 from tests.support.families import CONTEXT, FAMILIES, SLIDING, VOCAB, reference, target
 
 PREFIX = tuple((7 * i + 3) % VOCAB for i in range(CONTEXT))
-WINDOWED = ("qwen2-window", "gemma2", "gemma3", "mistral", "phi3", "cohere2", "gpt_oss")
+WINDOWED = ("gemma2", "gemma3", "mistral", "phi3", "cohere2", "qwen2-window", "gpt_oss", "llama4")
 BUSHY = TreeShape((-1, 0, 0, 1, 1, 2, 3, 3, 7, 0, 9, 10, 11))
 DEEP = TreeShape(
     (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 14, 15)

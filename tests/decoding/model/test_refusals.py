@@ -23,43 +23,6 @@ TINY: dict[str, Any] = {
     "pad_token_id": 0,
 }
 MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
-    "mamba": (
-        lambda: tf.MambaForCausalLM(
-            tf.MambaConfig(vocab_size=40, hidden_size=32, num_hidden_layers=2, state_size=4)
-        ),
-        "mamba has .*can't be rolled back",
-    ),
-    "jamba": (
-        lambda: tf.JambaForCausalLM(
-            tf.JambaConfig(
-                **TINY,
-                num_experts=2,
-                mamba_d_state=4,
-                attn_layer_period=2,
-                attn_layer_offset=1,
-                use_mamba_kernels=False,
-            )  # fmt: skip
-        ),
-        "jamba has .*can't be rolled back",
-    ),
-    "qwen3_next": (
-        lambda: tf.Qwen3NextForCausalLM(
-            tf.Qwen3NextConfig(
-                **TINY,
-                head_dim=8,
-                num_experts=2,
-                num_experts_per_tok=1,
-                moe_intermediate_size=8,
-                shared_expert_intermediate_size=8,
-                layer_types=["linear_attention", "full_attention"],
-                linear_num_key_heads=2,
-                linear_num_value_heads=2,
-                linear_key_head_dim=8,
-                linear_value_head_dim=8,
-            )  # fmt: skip
-        ),
-        "linear_attention.*can't be rolled back",
-    ),
     "bloom": (
         lambda: tf.BloomForCausalLM(
             tf.BloomConfig(vocab_size=40, hidden_size=32, n_layer=2, n_head=4)
@@ -132,18 +95,6 @@ MODELS: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
     "doge": (
         lambda: tf.DogeForCausalLM(tf.DogeConfig(**TINY)),
         "doge does not run with specchat's cache and attention",
-    ),
-    "llama4": (
-        lambda: tf.Llama4ForCausalLM(
-            tf.Llama4TextConfig(
-                **TINY,
-                head_dim=8,
-                intermediate_size_mlp=48,
-                num_local_experts=2,
-                attention_chunk_size=8,
-            )  # fmt: skip
-        ),
-        "chunked_attention",
     ),
 }
 

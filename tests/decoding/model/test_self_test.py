@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import torch
 import transformers as tf
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from decoding.errors import InputError
 from decoding.model.cache import TreeCache
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
-from tests.support.families import FAMILIES, HYBRIDS, build
+from tests.support.families import FAMILIES, HYBRIDS, build, filled
 
 TINY: dict[str, Any] = {
     "vocab_size": 40,
@@ -35,6 +36,50 @@ def test_what_runs_exactly_passes(family: str, dtype: torch.dtype) -> None:
 def test_a_mask_of_its_own_that_sees_the_future() -> None:
     target = Target(tf.DogeForCausalLM(tf.DogeConfig(**TINY)))
     with pytest.raises(InputError, match="doge gives other logits for rows one by one and at once"):
+        self_test(target)
+
+
+_LOST = "gives other logits for .*lose their state"
+_MAMBA = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}
+RECURRENT: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
+    "mamba": (
+        lambda: tf.MambaForCausalLM(tf.MambaConfig(**_MAMBA)),
+        "can't run several rows in one pass",
+    ),
+    "falcon_mamba": (
+        lambda: tf.FalconMambaForCausalLM(tf.FalconMambaConfig(**_MAMBA)),
+        "can't run several rows in one pass",
+    ),
+    "jamba": (
+        lambda: tf.JambaForCausalLM(
+            tf.JambaConfig(
+                **TINY,
+                num_experts=2,
+                mamba_d_state=4,
+                attn_layer_period=2,
+                attn_layer_offset=1,
+                pad_token_id=0,
+            )
+        ),
+        _LOST,
+    ),
+    "recurrent_gemma": (
+        lambda: tf.RecurrentGemmaForCausalLM(
+            tf.RecurrentGemmaConfig(
+                **(TINY | {"num_hidden_layers": 3}), attention_window_size=16, pad_token_id=0
+            )
+        ),
+        _LOST,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RECURRENT)
+def test_states_that_are_lost_in_a_pass_of_several_rows(kind: str) -> None:
+    build_it, line = RECURRENT[kind]
+    torch.manual_seed(0)
+    target = Target(filled(build_it()))
+    with pytest.raises(InputError, match=f"{kind} {line}"):
         self_test(target)
 
 
