@@ -177,7 +177,9 @@ class LeanForward:
         self._lm_head = lm_head
         self._aux_layers: tuple[int, ...] = ()
         heads = [layer.block.heads for layer in layers]
-        self.layers = [LayerShape(each.keys, each.dim, each.dim) for each in heads]
+        self.layers: Sequence[LayerShape | None] = [
+            LayerShape(each.keys, each.dim, each.dim) for each in heads
+        ]
         self.devices = [device] * len(layers)
         self.vocab_size = vocab_size
 

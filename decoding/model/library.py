@@ -4,7 +4,7 @@ seen through hooks."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -29,6 +29,7 @@ class LibraryForward:
 
     def __init__(self, model: PreTrainedModel, device: torch.device) -> None:
         self._model = model
+        self._config: Any = model.config.get_text_config(decoder=True)
         self._device = device
         self._aux_layers: tuple[int, ...] = ()
         self._captured: dict[int, Tensor] = {}
@@ -38,7 +39,8 @@ class LibraryForward:
         self._cache_name = cache_argument(model)
         self._hooks = [decoder_of(model).register_forward_hook(self._remember_features)]
         self._last_row = {"logits_to_keep": 1} if "logits_to_keep" in parameters else {}
-        self.states = recurrent_layers(model.config.get_text_config(decoder=True))
+        self.states: Mapping[int, int] = recurrent_layers(self._config)
+        self.layers: Sequence[LayerShape | None]
         self.layers, self.devices, self.vocab_size = self._probe()
 
     def __call__(
@@ -93,10 +95,9 @@ class LibraryForward:
     ) -> tuple[list[LayerShape | None], list[torch.device], int]:
         """One pass of one token tells what the config may not: the shapes of each layer's rows, the
         width of the logits, and which modules have a state. It also warms the model up."""
-        config: Any = self._model.config.get_text_config(decoder=True)
-        kind = config.model_type
+        kind = self._config.model_type
         finder = MixerFinder(self._model)
-        count = int(config.num_hidden_layers) if self.states else 0
+        count = int(self._config.num_hidden_layers) if self.states else 0
         seen = _RecordingCache(state_layers(count, self.states), finder.asked)
         zero = torch.zeros(1, dtype=torch.long, device=self._device)
         try:

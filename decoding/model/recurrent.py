@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.cache_utils import (
     Cache,
-    DummyLayer,
     DynamicCache,
+    DynamicLayer,
     LinearAttentionCacheLayerMixin,
     LinearAttentionLayer,
 )
@@ -165,7 +165,9 @@ class RecurrentCache(TreeCache):
 
 def state_layers(count: int, states: Mapping[int, int]) -> list[Any]:
     """transformers' own cache layers, of which a model's recurrent layers ask their states."""
-    return [LinearAttentionLayer(states[i]) if i in states else DummyLayer() for i in range(count)]
+    return [
+        LinearAttentionLayer(states[i]) if i in states else DynamicLayer() for i in range(count)
+    ]
 
 
 def recurrent_layers(config: Any) -> dict[int, int]:

@@ -190,7 +190,7 @@ FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     ),
 }
 
-_MAMBA: dict[str, Any] = {
+MAMBA: dict[str, Any] = {
     "mamba_d_state": 8,
     "mamba_d_conv": 4,
     "mamba_expand": 2,
@@ -226,7 +226,7 @@ HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
         tf.GraniteMoeHybridForCausalLM,
         tf.GraniteMoeHybridConfig(
             **SHAPE,
-            **_MAMBA,
+            **MAMBA,
             layer_types=["linear_attention", "full_attention", "linear_attention"],
             num_local_experts=4,
             num_experts_per_tok=2,
@@ -256,7 +256,7 @@ HYBRIDS: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     # Both in every layer.
     "falcon_h1": lambda: (
         tf.FalconH1ForCausalLM,
-        tf.FalconH1Config(**SHAPE, **_MAMBA, mamba_d_ssm=64),
+        tf.FalconH1Config(**SHAPE, **MAMBA, mamba_d_ssm=64),
     ),
     # No attention at all.
     "mamba2": lambda: (

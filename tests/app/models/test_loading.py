@@ -188,7 +188,7 @@ def test_the_text_of_multimodal_models(kind: str, tmp_path: Path) -> None:
     """Exact, and without what sees images."""
     model_class, text, more = MULTIMODAL[kind]
     torch.manual_seed(0)
-    whole = filled(model_class(model_class.config_class(text_config=text().to_dict(), **more)))
+    whole: Any = filled(model_class(model_class.config_class(text_config=text().to_dict(), **more)))
     whole.save_pretrained(tmp_path)
     target = load_target(str(tmp_path), ModelOptions(device="cpu"))
     assert target.nbytes < whole.get_memory_footprint()

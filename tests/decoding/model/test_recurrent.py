@@ -55,7 +55,7 @@ def test_states_go_back_to_any_row_since_the_checkpoint() -> None:
     """One pass or several, from an empty cache or behind a prefix."""
     model = target("qwen3_next")
     for before in (0, 1, 5):
-        for stay in range(6):
+        for stay in (0, 2, 5):
             for passes in ((5,), (1, 1, 1, 1, 1), (2, 3)):
                 cache, plain = model.new_cache(), model.new_cache()
                 rows = [*PROMPT, *PROMPT]
@@ -160,7 +160,7 @@ def test_the_best_chain_of_a_tree_follows_its_first_guesses() -> None:
 @pytest.mark.parametrize("drafts", ["oracle", "draft"])
 def test_an_end_anywhere_in_a_round_and_the_turn_after_it(drafts: str, gamma: int) -> None:
     truth = hf_greedy(FAMILY, PROMPT, NEW)
-    for position in (0, 1, 2, 3, 5):
+    for position in (0, 2, 3):
         stop = Stop(frozenset({truth[position]}))
         oracle = Oracle(len(PROMPT), truth)
         drafter: Drafter = DraftModel(draft(FAMILY), VOCAB) if drafts == "draft" else oracle

@@ -40,7 +40,12 @@ def test_a_mask_of_its_own_that_sees_the_future() -> None:
 
 
 _LOST = "gives other logits for .*lose their state"
-_MAMBA = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}
+_MAMBA: dict[str, Any] = {
+    "vocab_size": 40,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "state_size": 4,
+}
 RECURRENT: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
     "mamba": (
         lambda: tf.MambaForCausalLM(tf.MambaConfig(**_MAMBA)),
