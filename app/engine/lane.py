@@ -26,9 +26,9 @@ from decoding.tokenizing.stopping import Stop
 
 # Of a model with recurrent layers.
 RECURRENT = (
-    "This model carries states on, so a chain is verified, not a tree, and after a rejection its "
-    "recurrent layers run again over what stays. The ids are those of the autoregressive lane, but "
-    "for ties within rounding (logits about 0.001 apart)."
+    "Layers of this model carry a state on: a chain is verified, not a tree, and after a rejection "
+    "these layers run again over what stays. The ids are those of the autoregressive lane, but for "
+    "ties within rounding (logits about 0.001 apart)."
 )
 
 

@@ -14,9 +14,11 @@ from app.engine.lane import Lane
 from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
+from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Round, TokenEvent, TokenFate
 from decoding.tokenizing.stopping import Stop
+from tests.support.families import build
 
 DISCARDED = (TokenFate.REJECTED, TokenFate.DROPPED)
 PROMPT = "the quick brown fox and the quick"
@@ -36,6 +38,14 @@ def play(
         record = lane.step(params)
         rounds.append((record, lane.events(record)))
     return first, rounds
+
+
+def test_what_recurrent_layers_mean_for_a_lane_that_drafts(family: LoadedModels) -> None:
+    hybrid = dataclasses.replace(family, target=Target(build("lfm2")))
+    assert "a chain is verified, not a tree" in (lane_of(hybrid, "lookup").info(True).note or "")
+    assert lane_of(hybrid, "ar").info(True).note is None
+    assert lane_of(hybrid, "draft-only").info(True).note is None
+    assert lane_of(family, "lookup").info(True).note is None
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
