@@ -91,14 +91,13 @@ def window_of(config: Any) -> Window | None:
     """Where the model windows its attention; None: nowhere."""
     size = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None)
-    if types is None:
-        windowed = size is not None and getattr(config, "use_sliding_window", True)
-        return Window(size) if windowed else None
-    if "chunked_attention" in types:
+    if types and "chunked_attention" in types:
         return Window(config.attention_chunk_size, "chunked_attention")
-    if "sliding_attention" in types and size is not None:
-        return Window(size, "sliding_attention")
-    return None
+    if size is None:
+        return None
+    if types is None:
+        return Window(size) if getattr(config, "use_sliding_window", True) else None
+    return Window(size, "sliding_attention") if "sliding_attention" in types else None
 
 
 def decoder_of(model: PreTrainedModel) -> nn.Module:

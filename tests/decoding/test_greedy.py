@@ -162,7 +162,7 @@ def test_a_generation_that_has_ended_takes_no_step() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("family", ["llama", "gemma3", "gpt2", "opt"])
+@pytest.mark.parametrize("family", ["llama", "llama-dynamic", "gemma3", "gpt2", "opt"])
 def test_up_to_the_context_limit(family: str, strategy: str) -> None:
     prompt = [(5 * i + 1) % VOCAB for i in range(CONTEXT - 9)]
     want = hf_greedy(family, prompt, 10)  # the last one needs no row of its own

@@ -34,6 +34,14 @@ _PLAIN = {k: v for k, v in SHAPE.items() if k not in ("num_key_value_heads", "he
 
 FAMILIES: dict[str, Callable[[], tuple[type[PreTrainedModel], Any]]] = {
     "llama": lambda: (tf.LlamaForCausalLM, tf.LlamaConfig(**SHAPE)),
+    # Its frequencies change beyond the context that is named, where it ends here.
+    "llama-dynamic": lambda: (
+        tf.LlamaForCausalLM,
+        tf.LlamaConfig(
+            **SHAPE,
+            rope_parameters={"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4},
+        ),
+    ),
     "qwen2": lambda: (tf.Qwen2ForCausalLM, tf.Qwen2Config(**SHAPE)),
     "qwen2-window": lambda: (
         tf.Qwen2ForCausalLM,

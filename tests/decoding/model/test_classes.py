@@ -114,8 +114,8 @@ def model_of(kind: str) -> PreTrainedModel:
     shape = {key: value for key, value in COMMON.items() if key in known}
     config = config_class(**shape | MORE.get(kind, {}))
     torch.manual_seed(0)
-    model: Any = MODEL_FOR_CAUSAL_LM_MAPPING[config_class](config)
-    return filled(model)
+    model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[config_class]
+    return filled(model_class(config))
 
 
 @pytest.mark.slow

@@ -126,9 +126,9 @@ def test_truncate_only_goes_back(length: int) -> None:
 
 def test_reserved_rows_stay_where_they_are() -> None:
     cache = new_cache(capacity=64)
-    places = [t.data_ptr() for t in (*cache._keys, *cache._values)]
+    places = [t.data_ptr() for t in cache._stores]
     for count in (3, 5, 7):
         write(cache, list(range(count)))
         cache.keep([0, 2])
-    assert [t.data_ptr() for t in (*cache._keys, *cache._values)] == places
-    assert cache.nbytes == sum(t.nbytes for t in (*cache._keys, *cache._values))
+    assert [t.data_ptr() for t in cache._stores] == places
+    assert cache.nbytes == sum(t.nbytes for t in cache._stores)
