@@ -68,7 +68,7 @@ EXACT = [
 ]
 # fmt: on
 MORE: dict[str, dict[str, Any]] = {
-    "bamba": {"layers_block_type": MIXED},
+    "bamba": {"attn_layer_indices": [1]},
     "granitemoehybrid": {"layer_types": MIXED},
     "mamba2": {"num_heads": 4, "head_dim": 16},
     "qwen3_5_text": {"layer_types": MIXED},
