@@ -42,8 +42,9 @@ class Mixer:
 
     def record(self, module: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A forward pre-hook."""
-        cache = kwargs.get(self.cache_name)
-        if isinstance(cache, RecurrentCache):
+        given = (*args, *kwargs.values())
+        cache = next((each for each in given if isinstance(each, RecurrentCache)), None)
+        if cache is not None:
             cache.record(self, args[0] if args else kwargs["hidden_states"])
 
 

@@ -86,7 +86,7 @@ def _require(target: Target, found: Tensor, expected: Tensor, what: str) -> None
     difference = float(((found - expected).square().mean(-1).sqrt() / spread).max())
     if difference > (LIMIT if target.dtype == torch.float32 else LIMIT_HALF):
         why = (
-            "its layers lose their state in a pass of several rows"
+            "its recurrent layers lose their state"
             if target.recurrent
             else "it makes masks, positions or states of its own"
         )

@@ -43,7 +43,13 @@ COMMON: dict[str, Any] = {
     # recurrent layers
     **MAMBA,
     **{key: value for key, value in DELTA.items() if key != "layer_types"},
-    **{"mamba_num_heads": 4, "mamba_head_dim": 16, "mamba_d_ssm": 64, "time_step_min": 1e-6},
+    **{
+        "n_mamba_heads": 4,
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "mamba_d_ssm": 64,
+        "time_step_min": 1e-6,
+    },
     **{"state_size": 8, "ssm_state_size": 8, "n_groups": 1, "chunk_size": 8, "lru_width": 32},
 }
 MIXED = ["linear_attention", "full_attention", "linear_attention"]
@@ -63,21 +69,33 @@ EXACT = [
     "persimmon", "phi", "phi3", "phimoe", "qwen2", "qwen2_moe", "qwen3", "seed_oss", "smollm3",
     "solar_open", "stablelm", "starcoder2", "vaultgemma", "youtu",
     # chains alone
-    "bamba", "falcon_h1", "granitemoehybrid", "lfm2", "lfm3", "mamba2", "nemotron_h", "olmo_hybrid",
-    "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next",
+    "bailing_hybrid", "bamba", "falcon_h1", "granitemoehybrid", "kimi_linear", "lfm2",
+    "lfm2_moe", "lfm3", "mamba2", "nemotron_h", "olmo_hybrid", "qwen3_5_moe_text",
+    "qwen3_5_text", "qwen3_next", "zamba2", "zaya",
 ]
 # fmt: on
 MORE: dict[str, dict[str, Any]] = {
+    "bailing_hybrid": {"layer_types": MIXED, "num_key_value_heads": 4},
     "bamba": {"attn_layer_indices": [1]},
     "granitemoehybrid": {"layer_types": MIXED},
+    "kimi_linear": {
+        "linear_attn_config": {
+            **{"kda_layers": [1, 3], "full_attn_layers": [2]},
+            **{"head_dim": 8, "num_heads": 4, "short_conv_kernel_size": 4},
+        },
+        "num_key_value_heads": 4,
+    },
+    "lfm2_moe": {"layer_types": ["conv", "full_attention", "conv"], "num_dense_layers": 1},
     "mamba2": {"num_heads": 4, "head_dim": 16},
     "qwen3_5_text": {"layer_types": MIXED},
     "qwen3_5_moe_text": {"layer_types": MIXED},
     "qwen3_next": {"layer_types": MIXED},
+    "zamba2": {"layers_block_type": ["linear_attention", "hybrid", "linear_attention"]},
+    "zaya": {"num_experts_per_tok": 1},
 }
 
 ROWS = "takes no position ids"
-LOST = "lose their state in a pass of several rows"
+LOST = "its recurrent layers lose their state"
 REFUSED: dict[str, str] = {
     "blenderbot-small": ROWS,
     "bloom": ROWS,
