@@ -107,18 +107,6 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     )
 
 
-def holds_medusa(folder: Path) -> bool:
-    """Whether there are Medusa heads in the folder, of whatever dialect."""
-    found: list[str] = []
-
-    def look(name: str) -> bool:
-        found.append(name)
-        return False
-
-    read_tensors(folder, look)
-    return medusa_dialect(found) is not None
-
-
 def is_merged(folder: Path) -> bool:
     """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt): a config of
     heads alone knows no attention. Published ones leave medusa_num_heads out."""

@@ -34,7 +34,7 @@ def features_of(
 ) -> tuple[Tensor | None, Tensor]:
     """ids [B, n], right-padded -> the inputs of `aux_layers` side by side [B, n, T * H] (None
     without any), and the states after the final norm [B, n, H]."""
-    with torch.no_grad(), _plain_attention(target):
+    with torch.no_grad(), plain_attention(target):
         # No mask: padding comes after all rows that count, and causal rows don't see it.
         out = target.get_decoder()(
             input_ids=ids, use_cache=False, output_hidden_states=bool(aux_layers)
@@ -44,7 +44,7 @@ def features_of(
 
 
 @contextmanager
-def _plain_attention(target: PreTrainedModel) -> Iterator[None]:
+def plain_attention(target: PreTrainedModel) -> Iterator[None]:
     """Decoding's attention takes one sequence at a time and leaves masks to its caller."""
     if target.config._attn_implementation != attention.NAME:
         yield

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.cli.heads.training_data import (
+    TrainingJob,
     is_first_process,
     load,
     refuse_existing,
@@ -17,41 +18,71 @@ from app.cli.heads.training_data import (
 from app.cli.terminal import say
 from decoding.errors import InputError
 
+if TYPE_CHECKING:
+    from decoding.checkpoints.kind import DrafterKind
+
 heads = typer.Typer(
     no_args_is_help=True,
-    help="Make the heads that draft for a target: convert, distill, train, eval, export.",
+    help="Make heads or a draft model for a target: convert, distill, train, eval, export.",
 )
 
 Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
 HeadsDir = Annotated[
-    Path, typer.Option("--heads", help="Folder of Medusa heads or an EAGLE head, any dialect.")
+    Path,
+    typer.Option(
+        "--heads", help="Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0)]
 HUGE = 1e6  # above what anybody wants of a rate, an epoch or a temperature: leaves inf out
 
-NAMES = {"medusa": "Medusa", "eagle": "EAGLE", "eagle1": "EAGLE-1", "eagle3": "EAGLE-3"}
+NAMES = {
+    "medusa": "Medusa",
+    "eagle": "EAGLE",
+    "eagle1": "EAGLE-1",
+    "eagle3": "EAGLE-3",
+    "draft": "draft models",
+}
 
 
-def _refuse_others(context: typer.Context, kind: str, **of: str) -> None:
-    """Raise InputError if an option was given that belongs to another kind of heads (`of`)."""
+def _refuse_others(context: typer.Context, kind: str, **of: tuple[str, ...]) -> None:
+    """Raise InputError if an option was given that belongs to other kinds of heads (`of`)."""
     for option in context.command.params:
         given = context.get_parameter_source(str(option.name))
-        other = of.get(str(option.name), kind)
-        if given is not None and given.name == "COMMANDLINE" and not kind.startswith(other):
+        others = of.get(str(option.name), (kind,))
+        if given is not None and given.name == "COMMANDLINE" and not kind.startswith(others):
+            names = " and ".join(NAMES[other] for other in others)
             raise InputError(
-                f"{option.opts[0]} is for {NAMES[other]}, not for {NAMES[kind]}: leave it out"
+                f"{option.opts[0]} is for {names}, not for {NAMES[kind]}: leave it out"
             )
+
+
+def _kind_of(heads: Path) -> DrafterKind:
+    from decoding.checkpoints.kind import drafter_kind
+
+    return drafter_kind(heads)
 
 
 @heads.command()
 def convert(
     context: typer.Context,
-    kind: Annotated[Literal["medusa", "eagle1", "eagle3"], typer.Argument(help="What to attach.")],
+    kind: Annotated[
+        Literal["medusa", "eagle1", "eagle3", "draft"], typer.Argument(help="What to make.")
+    ],
     target: Target,
     out: Annotated[Path, typer.Option(help="Folder for the new heads.")],
     count: Annotated[int, typer.Option("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
-    layers: Annotated[int, typer.Option(min=1, max=4, help="Medusa: residual layers.")] = 1,
+    layers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Medusa: residual layers (1); draft: of the target's layers (2)."),
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(min=1, help="Draft: of its hidden states (the target's).")
+    ] = None,
+    mlp: Annotated[
+        int | None, typer.Option(min=1, help="Draft: width inside its MLPs (the target's).")
+    ] = None,
     own_lm_heads: Annotated[
         bool,
         typer.Option(help="Medusa: a copy of the lm_head for each head (dialect v0.1, not v2)."),
@@ -72,18 +103,25 @@ def convert(
     seed: Seed = 0,
     device: Device = "cpu",
 ) -> None:
-    """Make untrained heads for a target, to be trained with `train`."""
+    """Make untrained heads for a target, or a small draft model out of it, to be trained with
+    `train`."""
     _refuse_others(
         context,
         kind,
-        **dict.fromkeys(("count", "layers", "own_lm_heads"), "medusa"),
-        **dict.fromkeys(("draft_vocab", "data", "aux_layers"), "eagle3"),
+        layers=("medusa", "draft"),
+        **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
+        **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
+        **dict.fromkeys(("width", "mlp"), ("draft",)),
     )
     refuse_existing(out)
     if kind == "medusa":
         from app.cli.heads.medusa import attach_to
 
-        attach_to(target, out, count, layers, own_lm_heads, device)
+        attach_to(target, out, count, layers or 1, own_lm_heads, device)
+    elif kind == "draft":
+        from app.cli.heads.draft import attach_to as cut_from
+
+        cut_from(target, out, layers or 2, width, mlp, device)
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
@@ -141,6 +179,10 @@ def train(
         Path | None,
         typer.Option(help="EAGLE: keep the target's states in this folder, for several runs."),
     ] = None,
+    loss: Annotated[
+        Literal["kl", "reverse-kl", "tvd"],
+        typer.Option(help="Draft: divergence of its distributions from the target's."),
+    ] = "kl",
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
     epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
     lr: Annotated[
@@ -149,7 +191,7 @@ def train(
             min=1e-9,
             max=HUGE,
             help="Learning rate (Medusa 5e-3, 1e-3 with own lm_heads; EAGLE 3e-3, 1e-3 in runs of "
-            "more than 5,000 steps).",
+            "more than 5,000 steps; draft 1e-3, large ones 3e-4).",
         ),
     ] = None,
     muon_lr: Annotated[
@@ -171,9 +213,8 @@ def train(
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Train heads on a target, which stays as it is. Measured on held-out data as it goes; of an
-    EAGLE head the best of all evaluations by served acceptance is kept."""
-    from decoding.checkpoints.medusa import holds_medusa
+    """Train heads or a draft model on a target, which stays as it is. Measured on held-out data as
+    it goes; of an EAGLE head or a draft the best evaluation by served acceptance is kept."""
     from decoding.training.train_config import TrainConfig
 
     config = TrainConfig(
@@ -187,25 +228,29 @@ def train(
         evaluate_every=evaluate_every,
         seed=seed,
     )
-    medusa = holds_medusa(heads)
+    kind = _kind_of(heads)
     _refuse_others(
         context,
-        "medusa" if medusa else "eagle",
-        **dict.fromkeys(("joint", "target_lr"), "medusa"),
-        **dict.fromkeys(("unroll", "features"), "eagle"),
+        kind,
+        loss=("draft",),
+        **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
+        **dict.fromkeys(("unroll", "features"), ("eagle",)),
     )
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
-    if medusa:
+    job = TrainingJob(target, heads, data, held_out, length, out, config, resume, device)
+    if kind == "medusa":
         from app.cli.heads.medusa import train_on
 
-        train_on(target, heads, data, held_out, length, out, config, resume, joint, device)
+        train_on(job, joint)
+    elif kind == "draft":
+        from app.cli.heads.draft import train_on as train_draft_on
+
+        train_draft_on(job, loss)
     else:
         from app.cli.heads.eagle import train_on as train_eagle_on
 
-        train_eagle_on(
-            target, heads, data, held_out, length, features, out, config, resume, unroll, device
-        )
+        train_eagle_on(job, features, unroll)
     if not keep_checkpoints and is_first_process():
         remove_checkpoints(out / "training")
 
@@ -255,8 +300,7 @@ def evaluate(
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure each head on the target's own answers, and acceptance when served."""
-    from decoding.checkpoints.medusa import holds_medusa
+    """Measure heads or a draft model on the target's own answers, and acceptance when served."""
     from decoding.params import Params, SamplingParams
 
     try:
@@ -269,14 +313,18 @@ def evaluate(
         )
     except ValueError as error:  # of a setting, by its name
         raise InputError(f"--{str(error).replace('_', '-')}") from error
-    medusa = holds_medusa(heads)
+    kind = _kind_of(heads)
     _refuse_others(
         context,
-        "medusa" if medusa else "eagle",
-        medusa_choices="medusa",
-        **dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), "eagle"),
+        kind,
+        medusa_choices=("medusa",),
+        **dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), ("eagle",)),
     )
-    if medusa:
+    if kind == "draft":
+        from app.cli.heads.draft import measure as measure_draft
+
+        measure_draft(target, heads, prompts, params, seed, device, as_json)
+    elif kind == "medusa":
         from app.cli.heads.medusa import measure
 
         measure(target, heads, prompts, params, medusa_choices, seed, device, as_json)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from app.cli.heads.report import put_report
+from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
-    check_training_folder,
+    TrainingJob,
     conversations_of,
     is_first_process,
     load,
@@ -28,10 +29,9 @@ from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
-from decoding.model.target import Target
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop, eos_ids
-from decoding.training.conversations import Conversations, rendered
+from decoding.training.conversations import Conversations
 from decoding.training.eagle import (
     EagleReport,
     chain_accuracy,
@@ -41,13 +41,10 @@ from decoding.training.eagle import (
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
 from decoding.training.evaluate import answer_prompts
 from decoding.training.features import cache_features
-from decoding.training.train_config import TrainConfig
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
 _SERVED_GAMMA = 6
-_SERVED_PROMPTS = 24
-_SERVED_TOKENS = 64
 _SHORT_RUN = 5000  # steps
 _WHOLE = 1 << 30  # conversations are not cut to count their tokens
 
@@ -79,53 +76,33 @@ def attach_to(
     say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
-def train_on(
-    target: str,
-    heads: Path,
-    data: list[str],
-    held_out: list[str] | None,
-    length: int,
-    features: Path | None,
-    out: Path,
-    config: TrainConfig,
-    resume: bool,
-    unroll: int,
-    device: str,
-) -> None:
-    work = check_training_folder(out, resume)
-    model, tokenizer = load(target, device)
-    weights = read_eagle(heads, target_shape(model))
-    learned, tested, records = conversations_of(data, held_out, model, tokenizer, length)
+def train_on(job: TrainingJob, features: Path | None, unroll: int) -> None:
+    work, model, tokenizer = job.begin()
+    weights = read_eagle(job.heads, target_shape(model))
+    learned, tested, records = conversations_of(
+        job.data, job.held_out, model, tokenizer, job.length
+    )
     layers = weights.config.aux_layers
     kept = None if features is None else cache_features(model, learned, layers, features)
-    backend = Target(model)
+    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
+    backend = sample.target
     backend.capture_layers(layers)
-    first_turns = [
-        rendered(tokenizer, [m], prompt=True)
-        for record in records
-        if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
-    ]
-    fitting = [ids for ids in first_turns if len(ids) < backend.context]
-    # Spread over all of them: distilled conversations stand by length.
-    prompts = fitting[:: max(1, len(fitting) // _SERVED_PROMPTS)][:_SERVED_PROMPTS]
-    stop = Stop(eos_ids(model, tokenizer))
-    params = Params(gamma=_SERVED_GAMMA, max_new_tokens=_SERVED_TOKENS)
 
     def served(candidate: EagleWeights) -> float:
         drafter = Eagle(drafting_head(candidate, backend), backend, _SERVED_TREE)
-        stats, _ = answer_prompts(backend, drafter, prompts, params, stop)
-        return stats.tokens_per_pass or 0.0
+        return sample.tokens_per_pass(drafter)
 
+    config = job.config
     if not config.lr:
         short = config.total_steps(len(learned)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
     trained, reports = train_eagle(
-        model, weights, kept or learned, tested, config, work, resume,
-        served if prompts else None, unroll,
+        model, weights, kept or learned, tested, config, work, job.resume,
+        served if sample.prompts else None, unroll,
     )  # fmt: skip
     if is_first_process():
-        write_eagle(trained, out, trained.config.version, target)
-        say(f"trained head in {out}")
+        write_eagle(trained, job.out, trained.config.version, job.target)
+        say(f"trained head in {job.out}")
         say(_table(reports))
 
 

@@ -22,7 +22,8 @@ from decoding.checkpoints.dialects import MedusaDialect
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import Dialect, write_eagle
-from decoding.checkpoints.medusa import MedusaWeights, holds_medusa, read_medusa, write_medusa
+from decoding.checkpoints.kind import drafter_kind
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.errors import InputError
 from decoding.training.medusa import copies_of_lm_head
 
@@ -61,10 +62,13 @@ def export(
 ) -> None:
     """Write the heads for `to`, read them back, and print how to serve them. Raises InputError
     where the program can't read such heads."""
+    kind = drafter_kind(heads)
+    if kind == "draft":
+        raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
     order = _Order(model, target, to, out, precision)
-    if holds_medusa(heads):
+    if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
         choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
         dialect = _write_medusa(weights, order)

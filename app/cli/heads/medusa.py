@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
-    check_training_folder,
+    TrainingJob,
     conversations_of,
     is_first_process,
     load,
@@ -24,7 +24,6 @@ from decoding.tokenizing.stopping import Stop
 from decoding.training.evaluate import evaluate_medusa
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
-from decoding.training.train_config import TrainConfig
 
 
 def attach_to(
@@ -36,33 +35,22 @@ def attach_to(
     say(f"{count} heads of {layers} layers for {target} in {out} (dialect {weights.dialect})")
 
 
-def train_on(
-    target: str,
-    heads: Path,
-    data: list[str],
-    held_out: list[str] | None,
-    length: int,
-    out: Path,
-    config: TrainConfig,
-    resume: bool,
-    joint: bool,
-    device: str,
-) -> None:
-    work = check_training_folder(out, resume)
-    model, tokenizer = load(target, device)
-    weights = read_medusa(heads, *shape_of(model))
-    learned, tested, _ = conversations_of(data, held_out, model, tokenizer, length)
+def train_on(job: TrainingJob, joint: bool) -> None:
+    work, model, tokenizer = job.begin()
+    weights = read_medusa(job.heads, *shape_of(model))
+    learned, tested, _ = conversations_of(job.data, job.held_out, model, tokenizer, job.length)
+    config, out = job.config, job.out
     if not config.lr:
         # Heads on the target's lm_head are small matrices, which take larger steps.
         config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
-    task = (model, weights, learned, tested, config, work, resume)
+    task = (model, weights, learned, tested, config, work, job.resume)
     trained = train_joint(*task) if joint else train_medusa(*task)
     if not is_first_process():
         return
     if joint:
         write_merged(trained, out, model, tokenizer)
     else:
-        write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", target)
+        write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
 

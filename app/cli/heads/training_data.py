@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,27 @@ if TYPE_CHECKING:
     from decoding.checkpoints.eagle_fit import TargetShape
     from decoding.training.conversations import Conversations
     from decoding.training.data import Record
+    from decoding.training.train_config import TrainConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingJob:
+    """What to train on what, and where to: the options of `heads train` that all kinds share."""
+
+    target: str
+    heads: Path
+    data: list[str]
+    held_out: list[str] | None
+    length: int
+    out: Path
+    config: TrainConfig
+    resume: bool
+    device: str
+
+    def begin(self) -> tuple[Path, PreTrainedModel, PreTrainedTokenizerBase]:
+        """The folder for checkpoints, the target and its tokenizer. Raises InputError."""
+        work = _check_training_folder(self.out, self.resume)
+        return work, *load(self.target, self.device)
 
 
 def records_of(sources: list[str]) -> list[Record]:
@@ -99,6 +121,23 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
     return load_model(target, options), tokenizer
 
 
+def save_model(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out: Path, like: str
+) -> None:
+    """Write a model in the precision of the one in the folder, or of the hub id, `like`. Raises
+    InputError."""
+    from torch import float32, nn
+    from transformers import AutoConfig
+
+    stored = AutoConfig.from_pretrained(os.path.expanduser(like)).get_text_config(decoder=True)
+    nn.Module.to(model, stored.dtype or float32)
+    try:
+        model.save_pretrained(out)
+        tokenizer.save_pretrained(out)
+    except OSError as error:
+        raise InputError(f"can't write to {out}: {error.strerror or error}") from error
+
+
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:
     """Width of the hidden states and of the logits."""
     rows, hidden = model.get_output_embeddings().weight.shape
@@ -121,7 +160,7 @@ def refuse_existing(out: Path) -> None:
         raise InputError(f"{out} is not empty: choose a new folder for --out")
 
 
-def check_training_folder(out: Path, resume: bool) -> Path:
+def _check_training_folder(out: Path, resume: bool) -> Path:
     """Where checkpoints go within --out. Raises InputError where that is not new, or to `resume`
     there is no training in it."""
     work = out / "training"

@@ -122,6 +122,9 @@ CONVERSIONS = {
         ["eagle3", "--aux-layers", "0,1", "--layers", "1"],
         "--layers is for Medusa",
     ),
+    "a draft's width": (["medusa", "--width", "16"], "--width is for draft models, not for Medusa"),
+    "more than the target": (["draft", "--layers", "3"], "--layers 3: the target has 2"),
+    "wider than the target": (["draft", "--mlp", "64"], "--mlp 64: the target has 48"),
     "EAGLE's data": (["medusa", "--data", "x"], "--data is for EAGLE-3, not for Medusa"),
 }
 

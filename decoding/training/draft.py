@@ -1,0 +1,201 @@
+"""Trains a draft model on a frozen target: DistillSpec (Zhou et al. 2023, 2310.08461).
+
+At every token of the target's answers the draft's distribution is drawn to the target's, by one of
+three divergences. The total variation distance (TVD) is 1 less the rate at which sampled drafts are
+accepted (Leviathan et al. 2023, 2211.17192).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+from torch.utils.data import Dataset
+from transformers import EvalPrediction, PreTrainedModel
+
+from decoding.model.target import logits_of
+from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.features import features_of, plain_attention
+from decoding.training.optimizers import optimizer_of
+from decoding.training.train_config import TrainConfig
+from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
+
+Divergence = Literal["kl", "reverse-kl", "tvd"]
+_LOGITS = 2**25  # numbers at a time, of each model
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReport:
+    """A draft model after `step` training steps. `agreement`: how often its likeliest token is the
+    target's; `overlap`: 1 - TVD; `served`: τ of a real decoder (None: not measured)."""
+
+    step: int
+    agreement: float
+    overlap: float
+    served: float | None
+
+
+def divergence(kind: Divergence, draft: Tensor, target: Tensor) -> Tensor:
+    """Logits [N, V] of both -> their divergence [N]: KL(target || draft), KL(draft || target), or
+    the total variation distance."""
+    log_q, log_p = draft.float().log_softmax(-1), target.float().log_softmax(-1)
+    if kind == "kl":
+        return functional.kl_div(log_q, log_p, reduction="none", log_target=True).sum(-1)
+    if kind == "reverse-kl":
+        return functional.kl_div(log_p, log_q, reduction="none", log_target=True).sum(-1)
+    return (log_p.exp() - log_q.exp()).abs().sum(-1) / 2
+
+
+class DraftTrainingModel(nn.Module):
+    """A draft model and its frozen target; the state dict holds the draft's parameters."""
+
+    def __init__(
+        self, target: PreTrainedModel, draft: PreTrainedModel, loss: Divergence = "kl"
+    ) -> None:
+        super().__init__()
+        # In a tuple: no submodules. The draft's parameters are there once, also where its lm_head
+        # is tied: safetensors takes no shared tensors.
+        self._models = (target.requires_grad_(False).eval(), draft.eval())
+        self.of_draft = nn.ParameterList(draft.parameters())
+        self._loss = loss
+        self.running = RunningCounts(1, target.device)
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
+    ) -> dict[str, Tensor]:
+        """`loss`, and outside training `hits`, `overlap` and `counts` [batch]: at how many tokens
+        of answers both models prefer the same one, how much of their probability is the same, and
+        of how many tokens."""
+        target, draft = self._models
+        if self.training:
+            self.running.read(attention_mask)
+        asked = labels[:, 1:] != IGNORED
+        with torch.no_grad():
+            theirs = features_of(target, input_ids, ())[1][:, :-1][asked]
+        with plain_attention(draft):
+            out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
+        mine = out.last_hidden_state[:, :-1][asked]
+        rows = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
+        several = len(mine) > rows
+        parts = [
+            self._compare(mine[start : start + rows], theirs[start : start + rows], several)
+            for start in range(0, max(len(mine), 1), rows)
+        ]
+        loss, right, shared = map(torch.cat, zip(*parts, strict=True))
+        count = torch.tensor(len(loss), device=loss.device)
+        result = {"loss": loss.sum() / per_process(count)}
+        if self.training:
+            self.running.add(0, right)
+        else:
+            text = asked.nonzero()[:, 0]
+            for name, values in (("hits", right.float()), ("overlap", shared)):
+                none = torch.zeros(len(labels), device=loss.device)
+                result[name] = none.index_add_(0, text, values)
+            result["counts"] = asked.sum(1)
+        return result
+
+    def _compare(self, mine: Tensor, theirs: Tensor, again: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Of hidden states [n, H] of both: the loss, whether they prefer the same token, and how
+        much of their probability is the same, [n] each. With `again` logits are not kept for the
+        backward pass but computed once more."""
+        if again and self.training:
+            found: Any = checkpoint(self._compare, mine, theirs, False, use_reentrant=False)
+            return found  # type: ignore[no-any-return]
+        target, draft = self._models
+        q, p = logits_of(draft, mine), logits_of(target, theirs)
+        vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
+        q, p = q[..., :vocab], p[..., :vocab]
+        with torch.no_grad():
+            right = q.argmax(-1) == p.argmax(-1)
+            shared = q.new_zeros(len(q)) if self.training else 1 - divergence("tvd", q, p)
+        return divergence(self._loss, q, p), right, shared
+
+
+def train_draft(
+    target: PreTrainedModel,
+    draft: PreTrainedModel,
+    data: Dataset[Example],
+    held_out: Dataset[Example],
+    config: TrainConfig,
+    work: Path,
+    resume: bool = False,
+    served: Callable[[PreTrainedModel], float] | None = None,
+    loss: Divergence = "kl",
+) -> list[DraftReport]:
+    """Train the draft in place; it ends as the best that was evaluated. Returns a report of each
+    evaluation on `held_out`.
+
+    The best has the highest `served` (tokens per target pass with this draft), without it the
+    highest agreement. Checkpoints and optimizer state go to `work`; `resume` goes on from the
+    newest one there.
+    """
+    model = DraftTrainingModel(target, draft.float(), loss)
+
+    def metrics(prediction: EvalPrediction) -> dict[str, float]:
+        hits, overlap, counts = (float(part.sum()) for part in prediction.predictions)
+        found = {
+            "agreement": round(hits / max(counts, 1), 5),
+            "overlap": round(overlap / max(counts, 1), 5),
+        }
+        return found if served is None else found | {"served": served(draft)}
+
+    trainer = HeadTrainer(
+        _describe,
+        model=model,
+        args=config.arguments(
+            work,
+            target.device,
+            adam_beta2=0.95,
+            load_best_model_at_end=True,
+            metric_for_best_model="agreement" if served is None else "served",
+            greater_is_better=True,
+        ),
+        train_dataset=data,
+        eval_dataset=held_out,
+        data_collator=collate,
+        compute_metrics=metrics,
+        optimizers=(
+            optimizer_of(draft, config.lr, config.muon_lr, ("lm_head", "embed", "wte")),
+            None,
+        ),
+    )
+    trainer.run(work, resume)
+    return [_report(entry) for entry in trainer.state.log_history if "eval_agreement" in entry]
+
+
+@torch.no_grad()
+def draft_agreement(
+    target: PreTrainedModel,
+    draft: PreTrainedModel,
+    answers: Sequence[tuple[Sequence[int], Sequence[int]]],
+) -> tuple[float, float]:
+    """How often the draft's likeliest token is the target's, and 1 - TVD, along the target's
+    `answers` (prompt ids, answer ids)."""
+    model = DraftTrainingModel(target, draft).eval()
+    sums = torch.zeros(3)
+    for prompt, answer in answers:
+        labels = (*[IGNORED] * len(prompt), *answer)
+        batch = collate([Example((*prompt, *answer), labels)])
+        if answer:
+            found = model(**{name: t.to(target.device) for name, t in batch.items()})
+            sums += torch.cat([found[name] for name in ("hits", "overlap", "counts")]).cpu()
+    hits, overlap, count = sums.tolist()
+    return hits / max(count, 1), overlap / max(count, 1)
+
+
+def _describe(entry: Mapping[str, Any]) -> str:
+    report = _report({"step": 0, **entry})
+    served = "" if report.served is None else f" · served τ {report.served:.2f}"
+    return f"right {rates([report.agreement])} · 1-TVD {rates([report.overlap])}{served}"
+
+
+def _report(entry: Mapping[str, Any]) -> DraftReport:
+    return DraftReport(
+        entry["step"], entry["eval_agreement"], entry["eval_overlap"], entry.get("eval_served")
+    )

@@ -1,0 +1,111 @@
+"""Untrained draft models: small students cut out of a target of any architecture."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from decoding.errors import InputError
+
+
+def attach_draft(
+    target: PreTrainedModel, layers: int = 2, width: int | None = None, mlp: int | None = None
+) -> PreTrainedModel:
+    """A float32 model of the target's kind and vocabulary with `layers` of its layers, spread from
+    the first to the last. With fewer channels, `width` of the hidden states and `mlp` within the
+    MLPs (None: the target's), it keeps those with the largest weights. Raises InputError.
+    """
+    base: Any = target.config.get_text_config(decoder=True)
+    depth, hidden = int(base.num_hidden_layers), int(base.hidden_size)
+    inner = getattr(base, "intermediate_size", None)
+    if mlp is not None and not isinstance(inner, int):
+        raise InputError("--mlp: the target's config.json names no intermediate_size")
+    sizes = (("layers", layers, depth), ("width", width, hidden), ("mlp", mlp, inner))
+    for option, wanted, most in sizes:
+        if wanted is not None and most is not None and wanted > most:
+            raise InputError(f"--{option} {wanted}: the target has {most}")
+    chosen = _spread(layers, depth)
+    draft = _build(base, chosen, width, mlp)
+    prefix = _layers_prefix(target, depth)
+    theirs = dict(target.named_parameters(remove_duplicate=False))
+    embedding: Any = target.get_input_embeddings().weight
+    kept = {hidden: _largest(embedding, width or hidden)}
+    mine: dict[str, Tensor] = dict(draft.named_parameters())
+    for name, parameter in mine.items():
+        place = re.match(rf"{re.escape(prefix)}(\d+)\.", name)
+        layer = f"{prefix}{chosen[int(place[1])]}." if place else ""
+        source = theirs[layer + name[place.end() :] if place else name]
+        channels = dict(kept)
+        if place and mlp is not None and isinstance(inner, int):
+            channels[inner] = _largest_of_layer(theirs, layer, inner, mlp)
+        with torch.no_grad():
+            parameter.copy_(_cut(source.detach().float().cpu(), parameter.shape, channels, name))
+    if target.generation_config is not None:
+        draft.generation_config = copy.deepcopy(target.generation_config)
+    return draft
+
+
+def _spread(layers: int, depth: int) -> list[int]:
+    return [round(i * (depth - 1) / max(layers - 1, 1)) for i in range(layers)]
+
+
+def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None) -> Any:
+    config = copy.deepcopy(base)
+    for name, value in base.to_dict().items():  # such as layer_types
+        if isinstance(value, list) and len(value) == base.num_hidden_layers:
+            setattr(config, name, [value[layer] for layer in chosen])
+    config.num_hidden_layers = len(chosen)
+    config.hidden_size = width or base.hidden_size
+    if mlp is not None:
+        config.intermediate_size = mlp
+    try:
+        draft = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:
+        raise InputError(f"no {config.model_type} can be built like that: {error}") from error
+    return draft.eval()
+
+
+def _layers_prefix(target: PreTrainedModel, depth: int) -> str:
+    """What the names of its layers' parameters begin with, before their number."""
+    for name, module in target.named_modules():
+        if isinstance(module, nn.ModuleList) and len(module) == depth:
+            return f"{name}."
+    raise InputError(f"the layers of a {target.config.model_type} can't be told from its modules")
+
+
+def _largest(matrix: Tensor, count: int) -> Tensor:
+    """The indices, in order, of the `count` columns with the largest weights."""
+    size = matrix.detach().float().cpu().square().sum(0)
+    return size.topk(count).indices.sort().values
+
+
+def _largest_of_layer(theirs: Mapping[str, Tensor], layer: str, inner: int, count: int) -> Tensor:
+    matrices = [
+        m for name, m in theirs.items()
+        if name.startswith(layer) and m.ndim == 2 and inner in m.shape
+    ]  # fmt: skip
+    if not matrices:  # in experts: the first ones
+        return torch.arange(count)
+    return _largest(torch.cat([m if m.shape[1] == inner else m.mT for m in matrices]), count)
+
+
+def _cut(tensor: Tensor, shape: Sequence[int], channels: Mapping[int, Tensor], name: str) -> Tensor:
+    """The part of `tensor` with the `channels`, by how many there were; of `shape`."""
+    for dim, wanted in enumerate(shape):
+        for whole, kept in channels.items():
+            blocks, rest = divmod(tensor.shape[dim], whole)  # several where matrices are fused
+            if tensor.shape[dim] != wanted and not rest and blocks * len(kept) == wanted:
+                starts = torch.arange(blocks)[:, None] * whole
+                tensor = tensor.index_select(dim, (starts + kept).flatten())
+    if tensor.shape != torch.Size(shape):
+        raise InputError(
+            f"the target's {name} {list(tensor.shape)} can't be cut to {list(shape)}: convert a "
+            "draft from a target that is not quantized, with its width"
+        )
+    return tensor

@@ -1,0 +1,133 @@
+"""Draft models: cut out of the target, then drawn to its distributions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import torch
+from transformers import LlamaForCausalLM
+
+from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.training import draft as training
+from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.draft import Divergence, DraftTrainingModel, divergence, draft_agreement
+from decoding.training.draft_attach import attach_draft
+from tests.conftest import FamilyFolders, Specchat
+from tests.support.families import FAMILIES, build
+
+WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_layers_of_a_target_are_the_target(family: str) -> None:
+    target = build(family)
+    depth = target.config.get_text_config(decoder=True).num_hidden_layers
+    ids = torch.tensor([[3, 1, 4, 1, 5]])
+    expected = target(input_ids=ids).logits
+    torch.testing.assert_close(attach_draft(target, depth)(input_ids=ids).logits, expected)
+
+
+def test_a_narrow_draft_keeps_the_largest_channels(
+    make_model: Callable[[], LlamaForCausalLM],
+) -> None:
+    target = make_model()
+    with torch.no_grad():
+        target.model.embed_tokens.weight[:, [3, 7]] *= 100
+        target.model.layers[1].mlp.down_proj.weight[:, 5] = 100
+    draft = attach_draft(target, 1, width=2, mlp=1)
+    assert (draft.config.hidden_size, draft.config.intermediate_size) == (2, 1)
+    kept = target.model.embed_tokens.weight[:, [3, 7]]
+    assert torch.equal(draft.get_input_embeddings().weight, kept)  # type: ignore[arg-type]
+    two = attach_draft(target, 2, mlp=1)
+    down = dict(two.named_parameters())["model.layers.1.mlp.down_proj.weight"]
+    assert torch.equal(down, torch.full_like(down, 100))
+    assert Target(draft).vocab_size == target.config.vocab_size
+
+
+def test_more_than_the_target_has_is_refused(model: LlamaForCausalLM) -> None:
+    with pytest.raises(InputError, match="--width 64: the target has 32"):
+        attach_draft(model, 1, width=64)
+
+
+@pytest.mark.parametrize("kind", get_args(Divergence))
+def test_divergences_are_least_at_the_target(kind: Divergence) -> None:
+    p = torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
+    q = torch.tensor([[0.25, 0.5, 0.25], [0.8, 0.1, 0.1]])
+    assert divergence(kind, p.log(), p.log()) == pytest.approx(torch.zeros(2), abs=1e-6)
+    expected = {
+        "kl": (p * (p / q).log()).sum(-1),
+        "reverse-kl": (q * (q / p).log()).sum(-1),
+        "tvd": (p - q).abs().sum(-1) / 2,
+    }
+    assert divergence(kind, q.log(), p.log()) == pytest.approx(expected[kind], abs=1e-6)
+
+
+def test_few_logits_at_a_time_give_the_same_gradients(
+    make_model: Callable[[], LlamaForCausalLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = collate([Example((1, 7, 8, 9, 10), (IGNORED, 7, 8, 9, 10)), Example((1, 7), (1, 7))])
+    found = []
+    for logits in (1 << 20, 1):
+        monkeypatch.setattr(training, "_LOGITS", logits)
+        model = DraftTrainingModel(make_model(), attach_draft(make_model(), 1)).train()
+        result = model(**batch)
+        result["loss"].backward()
+        found.append((result["loss"], *(p.grad for p in model.of_draft if p.grad is not None)))
+        assert model.running.take()[1] == 7
+    assert len(found[0]) > 5
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_agreement_along_an_answer(make_model: Callable[[], LlamaForCausalLM]) -> None:
+    target = make_model()
+    found = draft_agreement(target, make_model(), [((1, 2), (3, 4, 5)), ((1,), ())])
+    assert found == pytest.approx((1, 1))
+
+
+def test_convert_train_eval_run(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    """From a bare target to a draft lane, by the commands alone."""
+    target = ("--target", family_folders.target)
+    prompts, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    fresh, trained = tmp_path / "fresh", tmp_path / "trained"
+    asked = [{"prompt": f"{a} {b}"} for a in WORDS for b in WORDS[:4]]
+    prompts.write_text("\n".join(map(json.dumps, asked)))
+    distill = ("heads", "distill", *target, "--prompts", str(prompts), "--out", str(answers))
+    assert specchat(*distill, "--max-new-tokens", "16").returncode == 0
+    size = ("--layers", "1", "--mlp", "24")
+    done = specchat("heads", "convert", "draft", *target, "--out", str(fresh), *size)
+    assert done.returncode == 0 and "draft model of 1 layers" in done.stderr
+    train = (
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(answers), "--out",
+        str(trained), "--max-steps", "20", "--evaluate-every", "10", "--lr", "1e-2",
+        "--device", "cpu", "--loss", "tvd", "--muon-lr", "0.01", "--keep-checkpoints",
+        "--held-out", str(answers),
+    )  # fmt: skip
+    done = specchat(*train)
+    assert done.returncode == 0, done.stderr
+    table = done.stderr[done.stderr.index(" step    top-1") :].splitlines()
+    assert [row.split()[0] for row in table[1:]] == ["10", "20"]
+    assert float(table[2].split()[2]) > 0.1  # of random models' distributions
+
+    measure = ("heads", "eval", *target, "--prompts", str(prompts), "--max-new-tokens", "8")
+    before, after = (
+        json.loads(specchat(*measure, "--heads", str(heads), "--json").stdout)
+        for heads in (fresh, trained)
+    )
+    assert after["overlap"] > before["overlap"] and after["tokens_per_pass"] >= 1
+    assert "1 - TVD" in specchat(*measure, "--heads", str(trained)).stdout
+
+    run = ("run", *target, "--draft", str(trained), "--prompt", "the fox", "--json")
+    done = specchat(*run, "--strategies", "ar,draft", "--max-new-tokens", "8", "--ignore-eos")
+    ar, lane = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert lane["token_ids"] == ar["token_ids"] and lane["drafted"] > 0
+    done = specchat("heads", "export", *target, "--heads", str(trained), "--to", "vllm", "--out",
+                    str(tmp_path / "x"))  # fmt: skip
+    assert done.returncode == 2 and "reads as it is" in done.stderr
