@@ -21,7 +21,9 @@ from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.files import read_config
 from decoding.checkpoints.medusa import is_merged, read_medusa
+from decoding.checkpoints.quantized import precision_of
 from decoding.cost.curve import Curve
 from decoding.cost.measure import PROMPT, SIZES, pass_seconds
 from decoding.drafters.eagle import drafting_head
@@ -219,6 +221,8 @@ def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
             "use a draft model with the target's tokenizer"
         )
     draft = load_target(source, models.options)
+    if precision := precision_of(read_config(Path(source).expanduser())):
+        models.notes[role] = f"{precision} weights"
     if draft.vocab_size < len(models.tokenizer):
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "
@@ -231,6 +235,8 @@ def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
 def _load_medusa(models: LoadedModels, source: str, role: str) -> MedusaHeads:
     target = models.target
     folder = Path(source).expanduser()
+    if precision := precision_of(read_config(folder)):
+        models.notes[role] = f"{precision} weights"
     heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
     require_ranks(models.medusa_choices, heads.vocab)
     models.medusa_choices = models.medusa_choices or default_choices(

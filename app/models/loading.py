@@ -32,6 +32,8 @@ from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 from app.config.settings import ModelOptions
 from app.models.hub import cached_folder, display_name, require_hub
 from decoding.checkpoints.dialects import MERGED_HEADS
+from decoding.checkpoints.files import read_tensors
+from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
@@ -49,8 +51,11 @@ def load_model(source: str, options: ModelOptions) -> Any:
         kwargs["device_map"] = {"": device}
 
     def load(place: str) -> Any:
-        auto = _auto_class(source, _config(source, place, options))
+        config = _config(source, place, options)
+        auto = _auto_class(source, config)
         _require_generation_config(source, Path(place))
+        if precision_of(config.to_dict()):
+            return _load_quantized(Path(place), config, kwargs)
         return auto.from_pretrained(
             place,
             trust_remote_code=options.trust_remote_code,
@@ -72,6 +77,22 @@ def load_model(source: str, options: ModelOptions) -> Any:
     _refuse_other_tensors(source, report)
     _leave_text_alone(model)
     return model
+
+
+def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+    """A model that `specchat heads quantize` wrote, and what transformers reports of it."""
+    del config.quantization_config
+    model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+    model, report = model_class.from_pretrained(
+        None,
+        config=config,
+        state_dict=read_tensors(folder, lambda name: True),
+        output_loading_info=True,
+        **kwargs,
+    )
+    with suppress(OSError):  # it has none
+        model.generation_config = GenerationConfig.from_pretrained(folder)
+    return model, report
 
 
 def load_target(source: str, options: ModelOptions) -> Target:

@@ -36,6 +36,7 @@ from decoding.checkpoints.eagle_fit import (
     other_model,
 )
 from decoding.checkpoints.files import read_config, read_tensors
+from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 
 # Never loaded: whole models and other heads, what speculators keeps of its verifier, tables.
@@ -90,6 +91,8 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     if dialect == "modelopt" and rope["rope_type"] != "default":
         # Its exporter asks for yarn although it trained with plain rope; engines obey it.
         notes.append(f"rope_scaling {rope['rope_type']} obeyed")
+    if precision := precision_of(config):
+        notes.append(f"{precision} weights")
     if "sliding_attention" in (layer.get("layer_types") or ()):
         notes.append("sliding window ignored")
     qk_norms = {"self_attn.q_norm.weight", "self_attn.k_norm.weight"} & tensors.keys()

@@ -15,12 +15,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
 # What trainers pickle beside the weights; some hold more than tensors.
 _STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
 _STATES |= {"training_args.bin"}
+_UNREADABLE = (
+    SafetensorError, OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError
+)  # fmt: skip
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -41,7 +45,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tensor]:
     """All tensors whose name is `wanted`, from safetensors if there are any, else from .bin and .pt
-    files through `torch.load(weights_only=True)`. Other tensors are not loaded."""
+    files through `torch.load(weights_only=True)`. Other tensors are not loaded; quantized ones come
+    back in float32."""
     if not folder.is_dir():
         raise InputError(f"no folder {folder}: give the folder of a checkpoint")
     tensors: dict[str, Tensor] = {}
@@ -51,7 +56,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
                 names = [name for name in file.keys() if wanted(name)]  # noqa: SIM118 (no mapping)
                 tensors |= {name: file.get_tensor(name) for name in names}
         if tensors:
-            return tensors
+            return dequantized(tensors)
         for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
             if path.name in _STATES:
                 continue
@@ -62,7 +67,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
                     for name, value in loaded.items()
                     if isinstance(value, Tensor) and wanted(str(name))
                 }
-    except (SafetensorError, OSError, RuntimeError, EOFError, pickle.UnpicklingError) as error:
+    except _UNREADABLE as error:
         first = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"can't read {path}: {first}") from error
     return tensors

@@ -35,7 +35,11 @@ def _safetensors(path: Path) -> dict[str, list[int]]:
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
         header = parse_json(file.read(length)) if length < MAX_HEADER_BYTES else {}
-    return {name: each["shape"] for name, each in header.items() if "shape" in each}
+    shapes = {name: each["shape"] for name, each in header.items() if "shape" in each}
+    for name in shapes:
+        if f"{name}_scale" in shapes and header[name]["dtype"] == "U8":  # two values a byte
+            shapes[name] = [*shapes[name][:-1], 2 * shapes[name][-1]]
+    return shapes
 
 
 def _pickled(path: Path) -> dict[str, list[int]]:

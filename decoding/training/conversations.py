@@ -26,6 +26,10 @@ class Example:
     ids: tuple[int, ...]
     labels: tuple[int, ...]
 
+    @classmethod
+    def of_answer(cls, prompt: Sequence[int], answer: Sequence[int]) -> Example:
+        return cls((*prompt, *answer), (*[IGNORED] * len(prompt), *answer))
+
 
 def encode_conversation(
     record: Record, tokenizer: PreTrainedTokenizerBase, vocabulary: str = ""

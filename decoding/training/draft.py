@@ -7,7 +7,7 @@ accepted (Leviathan et al. 2023, 2211.17192).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -21,8 +21,10 @@ from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.evaluate import Answer
 from decoding.training.features import features_of, plain_attention
 from decoding.training.optimizers import optimizer_of
+from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
 
@@ -135,6 +137,8 @@ def train_draft(
     highest agreement. Checkpoints and optimizer state go to `work`; `resume` goes on from the
     newest one there.
     """
+    if config.qat:
+        fake_quantize_linears(draft, config.qat)
     model = DraftTrainingModel(target, draft.float(), loss)
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
@@ -173,16 +177,15 @@ def train_draft(
 def draft_agreement(
     target: PreTrainedModel,
     draft: PreTrainedModel,
-    answers: Sequence[tuple[Sequence[int], Sequence[int]]],
+    answers: Iterable[Answer],
 ) -> tuple[float, float]:
     """How often the draft's likeliest token is the target's, and 1 - TVD, along the target's
-    `answers` (prompt ids, answer ids)."""
+    `answers`."""
     model = DraftTrainingModel(target, draft).eval()
     sums = torch.zeros(3)
-    for prompt, answer in answers:
-        labels = (*[IGNORED] * len(prompt), *answer)
-        batch = collate([Example((*prompt, *answer), labels)])
-        if answer:
+    for answer in answers:
+        if answer.ids:
+            batch = collate([Example.of_answer(answer.prompt, answer.ids)])
             found = model(**{name: t.to(target.device) for name, t in batch.items()})
             sums += torch.cat([found[name] for name in ("hits", "overlap", "counts")]).cpu()
     hits, overlap, count = sums.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
@@ -15,10 +15,12 @@ from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.checkpoints.eagle import EagleWeights
-from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.conversations import Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
+from decoding.training.evaluate import Answer
 from decoding.training.features import collate_features
 from decoding.training.optimizers import optimizer_of
+from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, rates
 
@@ -55,6 +57,8 @@ def train_eagle(
     `work`; `resume` goes on from the newest one there.
     """
     model = EagleTrainingModel(target, weights, steps)
+    if config.qat:
+        fake_quantize_linears(model.head, config.qat)
 
     def trained() -> EagleWeights:
         return EagleWeights(weights.dialect, weights.config, model.head.tensors(), weights.notes)
@@ -91,17 +95,16 @@ def train_eagle(
 def chain_accuracy(
     target: PreTrainedModel,
     weights: EagleWeights,
-    answers: Sequence[tuple[Sequence[int], Sequence[int]]],
+    answers: Iterable[Answer],
     steps: int = STEPS,
 ) -> tuple[float, ...]:
     """Top-1 agreement with the target at each drafting step, given that all earlier steps agreed,
-    along the target's `answers` (prompt ids, answer ids)."""
+    along the target's `answers`."""
     model = EagleTrainingModel(target, weights, steps).eval()
     hits, counts = torch.zeros(steps), torch.zeros(steps)
-    for prompt, answer in answers:
-        ids = (*prompt, *answer)
-        labels = (*[IGNORED] * len(prompt), *answer)
-        batch = {name: t.to(target.device) for name, t in collate([Example(ids, labels)]).items()}
+    for answer in answers:
+        example = Example.of_answer(answer.prompt, answer.ids)
+        batch = {name: t.to(target.device) for name, t in collate([example]).items()}
         found = model(**batch)
         hits += found["hits"].sum(0).cpu()
         counts += found["counts"].sum(0).cpu()

@@ -19,10 +19,12 @@ from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
 
 from decoding.checkpoints.medusa import MedusaWeights
+from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
 from decoding.training.optimizers import optimizer_of
+from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
 
@@ -50,12 +52,17 @@ class MedusaTrainingModel(nn.Module):
     what is trained."""
 
     def __init__(
-        self, target: PreTrainedModel, weights: MedusaWeights, joint: bool = False
+        self,
+        target: PreTrainedModel,
+        weights: MedusaWeights,
+        joint: bool = False,
+        qat: Precision | None = None,
     ) -> None:
         super().__init__()
         if weights.token_map is not None:
             raise InputError("heads with a truncated vocabulary (token_map) can't be trained")
         self.joint = joint
+        self._rounded = fake_quantizer(qat, weights.hidden) if qat else None
         self._target = [target.requires_grad_(joint).eval()]  # in a list: not a submodule
         # each parameter once, also where the lm_head is tied: safetensors takes no shared tensors
         self.of_target = nn.ParameterList(target.parameters() if joint else ())
@@ -111,6 +118,7 @@ class MedusaTrainingModel(nn.Module):
 
     def _logits(self, k: int, x: Tensor) -> Tensor:
         for weight, bias in zip(self.weights[k], self.biases[k], strict=True):
+            weight = weight if self._rounded is None else self._rounded(weight)
             x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
         if self.lm_heads is not None:
             return functional.linear(x, self.lm_heads[k].to(x.dtype))
@@ -142,7 +150,8 @@ def train_medusa(
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
-    model, heads = MedusaTrainingModel(target, weights, joint=config.target_lr > 0), weights.heads
+    model = MedusaTrainingModel(target, weights, config.target_lr > 0, config.qat)
+    heads = weights.heads
     trainer = HeadTrainer(
         lambda metrics: f"right {rates(_accuracy_table(metrics, heads)[:, 0].tolist())}",
         model=model,

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from transformers import TrainingArguments
 
+from decoding.checkpoints.quantized import Precision
 from decoding.json_text import parse_json
 from decoding.training.precision import has_fast_bfloat16
 
@@ -35,7 +36,7 @@ def _is_whole(state: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
     """Length and learning rates; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
-    `muon_lr` 0 AdamW alone."""
+    `muon_lr` 0 AdamW alone. `qat`: train with weights rounded like that (fake quantization)."""
 
     steps: int = 0
     epochs: float = 1.0
@@ -47,6 +48,7 @@ class TrainConfig:
     warmup: float = 0.05
     evaluate_every: int = 200
     seed: int = 0
+    qat: Precision | None = None
 
     def total_steps(self, conversations: int) -> int:
         """Of a run over so many conversations."""

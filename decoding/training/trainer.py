@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +20,12 @@ from transformers import (
     TrainingArguments,
 )
 
+from decoding.json_text import parse_json
 from decoding.training.features import FeatureCache
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.train_config import newest_checkpoint
+
+LOG = "log.jsonl"  # in a training's folder
 
 
 class HeadTrainer(Trainer):
@@ -99,7 +103,7 @@ def duration(seconds: float) -> str:
 
 
 class _ReadableLog(TrainerCallback):
-    """One line a report, on stderr."""
+    """One line a report, on stderr and, for `training_log`, as JSON beside the checkpoints."""
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
         self._describe = describe
@@ -125,18 +129,21 @@ class _ReadableLog(TrainerCallback):
     ) -> None:
         if not state.is_world_process_zero or not logs:
             return
+        entry = {"time": time.time(), "step": state.global_step, "steps": state.max_steps}
         if "loss" in logs:
-            print(
-                f"step {state.global_step}/{state.max_steps} · {self._line(state, logs)}",
-                file=sys.stderr,
-                flush=True,
-            )
+            line = f"step {state.global_step}/{state.max_steps} · {self._line(state, logs)}"
+            entry |= {name: logs[name] for name in ("loss", "accuracy", "tokens")}
         elif "eval_loss" in logs:
-            print(
-                f"step {state.global_step} held out · {self._describe(logs)}",
-                file=sys.stderr,
-                flush=True,
-            )
+            found = self._describe(logs)
+            line = f"step {state.global_step} held out · {found}"
+            entry |= {"held_out": found, "served": logs.get("eval_served")}
+        else:
+            return
+        print(line, file=sys.stderr, flush=True)
+        work = Path(str(args.output_dir))
+        work.mkdir(parents=True, exist_ok=True)
+        with (work / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
 
     def _line(self, state: TrainerState, logs: Mapping[str, Any]) -> str:
         first, began = self._began
@@ -148,6 +155,26 @@ class _ReadableLog(TrainerCallback):
             f"loss {logs['loss']:.3f} · right {rates(logs['accuracy'])} · "
             f"lr {logs['learning_rate']:.1e} · {rate:,.0f} tokens/s · {duration(left)} left"
         )
+
+
+def training_log(work: Path) -> list[dict[str, Any]]:
+    """The reports of a training so far, in the order of its steps: of training `loss`, `accuracy`
+    and `tokens`, of evaluations `held_out` in words and `served` τ; each with its `time` and
+    `step` of `steps`. What a resumed training did again counts once."""
+    found: list[dict[str, Any]] = []
+    for line in (work / LOG).read_text(encoding="utf-8").splitlines():
+        try:
+            entry = parse_json(line)
+        except ValueError:  # being written, or cut by a kill
+            continue
+        # An evaluation comes after the step's loss; a resumed training goes back to a checkpoint.
+        found = [old for old in found if _order(old) < _order(entry)]
+        found.append(entry)
+    return found
+
+
+def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:
+    return entry["step"], "held_out" in entry
 
 
 def rates(values: Sequence[float]) -> str:

@@ -23,17 +23,14 @@ if TYPE_CHECKING:
 
 heads = typer.Typer(
     no_args_is_help=True,
-    help="Make heads or a draft model for a target: convert, distill, train, eval, export.",
+    help="Make heads or a draft model for a target: convert, distill, train, eval, quantize, "
+    "export.",
 )
 
 Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
-HeadsDir = Annotated[
-    Path,
-    typer.Option(
-        "--heads", help="Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
-    ),
-]
+DRAFTER = "Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
+HeadsDir = Annotated[Path, typer.Option("--heads", help=DRAFTER)]
 Seed = Annotated[int, typer.Option(min=0)]
 HUGE = 1e6  # above what anybody wants of a rate, an epoch or a temperature: leaves inf out
 
@@ -183,6 +180,10 @@ def train(
         Literal["kl", "reverse-kl", "tvd"],
         typer.Option(help="Draft: divergence of its distributions from the target's."),
     ] = "kl",
+    qat: Annotated[
+        Literal["int8", "int4"] | None,
+        typer.Option(help="Train for `quantize`: compute with weights rounded to that."),
+    ] = None,
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
     epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
     lr: Annotated[
@@ -227,6 +228,7 @@ def train(
         accumulate,
         evaluate_every=evaluate_every,
         seed=seed,
+        qat=qat,
     )
     kind = _kind_of(heads)
     _refuse_others(
@@ -253,6 +255,45 @@ def train(
         train_eagle_on(job, features, unroll)
     if not keep_checkpoints and is_first_process():
         remove_checkpoints(out / "training")
+
+
+@heads.command()
+def watch(
+    out: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of `train`.")],
+) -> None:
+    """Show a training that runs: loss, accuracies and served acceptance over time."""
+    from app.cli.heads.watch import watch as show
+
+    show(out)
+
+
+@heads.command()
+def quantize(
+    heads: HeadsDir,
+    to: Annotated[Literal["int8", "int4", "fp8"], typer.Option(help="Precision of the weights.")],
+    out: Annotated[Path, typer.Option(help="Folder for them.")],
+    target: Annotated[
+        str | None, typer.Option(help="Measure before and after: folder or hub id of the target.")
+    ] = None,
+    prompts: Annotated[
+        list[str] | None, typer.Option(help="Measure before and after: JSONL of prompts.")
+    ] = None,
+    max_new_tokens: int = 128,
+    seed: Seed = 0,
+    device: Device = "auto",
+) -> None:
+    """Write heads or a draft model with quantized weights; `train --qat` makes them fit for it.
+    Needs torchao: pip install 'specchat[quantize]'."""
+    if (target is None) != (not prompts):
+        raise InputError("to measure before and after give --target and --prompts")
+    refuse_existing(out)
+    from app.cli.heads.evaluation import Task
+    from app.cli.heads.quantize import quantize_to
+    from decoding.params import Params
+
+    params = Params(max_new_tokens=max_new_tokens)
+    task = Task(target, prompts, params, None, seed, device) if target and prompts else None
+    quantize_to(heads, to, out, task)
 
 
 @heads.command()
@@ -286,8 +327,12 @@ def export(
 def evaluate(
     context: typer.Context,
     target: Target,
-    heads: HeadsDir,
     prompts: Annotated[list[str], typer.Option(help="JSONL of prompts or conversations.")],
+    heads: Annotated[Path | None, typer.Option("--heads", help=DRAFTER)] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(help="Instead of --heads: two of them, side by side on the same prompts."),
+    ] = None,
     max_new_tokens: int = 128,
     medusa_choices: Annotated[str | None, typer.Option(help="Tree: name, JSON or file.")] = None,
     eagle_total_tokens: Annotated[
@@ -300,7 +345,8 @@ def evaluate(
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure heads or a draft model on the target's own answers, and acceptance when served."""
+    """Measure heads or a draft model on the target's own answers, and acceptance when served: by
+    depth, and by the prompts' `category`."""
     from decoding.params import Params, SamplingParams
 
     try:
@@ -313,22 +359,19 @@ def evaluate(
         )
     except ValueError as error:  # of a setting, by its name
         raise InputError(f"--{str(error).replace('_', '-')}") from error
-    kind = _kind_of(heads)
-    _refuse_others(
-        context,
-        kind,
-        medusa_choices=("medusa",),
-        **dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), ("eagle",)),
-    )
-    if kind == "draft":
-        from app.cli.heads.draft import measure as measure_draft
+    if (heads is None) == (compare is None):
+        raise InputError("give --heads DIR, or --compare DIR DIR")
+    given = compare or ((heads,) if heads else ())
+    kinds = [_kind_of(each) for each in given]
+    if "medusa" not in kinds:
+        _refuse_others(context, kinds[0], medusa_choices=("medusa",))
+    if "eagle" not in kinds:
+        tree = dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), ("eagle",))
+        _refuse_others(context, kinds[0], **tree)
+    from app.cli.heads.evaluation import Task, put_comparison, put_evaluation
 
-        measure_draft(target, heads, prompts, params, seed, device, as_json)
-    elif kind == "medusa":
-        from app.cli.heads.medusa import measure
-
-        measure(target, heads, prompts, params, medusa_choices, seed, device, as_json)
+    task = Task(target, prompts, params, medusa_choices, seed, device)
+    if compare:
+        put_comparison(task, compare, as_json)
     else:
-        from app.cli.heads.eagle import measure as measure_eagle
-
-        measure_eagle(target, heads, prompts, params, seed, device, as_json)
+        put_evaluation(task, given[0], as_json)

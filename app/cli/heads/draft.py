@@ -9,30 +9,21 @@ from pathlib import Path
 
 from transformers import PreTrainedModel
 
-from app.cli.heads.report import put_report
 from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
     is_first_process,
     load,
-    requests_of,
     save_model,
 )
-from app.cli.run import first_prompts
 from app.cli.terminal import say
-from app.config.settings import ModelOptions
-from app.models.loaded import load_models
-from app.strategies.registry import DRAFT_MODEL
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
 from decoding.model.target import Target
-from decoding.params import Params
-from decoding.tokenizing.stopping import Stop
 from decoding.tokenizing.vocabulary import first_difference
-from decoding.training.draft import Divergence, DraftReport, draft_agreement, train_draft
+from decoding.training.draft import Divergence, DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
-from decoding.training.evaluate import answer_prompts
 
 _SERVED_GAMMA = 4
 _LARGE = 100e6  # parameters, from which smaller steps are safer
@@ -77,38 +68,6 @@ def train_on(job: TrainingJob, loss: Divergence) -> None:
         save_model(draft, tokenizer, job.out, str(job.heads))
         say(f"trained draft model in {job.out}")
         say(_table(reports))
-
-
-def measure(
-    target: str,
-    heads: Path,
-    prompts: list[str],
-    params: Params,
-    seed: int,
-    device: str,
-    as_json: bool,
-) -> None:
-    options = ModelOptions(target, {"draft": str(heads)}, device=device)
-    models = load_models(options, strategies=("draft",))
-    ids = first_prompts(requests_of(prompts), models)
-    assert DRAFT_MODEL.build is not None
-    drafter = DRAFT_MODEL.build(models)
-    served, answers = answer_prompts(models.target, drafter, ids, params, Stop(models.eos), seed)
-    said = list(zip(ids, answers, strict=True))
-    agreement, overlap = draft_agreement(models.target.model, models.drafters["draft"].model, said)
-    facts = {
-        "target": target,
-        "heads": str(heads),
-        "prompts": len(ids),
-        "temperature": params.sampling.temperature,
-        "agreement": agreement,
-        "overlap": overlap,
-    }
-    lines = [
-        f"agrees with the target {agreement:.3f} of the times; 1 - TVD {overlap:.3f}, the rate at "
-        "which drafts sampled at temperature 1 are accepted"
-    ]
-    put_report(facts, lines, served, f"chains of {params.gamma or drafter.default_gamma}", as_json)
 
 
 def _table(reports: Sequence[DraftReport]) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from app.cli.heads.report import put_report
 from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
     TrainingJob,
@@ -15,31 +14,22 @@ from app.cli.heads.training_data import (
     is_first_process,
     load,
     records_of,
-    requests_of,
     shape_of,
     target_shape,
 )
-from app.cli.run import first_prompts
 from app.cli.terminal import say
-from app.config.settings import ModelOptions
-from app.models.loaded import load_models
-from app.strategies.registry import EAGLE
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
-from decoding.params import Params
-from decoding.tokenizing.stopping import Stop, eos_ids
+from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import (
     EagleReport,
-    chain_accuracy,
-    simulated_length,
     train_eagle,
 )
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
-from decoding.training.evaluate import answer_prompts
 from decoding.training.features import cache_features
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
@@ -104,46 +94,6 @@ def train_on(job: TrainingJob, features: Path | None, unroll: int) -> None:
         write_eagle(trained, job.out, trained.config.version, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
-
-
-def measure(
-    target: str,
-    heads: Path,
-    prompts: list[str],
-    params: Params,
-    seed: int,
-    device: str,
-    as_json: bool,
-) -> None:
-    models = load_models(
-        ModelOptions(target, {"eagle": str(heads)}, device=device), strategies=("eagle",)
-    )
-    ids = first_prompts(requests_of(prompts), models)
-    assert EAGLE.build is not None
-    drafter = EAGLE.build(models)
-    served, answers = answer_prompts(models.target, drafter, ids, params, Stop(models.eos), seed)
-    model = models.target.model
-    said = list(zip(ids, answers, strict=True))
-    accuracy = chain_accuracy(model, read_eagle(heads, target_shape(model)), said)
-    simulated = simulated_length(accuracy)
-    facts = {
-        "target": target,
-        "heads": str(heads),
-        "notes": models.notes["eagle"],
-        "prompts": len(ids),
-        "temperature": params.sampling.temperature,
-        "accuracy": accuracy,
-        "simulated_tokens_per_pass": simulated,
-    }
-    lines = [
-        *(
-            f"step {k}: agrees with the target {rate:.3f} of the times that all steps before did"
-            for k, rate in enumerate(accuracy, 1)
-        ),
-        f"τ from these for a chain: {simulated:.2f}",
-    ]
-    nodes = served.drafted / served.passes + 1 if served.passes else 1.0
-    put_report(facts, lines, served, f"trees of {nodes:.1f} nodes on average", as_json)
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -5,23 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.heads.report import put_report
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
     is_first_process,
     load,
-    requests_of,
     shape_of,
 )
-from app.cli.run import first_prompts
 from app.cli.terminal import say
-from app.config.settings import ModelOptions
-from app.models.loaded import load_models
 from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
-from decoding.params import Params
-from decoding.tokenizing.stopping import Stop
-from decoding.training.evaluate import evaluate_medusa
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
 
@@ -53,44 +45,6 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
-
-
-def measure(
-    target: str,
-    heads: Path,
-    prompts: list[str],
-    params: Params,
-    choices: str | None,
-    seed: int,
-    device: str,
-    as_json: bool,
-) -> None:
-    options = ModelOptions(target, {"medusa": str(heads)}, choices, device=device)
-    models = load_models(options, strategies=("medusa",))
-    ids = first_prompts(requests_of(prompts), models)
-    report = evaluate_medusa(
-        models.target,
-        models.drafters["medusa"],
-        models.medusa_choices,
-        ids,
-        params,
-        Stop(models.eos),
-        seed,
-    )
-    facts = {
-        "target": target,
-        "heads": str(heads),
-        "prompts": len(ids),
-        "temperature": params.sampling.temperature,
-        "accuracy": report.accuracy.tolist(),
-        "medusa_choices": models.medusa_choices,
-    }
-    lines = [
-        f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
-        for k, row in enumerate(report.accuracy.tolist(), 1)
-    ]
-    tree = f"a tree of {len(models.medusa_choices) + 1} nodes"
-    put_report(facts, lines, report.served, tree, as_json)
 
 
 def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:

@@ -12,7 +12,7 @@ from decoding.params import Params
 from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
-from decoding.training.evaluate import answer_prompts
+from decoding.training.evaluate import answer_prompts, stats_of
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer
@@ -41,5 +41,5 @@ class ServedSample:
         self._params = Params(gamma=gamma, max_new_tokens=_TOKENS)
 
     def tokens_per_pass(self, drafter: Drafter) -> float:
-        stats, _ = answer_prompts(self.target, drafter, self.prompts, self._params, self._stop)
-        return stats.tokens_per_pass or 0.0
+        answers = answer_prompts(self.target, drafter, self.prompts, self._params, self._stop)
+        return stats_of(answers).tokens_per_pass or 0.0

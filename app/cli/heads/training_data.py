@@ -179,8 +179,10 @@ def is_first_process() -> bool:
 
 
 def remove_checkpoints(work: Path) -> None:
-    """Remove what training was to go on from; other results in `work` stay."""
+    """Remove what training was to go on from, and its log; other results in `work` stay."""
     for checkpoint in work.glob("**/checkpoint-*"):
         shutil.rmtree(checkpoint)
+    for log in work.glob("**/log.jsonl"):
+        log.unlink()
     with suppress(OSError):  # not empty
         work.rmdir()

@@ -17,6 +17,7 @@ from decoding.training import draft as training
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.draft import Divergence, DraftTrainingModel, divergence, draft_agreement
 from decoding.training.draft_attach import attach_draft
+from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.families import FAMILIES, build
 
@@ -86,7 +87,8 @@ def test_few_logits_at_a_time_give_the_same_gradients(
 
 def test_agreement_along_an_answer(make_model: Callable[[], LlamaForCausalLM]) -> None:
     target = make_model()
-    found = draft_agreement(target, make_model(), [((1, 2), (3, 4, 5)), ((1,), ())])
+    answers = [Answer((1, 2), (3, 4, 5), ()), Answer((1,), (), ())]
+    found = draft_agreement(target, make_model(), answers)
     assert found == pytest.approx((1, 1))
 
 

@@ -30,7 +30,7 @@ from decoding.training.eagle_attach import attach_eagle, default_aux_layers, fre
 from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
-from decoding.training.evaluate import answer_prompts
+from decoding.training.evaluate import Answer, answer_prompts, stats_of
 from decoding.training.features import cache_features, collate_features, features_of
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.train_config import TrainConfig
@@ -154,7 +154,8 @@ def test_training_from_its_data_to_a_served_draft(
         drafter = Eagle(head, decoder_target, EagleTree(top_k=1), default_gamma=3)
         prompts = [example.ids[:3] for example in data[::6]]
         stop = Stop(frozenset({EOS}))
-        stats, _ = answer_prompts(decoder_target, drafter, prompts, Params(max_new_tokens=20), stop)
+        params = Params(max_new_tokens=20)
+        stats = stats_of(answer_prompts(decoder_target, drafter, prompts, params, stop))
         return stats.tokens_per_pass or 0.0
 
     config = TrainConfig(steps=60, lr=1e-2, batch_size=8, evaluate_every=20, warmup=0.1)
@@ -349,5 +350,5 @@ def test_batches_of_like_length() -> None:
 def test_accuracy_can_be_measured_in_half_precision(version: EagleVersion) -> None:
     target = build("llama").to(torch.bfloat16)  # type: ignore[arg-type]
     weights = attach_eagle(target, version, aux_layers=(0, 1) if version == "eagle3" else None)
-    found = chain_accuracy(target, weights, [([3, 4, 5], [6, 7, 8, 9])], steps=2)
+    found = chain_accuracy(target, weights, [Answer([3, 4, 5], [6, 7, 8, 9], ())], steps=2)
     assert len(found) == 2 and all(0 <= rate <= 1 for rate in found)

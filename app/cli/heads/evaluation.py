@@ -1,0 +1,277 @@
+"""`specchat heads eval`: what a drafter does on the target's own answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from app.cli.heads.training_data import requests_of, target_shape
+from app.cli.run import first_prompts, progress
+from app.cli.terminal import print_document, print_output
+from app.config.settings import ModelOptions
+from app.models.loaded import LoadedModels, load_models
+from app.report.advice import Estimate, Timed, compare
+from app.strategies.registry import STRATEGIES
+from app.text.units import format_bytes
+from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.kind import drafter_kind
+from decoding.params import Params
+from decoding.stats import Stats, acceptance_by_position
+from decoding.tokenizing.stopping import Stop
+from decoding.training.draft import draft_agreement
+from decoding.training.eagle import chain_accuracy, simulated_length
+from decoding.training.evaluate import Answer, answer_prompts, medusa_accuracy, stats_of
+
+_EAGLE_NODES, _EAGLE_TOP_K = 16, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to measure on: the options of `heads eval` but the heads."""
+
+    target: str
+    prompts: list[str]
+    params: Params
+    medusa_choices: str | None = None
+    seed: int = 0
+    device: str = "auto"
+
+    def comparable(self) -> Task:
+        """With trees that do not go by what this machine measures, which is another each time."""
+        params = replace(
+            self.params,
+            eagle_total_tokens=self.params.eagle_total_tokens or _EAGLE_NODES,
+            eagle_top_k=self.params.eagle_top_k or _EAGLE_TOP_K,
+        )
+        return replace(self, params=params, medusa_choices=self.medusa_choices or "small")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """`facts` and `lines` are what its kind of drafter was measured at, for JSON and for reading;
+    `top1` is how often its first guess is right along the answers. `categories` are those of the
+    prompts."""
+
+    heads: Path
+    facts: dict[str, Any]
+    lines: list[str]
+    top1: float
+    tree: str
+    answers: list[Answer]
+    categories: list[str | None]
+
+    @property
+    def served(self) -> Stats:
+        return stats_of(self.answers)
+
+    def document(self) -> dict[str, Any]:
+        served = self.served
+        rounds = [record for answer in self.answers for record in answer.rounds]
+        return self.facts | _figures(served) | {
+            "accepted_histogram": served.histogram,
+            "by_depth": [
+                {
+                    "depth": depth, "rounds": position.rounds,
+                    "conditional": position.conditional,
+                    "unconditional": position.unconditional,
+                }
+                for depth, position in enumerate(acceptance_by_position(rounds), 1)
+            ],
+            "by_category": {
+                name: {"prompts": len(answers), **_figures(stats_of(answers))}
+                for name, answers in self._by_category().items()
+            },
+        }  # fmt: skip
+
+    def text(self) -> str:
+        document, served = self.document(), self.served
+        return "\n".join(
+            [
+                *self.lines,
+                *_depths(document["by_depth"]),
+                *_categories(document["by_category"]),
+                f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} "
+                f"with {self.tree}; {served.passes} passes over {len(self.answers)} prompts",
+            ]
+        )
+
+    def _by_category(self) -> dict[str, list[Answer]]:
+        found: dict[str, list[Answer]] = {}
+        for name, answer in zip(self.categories, self.answers, strict=True):
+            if name is not None:
+                found.setdefault(name, []).append(answer)
+        return found
+
+
+def evaluate(task: Task, heads: Path) -> Evaluation:
+    """Answer the prompts with the heads, and measure them along the answers. Raises InputError."""
+    kind = drafter_kind(heads)
+    requests = requests_of(task.prompts)
+    with progress() as say:
+        models = load_models(
+            ModelOptions(task.target, {kind: str(heads)}, task.medusa_choices, device=task.device),
+            lambda what, part: say(f"loading {what}"),
+            strategies=(kind,),
+        )
+        ids = first_prompts(requests, models)
+        build = STRATEGIES[kind].build
+        assert build is not None
+        answers = answer_prompts(
+            models.target, build(models), ids, task.params, Stop(models.eos), task.seed,
+            lambda prompt: say(f"prompt {prompt + 1} of {len(ids)}"),
+        )  # fmt: skip
+        say("measuring along the answers")
+        facts, lines, top1, tree = _MEASURES[kind](models, heads, answers)
+    shared = {
+        "target": task.target,
+        "heads": str(heads),
+        "notes": models.notes.get(kind),
+        "prompts": len(ids),
+        "temperature": task.params.sampling.temperature,
+    }
+    return Evaluation(
+        heads, shared | facts, lines, top1, tree, answers, [each.category for each in requests]
+    )
+
+
+def put_evaluation(task: Task, heads: Path, as_json: bool) -> None:
+    found = evaluate(task, heads)
+    if as_json:
+        print_document(found.document())
+    else:
+        print_output(found.text())
+
+
+def put_comparison(task: Task, pair: tuple[Path, Path], as_json: bool) -> None:
+    first, second = (evaluate(task.comparable(), heads) for heads in pair)
+    ratio = tau_ratio(first, second)
+    if as_json:
+        interval = None if ratio is None else [ratio.low, ratio.high]
+        print_document(
+            {
+                "compared": [first.document(), second.document()],
+                "tau_ratio": None if ratio is None else ratio.ratio,
+                "tau_ratio_interval": interval,
+            }
+        )
+    else:
+        print_output(comparison([(str(each.heads), each) for each in (first, second)]))
+
+
+def weight_bytes(heads: Path) -> int:
+    """Of the files with the weights."""
+    ends = (".safetensors", ".bin", ".pt", ".pth")
+    return sum(file.stat().st_size for file in heads.iterdir() if file.name.endswith(ends))
+
+
+def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:
+    """τ of the `other` over that of the `base`, on the same prompts."""
+    return compare(*(_tokens_and_passes(each) for each in (other, base)))
+
+
+def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
+    """A table of evaluations on the same prompts, and how the others' τ is to the first one's."""
+    width = max(len(name) for name, _ in named)
+    base = named[0][1]
+    lines = [f"{'':{width}}       size   top-1       τ       α   τ against the first"]
+    for name, each in named:
+        served, ratio = each.served, tau_ratio(base, each)
+        versus = ""
+        if each is not base and ratio is not None:
+            versus = f"{ratio.ratio:.3f}× ({ratio.interval} {ratio.low:.3f} to {ratio.high:.3f})"
+        lines.append(
+            f"{name:{width}} {format_bytes(weight_bytes(each.heads)):>10} {each.top1:7.3f} "
+            f"{served.tokens_per_pass or 0:7.3f} {served.acceptance_rate or 0:7.3f}   {versus}"
+        )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _tokens_and_passes(each: Evaluation) -> list[Timed]:
+    """A pass takes the place of a second: the ratio of speeds is that of τ."""
+    stats = [stats_of([answer]) for answer in each.answers]
+    return [Timed(i, s.emitted, s.passes) for i, s in enumerate(stats)]
+
+
+def _figures(stats: Stats) -> dict[str, Any]:
+    return {
+        "target_passes": stats.passes,
+        "tokens_per_pass": stats.tokens_per_pass,
+        "acceptance_rate": stats.acceptance_rate,
+    }
+
+
+def _depths(positions: Sequence[dict[str, Any]]) -> list[str]:
+    """Acceptance by depth: of all drafts, and of those that were accepted up to there."""
+    if not positions:
+        return []
+
+    def row(name: str, cells: Sequence[str]) -> str:
+        return f"{name:22}" + "".join(f"{cell:>6}" for cell in cells)
+
+    def rates_of(kind: str) -> list[str]:
+        rates = [position[kind] for position in positions]
+        return ["–" if rate is None else f"{rate:.2f}" for rate in rates]
+
+    return [
+        row("depth", [str(position["depth"]) for position in positions]),
+        row("accepted", rates_of("unconditional")),
+        row("given those before", rates_of("conditional")),
+    ]
+
+
+def _categories(found: dict[str, dict[str, Any]]) -> list[str]:
+    width = max((len(name) for name in found), default=0)
+    return [
+        f"{name:{width}}  τ {each['tokens_per_pass'] or 0:.2f}, "
+        f"α {each['acceptance_rate'] or 0:.2f} over {each['prompts']} prompts"
+        for name, each in found.items()
+    ]
+
+
+_Measured = tuple[dict[str, Any], list[str], float, str]
+
+
+def _medusa(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
+    table = medusa_accuracy(models.target, models.drafters["medusa"], answers).tolist()
+    lines = [
+        f"head {k}: top-1 {row[0]:.3f}, top-{len(row)} {sum(row):.3f}"
+        for k, row in enumerate(table, 1)
+    ]
+    facts = {"accuracy": table, "medusa_choices": models.medusa_choices}
+    return facts, lines, table[0][0], f"a tree of {len(models.medusa_choices) + 1} nodes"
+
+
+def _eagle(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
+    model = models.target.model
+    accuracy = chain_accuracy(model, read_eagle(heads, target_shape(model)), answers)
+    simulated = simulated_length(accuracy)
+    lines = [
+        f"step {k}: agrees with the target {rate:.3f} of the times that all steps before did"
+        for k, rate in enumerate(accuracy, 1)
+    ]
+    lines.append(f"τ from these for a chain: {simulated:.2f}")
+    served = stats_of(answers)
+    nodes = served.drafted / served.passes + 1 if served.passes else 1.0
+    facts = {"accuracy": accuracy, "simulated_tokens_per_pass": simulated}
+    return facts, lines, accuracy[0], f"trees of {nodes:.1f} nodes on average"
+
+
+def _draft(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
+    draft = models.drafters["draft"].model
+    agreement, overlap = draft_agreement(models.target.model, draft, answers)
+    line = (
+        f"agrees with the target {agreement:.3f} of the times; 1 - TVD {overlap:.3f}, the rate at "
+        "which drafts sampled at temperature 1 are accepted"
+    )
+    longest = max((r.gamma for answer in answers for r in answer.rounds), default=0)
+    facts = {"agreement": agreement, "overlap": overlap}
+    return facts, [line], agreement, f"chains of {longest}"
+
+
+_MEASURES: dict[str, Callable[[LoadedModels, Path, list[Answer]], _Measured]] = {
+    "medusa": _medusa,
+    "eagle": _eagle,
+    "draft": _draft,
+}

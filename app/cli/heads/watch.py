@@ -1,0 +1,108 @@
+"""`specchat heads watch`: a training that runs, from the log that it writes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from app.cli.terminal import print_output
+from app.tui.format.bars import HEIGHTS, progress_bar
+from decoding.errors import InputError
+from decoding.training.trainer import LOG, duration, rates, training_log
+
+_WIDTH = 40  # of curves and the bar, in characters
+_EVALUATIONS = 8  # shown
+_RECENT = 20  # reports that tell the pace
+_EVERY = 1.0  # seconds
+
+
+def watch(out: Path) -> None:
+    """Show the training that writes to `out` until it is done; where stdout is no terminal, once.
+    Raises InputError where there is none."""
+    work = _newest(out)
+    if not sys.stdout.isatty():
+        console = Console(width=100, no_color=True, highlight=False)
+        with console.capture() as text:
+            console.print(view(out, training_log(work), time.time()))
+        print_output(text.get().rstrip())
+        return
+    entries = training_log(work)
+    with Live(view(out, entries, time.time()), auto_refresh=False) as live:
+        while entries[-1]["step"] < entries[-1]["steps"]:
+            time.sleep(_EVERY)
+            try:
+                entries = training_log(_newest(out))
+            except (InputError, OSError):  # it is done, and its log is removed
+                break
+            live.update(view(out, entries, time.time()), refresh=True)
+
+
+def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
+    """What there is to see at the time `now`."""
+    last = entries[-1]
+    step, steps = last["step"], last["steps"]
+    learned = [entry for entry in entries if "loss" in entry]
+    measured = [entry for entry in entries if "held_out" in entry]
+    lines = [
+        Text(f"training in {out}", style="bold"),
+        Text(
+            f"{progress_bar(step / max(steps, 1), _WIDTH)}  step {step} of {steps}"
+            f"{_left(entries, now)}"
+        ),
+    ]
+    table = Table.grid(padding=(0, 2))
+    if learned:
+        loss = [entry["loss"] for entry in learned]
+        table.add_row("loss", curve(loss), f"{loss[-1]:.3f}")
+        first = [entry["accuracy"][0] for entry in learned if entry["accuracy"]]
+        table.add_row("right", curve(first), rates(learned[-1]["accuracy"]))
+    served = [entry["served"] for entry in measured if entry["served"] is not None]
+    if served:
+        table.add_row("served τ", curve(served), f"{served[-1]:.2f}, best {max(served):.2f}")
+    evaluations = [
+        Text(f"step {entry['step']:>6} held out · {entry['held_out']}")
+        for entry in measured[-_EVALUATIONS:]
+    ]
+    return Group(*lines, table, *evaluations)
+
+
+def curve(values: Sequence[float]) -> str:
+    """The values as bars from the lowest to the highest; many as the means of neighbours."""
+    size = -(-len(values) // _WIDTH) or 1
+    parts = [values[i : i + size] for i in range(0, len(values), size)]
+    means = [sum(part) / len(part) for part in parts]
+    low, high = min(means, default=0), max(means, default=0)
+    span = (high - low) or 1
+    return "".join(HEIGHTS[round((mean - low) / span * (len(HEIGHTS) - 1))] for mean in means)
+
+
+def _newest(out: Path) -> Path:
+    """The folder of the training, or of its last stage."""
+    logs = sorted((out / "training").glob(f"**/{LOG}"), key=lambda log: log.stat().st_mtime)
+    if not logs or not training_log(logs[-1].parent):
+        raise InputError(
+            f"{out} holds no training that has reported yet: give the --out of one that runs"
+        )
+    return logs[-1].parent
+
+
+def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
+    """How long it will take, by its last reports, and how old the last one is where that says
+    something."""
+    recent, last = entries[-_RECENT:], entries[-1]
+    steps, seconds = last["step"] - recent[0]["step"], last["time"] - recent[0]["time"]
+    ago = now - last["time"]
+    text = ""
+    if steps > 0 and last["step"] < last["steps"]:
+        left = seconds / steps * (last["steps"] - last["step"]) - ago
+        text = f", {duration(max(left, 0))} left"
+    reports = max(len(recent) - 1, 1)
+    return text + (f", silent for {duration(ago)}" if ago > max(60, 5 * seconds / reports) else "")

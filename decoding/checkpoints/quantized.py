@@ -1,0 +1,63 @@
+"""Quantized matrices on disk: weights alone, symmetric.
+
+| to   | matrix X [rows, columns]                                | X_scale, float32     |
+|------|---------------------------------------------------------|----------------------|
+| int8 | int8                                                    | [rows, 1]            |
+| fp8  | float8_e4m3fn                                           | [rows, 1]            |
+| int4 | uint8 [rows, columns / 2]: two values + 8, low half first | [rows, columns / 32] |
+
+config.json says so by `quantization_config`. What is read is X times its scale again, in float32:
+the files are smaller, the arithmetic is that of any other checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+Precision = Literal["int8", "int4", "fp8"]
+GROUP = 32  # columns that share a scale at int4
+METHOD = "specchat"
+_STORED = (torch.int8, torch.uint8, torch.float8_e4m3fn)
+
+
+def quantization_config(precision: Precision) -> dict[str, Any]:
+    """Of config.json. Others refuse a method that they don't know, and read no wrong weights."""
+    scales = {"group_size": GROUP} if precision == "int4" else {}
+    return {"quantization_config": {"quant_method": METHOD, "weights": precision, **scales}}
+
+
+def precision_of(config: Mapping[str, Any]) -> Precision | None:
+    """What the weights beside a config.json were quantized to; None where they were not, or by
+    others."""
+    found = config.get("quantization_config")
+    ours = isinstance(found, dict) and found.get("quant_method") == METHOD
+    return found.get("weights") if ours and found is not None else None
+
+
+def pack(values: Tensor) -> Tensor:
+    """int4 values in int8 [rows, columns] -> uint8 [rows, columns / 2]."""
+    low, high = (values + 8).to(torch.uint8).unflatten(-1, (-1, 2)).unbind(-1)
+    return low | high << 4
+
+
+def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a checkpoint, matrices that were quantized in float32. Raises ValueError where
+    one does not fit its scales."""
+    found = dict(tensors)
+    for name, scale in tensors.items():
+        stored = found.get(matrix := name.removesuffix("_scale"))
+        if matrix == name or stored is None or stored.dtype not in _STORED:
+            continue
+        if stored.dtype == torch.uint8:
+            stored = torch.stack([stored & 15, stored >> 4], dim=-1).flatten(-2).float() - 8
+        groups = scale.shape[-1] if scale.ndim == 2 else 0
+        if not groups or len(scale) != len(stored) or stored.shape[-1] % groups:
+            raise ValueError(f"{name} {list(scale.shape)} does not fit {list(stored.shape)}")
+        parts = stored.float().unflatten(-1, (groups, -1)) * scale.float()[..., None]
+        found[matrix] = parts.flatten(-2)
+        del found[name]
+    return found

@@ -1,0 +1,73 @@
+"""A training is watched by the log that it writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from app.cli.heads.watch import curve, view
+from decoding.training.trainer import LOG, training_log
+from tests.conftest import Specchat
+
+WORDS = "right .71 .64 · served τ 1.90"
+
+
+def entry(step: int, **more: Any) -> dict[str, Any]:
+    return {"time": 1000.0 + step, "step": step, "steps": 100, **more}
+
+
+def learned(step: int, loss: float) -> dict[str, Any]:
+    return entry(step, loss=loss, accuracy=[0.5, 0.25], tokens=10)
+
+
+ENTRIES = [
+    learned(10, 4.0),
+    learned(20, 3.0),
+    entry(20, held_out=WORDS, served=1.9),
+    learned(30, 1.0),
+]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    work = tmp_path / "out" / "training"
+    work.mkdir(parents=True)
+    (work / LOG).write_text("".join(json.dumps(each) + "\n" for each in ENTRIES))
+    return work.parent
+
+
+def test_where_there_is_no_terminal_it_is_printed_once(specchat: Specchat, out: Path) -> None:
+    done = specchat("heads", "watch", str(out))
+    assert done.returncode == 0, done.stderr
+    assert "step 30 of 100" in done.stdout and "silent for" in done.stdout
+    assert "1.90, best 1.90" in done.stdout and f"step     20 held out · {WORDS}" in done.stdout
+
+
+def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
+    console = Console(width=100)
+    with console.capture() as text:
+        console.print(view(out, ENTRIES, now=1031.0))
+    assert "step 30 of 100, 69 s left\n" in text.get()
+    assert "█▅▁" in text.get()
+
+
+def test_a_resumed_training_goes_back(out: Path) -> None:
+    again = [learned(20, 2.0), entry(20, held_out=WORDS, served=2.1)]
+    with (out / "training" / LOG).open("a") as file:
+        file.write("".join(json.dumps(each) + "\n" for each in again) + '{"time": 10')
+    assert training_log(out / "training") == [ENTRIES[0], *again]
+
+
+def test_curves_are_as_wide_as_there_is_room_for() -> None:
+    assert curve([]) == "" and curve([1.0]) == "▁" and curve([0, 7]) == "▁█"
+    assert len(curve(list(range(1000)))) == 40
+
+
+def test_a_folder_without_a_training_is_one_line(specchat: Specchat, tmp_path: Path) -> None:
+    done = specchat("heads", "watch", str(tmp_path))
+    assert done.returncode == 2 and "no training that has reported" in done.stderr
+    assert done.stderr.count("\n") == 1

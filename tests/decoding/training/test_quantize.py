@@ -1,0 +1,123 @@
+"""Quantized drafters: smaller files that load wherever the others do, and training for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from app.cli.heads.evaluation import weight_bytes
+from app.models.catalog import inspect_folder
+from decoding.checkpoints.files import read_tensors
+from decoding.checkpoints.quantized import GROUP, Precision, dequantized, pack
+from decoding.errors import InputError
+from tests.conftest import FamilyFolders, Specchat
+
+pytest.importorskip("torchao")  # the extra quantize
+
+from decoding.training.quantize import (
+    fake_quantize_linears,
+    fake_quantizer,
+    quantize,
+)
+
+WORST = {"int8": 1 / 127, "int4": 1 / 7, "fp8": 1 / 16}  # of the largest in the row
+
+
+def test_two_int4_values_share_a_byte() -> None:
+    values = torch.tensor([[-8, 7, 0, 1]], dtype=torch.int8)
+    scale = torch.tensor([[0.5, 2.0]])
+    found = dequantized({"a": pack(values), "a_scale": scale, "n": torch.ones(1)})
+    assert found.keys() == {"a", "n"}
+    assert found["a"].tolist() == [[-4.0, 3.5, 0.0, 2.0]]
+
+
+@pytest.mark.parametrize("precision", WORST)
+def test_what_is_read_is_near_what_was_quantized(precision: Precision) -> None:
+    tensors = {
+        "a.weight": torch.randn(48, 2 * GROUP),
+        "lm_head.weight": torch.randn(9, GROUP),
+        "norm.weight": torch.randn(4),
+        "d2t": torch.arange(3),
+    }
+    stored = quantize(tensors, precision)
+    assert stored["lm_head.weight"].dtype == (
+        torch.float8_e4m3fn if precision == "fp8" else torch.int8
+    )
+    found = dequantized(stored)
+    assert found.keys() == tensors.keys()
+    for name in ("norm.weight", "d2t"):
+        assert torch.equal(found[name], tensors[name])
+    wrong = (found["a.weight"] - tensors["a.weight"]).abs().amax(1)
+    assert bool((wrong <= WORST[precision] * tensors["a.weight"].abs().amax(1)).all())
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
+    model = nn.ModuleDict({"a": nn.Linear(64, 48), "lm_head": nn.Linear(64, 9, bias=False)})
+    names, parameters = list(model.state_dict()), list(model.parameters())
+    x = torch.randn(3, 64)
+    fake_quantize_linears(model, precision)
+    assert list(model.state_dict()) == names
+    assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
+    rounded = dequantized(quantize(model.state_dict(), precision))
+    expected = nn.functional.linear(x, rounded["a.weight"], rounded["a.bias"])
+    torch.testing.assert_close(model["a"](x), expected)
+    torch.testing.assert_close(model["lm_head"](x), x @ rounded["lm_head.weight"].mT)
+    model["a"](x).sum().backward()
+    assert model["a"].weight.grad is not None
+    assert torch.equal(fake_quantizer(precision, 64)(model["a"].weight), rounded["a.weight"])
+
+
+@pytest.mark.parametrize("kind", ["medusa", "eagle1", "draft"])
+def test_train_quantize_run(
+    kind: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target = ("--target", family_folders.target)
+    fresh, trained, small = tmp_path / "fresh", tmp_path / "trained", tmp_path / "small"
+    lesson = tmp_path / "lesson.jsonl"
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(24)]
+    lesson.write_text("".join(json.dumps(record) + "\n" for record in asked))
+    assert specchat("heads", "convert", kind, *target, "--out", str(fresh)).returncode == 0
+    done = specchat(
+        "heads", "train", *target, "--heads", str(fresh), "--data", str(lesson), "--out",
+        str(trained), "--max-steps", "2", "--qat", "int4", "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+    command = ("heads", "quantize", "--heads", str(trained), "--to", "int4", "--out", str(small))
+    lesson.write_text('{"prompt": "the fox", "category": "animals"}\n')
+    measured = specchat(
+        *command, *target, "--prompts", str(lesson), "--max-new-tokens", "8", "--device", "cpu"
+    )
+    assert measured.returncode == 0, measured.stderr
+    _, before, after = measured.stdout.splitlines()
+    assert before.startswith("before") and after.startswith("int4") and "×" in after
+    assert weight_bytes(small) < weight_bytes(trained)
+    info = inspect_folder(small)
+    assert info is not None and info.hidden == 32
+    assert info.kind == {"draft": "model"}.get(kind, kind)
+
+    role = {"eagle1": "eagle"}.get(kind, kind)
+    done = specchat(
+        "run", *target, f"--{role}", str(small), "--strategies", f"ar,{role}", "--prompt",
+        "the fox", "--json", "--max-new-tokens", "8", "--ignore-eos",
+    )  # fmt: skip
+    ar, lane = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert lane["token_ids"] == ar["token_ids"] and lane["drafted"] > 0
+
+    again = specchat(*command[:3], str(small), *command[4:-1], str(tmp_path / "again"))
+    assert again.returncode == 2 and "quantized already" in again.stderr
+
+
+def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    tensors = quantize({"a.weight": torch.randn(8, 4)}, "int8")
+    save_file(tensors | {"a.weight_scale": torch.ones(7, 1)}, tmp_path / "model.safetensors")
+    assert load_file(tmp_path / "model.safetensors").keys() == tensors.keys()
+    with pytest.raises(InputError, match="does not fit"):
+        read_tensors(tmp_path, lambda name: True)
