@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from torch import Tensor
@@ -70,3 +71,10 @@ class EagleWeights:
     config: EagleConfig
     tensors: dict[str, Tensor]
     notes: tuple[str, ...] = ()
+
+    def save_pretrained(self, folder: str | Path, target: str = "") -> None:
+        """Write them for the model called `target` as the authors do; `Eagle.from_pretrained` reads
+        them. Raises InputError for a head that their form can't express."""
+        from decoding.checkpoints.eagle_write import write_eagle
+
+        write_eagle(self, Path(folder), self.config.version, target)

@@ -51,6 +51,11 @@ class MedusaWeights:
     token_map: Tensor | None = None
     accuracy: tuple[tuple[float, ...], ...] = ()
 
+    def save_pretrained(self, folder: str | Path, target: str = "") -> None:
+        """Write them for the model called `target`, where they have no lm_heads as v2, else as
+        v0.1; `Medusa.from_pretrained` reads them."""
+        write_medusa(self, Path(folder), "v2" if self.lm_heads is None else "v0.1", target)
+
     @property
     def heads(self) -> int:
         return self.weights.shape[0]

@@ -9,11 +9,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle_fit import TargetShape
+from decoding.checkpoints.eagle_read import read_eagle
 from decoding.cost.model import Cost
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
@@ -96,6 +99,18 @@ class Eagle:
         self._only_itself = lru_cache(maxsize=64)(self._draw_only_itself)
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
         self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
+
+    @classmethod
+    def from_pretrained(
+        cls, folder: str | Path, target: Target, tree: EagleTree = EagleTree()
+    ) -> Eagle:
+        """An EAGLE head of any dialect in a folder; from then on the target captures the layers
+        that it reads. Raises InputError."""
+        shape = TargetShape(target.hidden, target.vocab_size, target.depth)
+        weights = read_eagle(Path(folder), shape)
+        if weights.config.aux_layers and target.aux_layers != weights.config.aux_layers:
+            target.capture_layers(weights.config.aux_layers)
+        return cls(drafting_head(weights, target), target, tree)
 
     @property
     def cache_bytes(self) -> int:

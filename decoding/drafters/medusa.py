@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from decoding.checkpoints.medusa import MedusaWeights
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa
 from decoding.cost.curve import Line
 from decoding.cost.measure import seconds
 from decoding.cost.model import Cost, CostModel
@@ -89,6 +90,14 @@ class Medusa:
         self._hidden: Tensor | None = None
         self._prepared = lru_cache(maxsize=64)(partial(_prepared, device=heads.device))
         self.set_choices(choices)
+
+    @classmethod
+    def from_pretrained(
+        cls, folder: str | Path, target: Target, choices: Choices = NAMED_TREES["small"]
+    ) -> Medusa:
+        """Heads of any dialect in a folder. Raises InputError."""
+        weights = read_medusa(Path(folder), target.hidden, target.vocab_size)
+        return cls(MedusaHeads(weights, target), choices)
 
     def set_choices(self, choices: Choices) -> None:
         """Another tree, from the next round on; trimmed to the heads and ranks that exist."""

@@ -65,6 +65,7 @@ class DataSource:
 
 
 def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
+    """The records of several `FILE[:REPEAT[:KEY=VALUE]]`. Raises InputError."""
     for source in sources:
         yield from (record for _, record in DataSource.parse(source).lines(seed))
 

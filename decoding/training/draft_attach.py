@@ -65,10 +65,11 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     if mlp is not None:
         config.intermediate_size = mlp
     try:
-        draft = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+        draft: PreTrainedModel = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     except (TypeError, ValueError, RuntimeError, ArithmeticError) as error:
         raise InputError(f"no {config.model_type} can be built like that: {error}") from error
-    return draft.eval()
+    draft.eval()
+    return draft
 
 
 def _layers_prefix(target: PreTrainedModel, depth: int) -> str:

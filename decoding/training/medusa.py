@@ -29,7 +29,9 @@ from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
 
 
-def attach(target: PreTrainedModel, heads: int, layers: int, own_lm_heads: bool) -> MedusaWeights:
+def attach(
+    target: PreTrainedModel, heads: int = 4, layers: int = 1, own_lm_heads: bool = False
+) -> MedusaWeights:
     """Untrained heads that guess what the target itself would: residuals of zero before (a copy
     of) the target's lm_head."""
     hidden = target.get_output_embeddings().weight.shape[1]

@@ -17,6 +17,7 @@ from decoding.checkpoints.quantized import GROUP, Precision, pack
 from decoding.errors import InputError
 
 _SENSITIVE = re.compile(r"embed|wte|lm_head|(medusa_heads?\.)?\d+\.\d+\.weight$")
+_INT4: torch.dtype = torch.int4  # type: ignore[attr-defined]
 FakeQuantize = Callable[[Tensor], Tensor]
 
 
@@ -45,7 +46,7 @@ def fake_quantizer(precision: Precision, columns: int) -> FakeQuantize:
 def _fake_config(precision: Precision) -> Any:
     config = _torchao("torchao.quantization.qat").IntxFakeQuantizeConfig
     if precision == "int4":
-        return config(torch.int4, group_size=GROUP, is_symmetric=True)
+        return config(_INT4, group_size=GROUP, is_symmetric=True)
     return config(torch.int8, "per_channel", is_symmetric=True)
 
 
@@ -73,7 +74,7 @@ def _quantized(matrix: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
     ao = _torchao("torchao.quantization")
     configs = {
         "int8": lambda: ao.IntxWeightOnlyConfig(torch.int8, ao.PerAxis(0)),
-        "int4": lambda: ao.IntxWeightOnlyConfig(torch.int4, ao.PerGroup(GROUP)),
+        "int4": lambda: ao.IntxWeightOnlyConfig(_INT4, ao.PerGroup(GROUP)),
         "fp8": ao.Float8WeightOnlyConfig,
     }
     linear = nn.Linear(matrix.shape[1], matrix.shape[0], bias=False, device="meta")

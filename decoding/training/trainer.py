@@ -129,13 +129,14 @@ class _ReadableLog(TrainerCallback):
     ) -> None:
         if not state.is_world_process_zero or not logs:
             return
-        entry = {"time": time.time(), "step": state.global_step, "steps": state.max_steps}
+        step, steps = state.global_step, state.max_steps
+        entry: dict[str, Any] = {"time": time.time(), "step": step, "steps": steps}
         if "loss" in logs:
-            line = f"step {state.global_step}/{state.max_steps} · {self._line(state, logs)}"
+            line = f"step {step}/{steps} · {self._line(state, logs)}"
             entry |= {name: logs[name] for name in ("loss", "accuracy", "tokens")}
         elif "eval_loss" in logs:
             found = self._describe(logs)
-            line = f"step {state.global_step} held out · {found}"
+            line = f"step {step} held out · {found}"
             entry |= {"held_out": found, "served": logs.get("eval_served")}
         else:
             return

@@ -361,17 +361,14 @@ def evaluate(
         raise InputError(f"--{str(error).replace('_', '-')}") from error
     if (heads is None) == (compare is None):
         raise InputError("give --heads DIR, or --compare DIR DIR")
-    given = compare or ((heads,) if heads else ())
+    given = [each for each in (heads, *(compare or ())) if each is not None]
     kinds = [_kind_of(each) for each in given]
     if "medusa" not in kinds:
         _refuse_others(context, kinds[0], medusa_choices=("medusa",))
     if "eagle" not in kinds:
         tree = dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), ("eagle",))
         _refuse_others(context, kinds[0], **tree)
-    from app.cli.heads.evaluation import Task, put_comparison, put_evaluation
+    from app.cli.heads.evaluation import Task, put_evaluation
 
     task = Task(target, prompts, params, medusa_choices, seed, device)
-    if compare:
-        put_comparison(task, compare, as_json)
-    else:
-        put_evaluation(task, given[0], as_json)
+    put_evaluation(task, given, as_json)

@@ -91,7 +91,7 @@ def train_on(job: TrainingJob, features: Path | None, unroll: int) -> None:
         served if sample.prompts else None, unroll,
     )  # fmt: skip
     if is_first_process():
-        write_eagle(trained, job.out, trained.config.version, job.target)
+        trained.save_pretrained(job.out, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
 

@@ -136,28 +136,25 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
     )
 
 
-def put_evaluation(task: Task, heads: Path, as_json: bool) -> None:
-    found = evaluate(task, heads)
-    if as_json:
-        print_document(found.document())
-    else:
-        print_output(found.text())
-
-
-def put_comparison(task: Task, pair: tuple[Path, Path], as_json: bool) -> None:
-    first, second = (evaluate(task.comparable(), heads) for heads in pair)
-    ratio = tau_ratio(first, second)
-    if as_json:
-        interval = None if ratio is None else [ratio.low, ratio.high]
+def put_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
+    """Print what one of the heads does, or how two compare."""
+    task = task if len(heads) == 1 else task.comparable()
+    found = [evaluate(task, each) for each in heads]
+    if len(heads) == 1 and as_json:
+        print_document(found[0].document())
+    elif len(heads) == 1:
+        print_output(found[0].text())
+    elif as_json:
+        ratio = tau_ratio(*found)
         print_document(
             {
-                "compared": [first.document(), second.document()],
+                "compared": [each.document() for each in found],
                 "tau_ratio": None if ratio is None else ratio.ratio,
-                "tau_ratio_interval": interval,
+                "tau_ratio_interval": None if ratio is None else [ratio.low, ratio.high],
             }
         )
     else:
-        print_output(comparison([(str(each.heads), each) for each in (first, second)]))
+        print_output(comparison([(str(each.heads), each) for each in found]))
 
 
 def weight_bytes(heads: Path) -> int:

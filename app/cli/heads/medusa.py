@@ -42,7 +42,7 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     if joint:
         write_merged(trained, out, model, tokenizer)
     else:
-        write_medusa(trained, out, "v2" if trained.lm_heads is None else "v0.1", job.target)
+        trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
 

@@ -11,10 +11,14 @@ import pytest
 import torch
 from safetensors import safe_open
 
+from decoding.checkpoints.dialects import EagleVersion
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import Dialect, write_eagle
+from decoding.drafters.eagle import Eagle
 from decoding.errors import InputError
+from decoding.model.target import Target
+from decoding.training.eagle_attach import attach_eagle
 from tests.support.eagle_folders import (
     AUX,
     KNOWN,
@@ -26,6 +30,7 @@ from tests.support.eagle_folders import (
     made,
     read_with,
 )
+from tests.support.families import build
 
 
 def same(one: EagleWeights, other: EagleWeights) -> None:
@@ -157,3 +162,16 @@ def test_modelopt_has_no_output_before_the_first_layer(tmp_path: Path) -> None:
         write_eagle(weights, tmp_path / "after", "modelopt", "some/target")
     write_eagle(weights, tmp_path / "after", "eagle3", "some/target")
     assert read_eagle(tmp_path / "after", TARGET).config.aux_layers == (0, 5, 9)
+
+
+@pytest.mark.parametrize("version", ["eagle1", "eagle3"])
+def test_saved_and_loaded_as_in_transformers(version: EagleVersion, tmp_path: Path) -> None:
+    model = build("llama")
+    weights = attach_eagle(model, version, aux_layers=(0, 1) if version == "eagle3" else None)
+    weights.save_pretrained(tmp_path / "head")
+    target = Target(model)
+    for _ in range(2):  # the target captures its layers once
+        head = Eagle.from_pretrained(tmp_path / "head", target).head
+    assert head.config == weights.config
+    for name, tensor in head.tensors().items():
+        assert torch.equal(tensor, weights.tensors[name])

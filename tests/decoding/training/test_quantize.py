@@ -58,7 +58,8 @@ def test_what_is_read_is_near_what_was_quantized(precision: Precision) -> None:
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
 def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
-    model = nn.ModuleDict({"a": nn.Linear(64, 48), "lm_head": nn.Linear(64, 9, bias=False)})
+    layers = {"a": nn.Linear(64, 48), "lm_head": nn.Linear(64, 9, bias=False)}
+    model = nn.ModuleDict(layers)
     names, parameters = list(model.state_dict()), list(model.parameters())
     x = torch.randn(3, 64)
     fake_quantize_linears(model, precision)
@@ -69,8 +70,9 @@ def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
     torch.testing.assert_close(model["a"](x), expected)
     torch.testing.assert_close(model["lm_head"](x), x @ rounded["lm_head.weight"].mT)
     model["a"](x).sum().backward()
-    assert model["a"].weight.grad is not None
-    assert torch.equal(fake_quantizer(precision, 64)(model["a"].weight), rounded["a.weight"])
+    weight = layers["a"].weight  # the same parameter
+    assert weight.grad is not None
+    assert torch.equal(fake_quantizer(precision, 64)(weight), rounded["a.weight"])
 
 
 @pytest.mark.parametrize("kind", ["medusa", "eagle1", "draft"])
