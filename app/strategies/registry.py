@@ -40,7 +40,8 @@ DRAFT_MODEL = Strategy(
     settings=("gamma", *SAMPLING),
     role="draft",
     missing="no draft model: give one with --draft",
-    advice="--draft DIR|ID with a smaller model of the same tokenizer",
+    advice="--draft DIR|ID with a smaller model of the same tokenizer, or make one: specchat heads "
+    "convert draft --target {target} --out DIR, then specchat heads train",
     build=_build_draft_model,
     proposed_by="the draft model, token {depth} of {length} in its draft",
     samples_drafts=True,

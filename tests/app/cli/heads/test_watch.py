@@ -52,7 +52,7 @@ def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
     with console.capture() as text:
         console.print(view(out, ENTRIES, now=1031.0))
     assert "step 30 of 100, 69 s left\n" in text.get()
-    assert "█▅▁" in text.get()
+    assert "█▆▁" in text.get()
 
 
 def test_a_resumed_training_goes_back(out: Path) -> None:
