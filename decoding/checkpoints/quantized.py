@@ -34,8 +34,10 @@ def precision_of(config: Mapping[str, Any]) -> Precision | None:
     """What the weights beside a config.json were quantized to; None where they were not, or by
     others."""
     found = config.get("quantization_config")
-    ours = isinstance(found, dict) and found.get("quant_method") == METHOD
-    return found.get("weights") if ours and found is not None else None
+    if not isinstance(found, dict) or found.get("quant_method") != METHOD:
+        return None
+    weights: Precision | None = found.get("weights")
+    return weights
 
 
 def pack(values: Tensor) -> Tensor:
