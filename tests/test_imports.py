@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
         ("decoding", ("torch", "transformers")),
         ("decoding.cost.forecast", ("torch", "transformers")),
         ("decoding.checkpoints.dialects", ("torch", "transformers")),
+        ("app.cli.heads.watch", ("torch", "transformers", "textual")),
     ],
 )
 def test_an_import_does_not_drag_in(module: str, unwanted: tuple[str, ...]) -> None:

@@ -26,7 +26,7 @@ from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import digest, rendered, vocabulary_digest
 from decoding.training.data import Record
 from decoding.training.features import target_digest
-from decoding.training.trainer import duration
+from decoding.training.log import duration
 
 _BEGIN = b'{"messages": ['  # of every line that is written
 Message = dict[str, str]

@@ -23,10 +23,11 @@ from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
 from decoding.training.features import features_of, plain_attention
+from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
+from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
 
 Divergence = Literal["kl", "reverse-kl", "tvd"]
 _LOGITS = 2**25  # numbers at a time, of each model

@@ -19,10 +19,11 @@ from decoding.training.conversations import Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.evaluate import Answer
 from decoding.training.features import collate_features
+from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, rates
+from decoding.training.trainer import HeadTrainer
 
 
 @dataclass(frozen=True, slots=True)

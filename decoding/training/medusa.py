@@ -23,10 +23,11 @@ from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
+from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, RunningCounts, per_process, rates
+from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
 
 
 def attach(

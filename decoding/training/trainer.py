@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,10 @@ from transformers import (
     TrainingArguments,
 )
 
-from decoding.json_text import parse_json
 from decoding.training.features import FeatureCache
 from decoding.training.length_grouped import LengthGrouped
+from decoding.training.log import LOG, duration, rates
 from decoding.training.train_config import newest_checkpoint
-
-LOG = "log.jsonl"  # in a training's folder
 
 
 class HeadTrainer(Trainer):
@@ -95,15 +93,8 @@ def per_process(count: Tensor) -> Tensor:
     return count.clamp_min(1)
 
 
-def duration(seconds: float) -> str:
-    """`50 s`, `12 min`, `3.4 h`."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 class _ReadableLog(TrainerCallback):
-    """One line a report, on stderr and, for `training_log`, as JSON beside the checkpoints."""
+    """One line a report, on stderr and, for `log.training_log`, as JSON beside the checkpoints."""
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
         self._describe = describe
@@ -156,28 +147,3 @@ class _ReadableLog(TrainerCallback):
             f"loss {logs['loss']:.3f} · right {rates(logs['accuracy'])} · "
             f"lr {logs['learning_rate']:.1e} · {rate:,.0f} tokens/s · {duration(left)} left"
         )
-
-
-def training_log(work: Path) -> list[dict[str, Any]]:
-    """The reports of a training so far, in the order of its steps: of training `loss`, `accuracy`
-    and `tokens`, of evaluations `held_out` in words and `served` τ; each with its `time` and
-    `step` of `steps`. What a resumed training did again counts once."""
-    found: list[dict[str, Any]] = []
-    for line in (work / LOG).read_text(encoding="utf-8").splitlines():
-        try:
-            entry = parse_json(line)
-        except ValueError:  # being written, or cut by a kill
-            continue
-        # An evaluation comes after the step's loss; a resumed training goes back to a checkpoint.
-        found = [old for old in found if _order(old) < _order(entry)]
-        found.append(entry)
-    return found
-
-
-def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:
-    return entry["step"], "held_out" in entry
-
-
-def rates(values: Sequence[float]) -> str:
-    """`.71 .64`: of each head or step."""
-    return " ".join(f"{value:.2f}".removeprefix("0") for value in values)

@@ -16,7 +16,7 @@ from rich.text import Text
 from app.cli.terminal import print_output
 from app.tui.format.bars import HEIGHTS, progress_bar
 from decoding.errors import InputError
-from decoding.training.trainer import LOG, duration, rates, training_log
+from decoding.training.log import LOG, duration, rates, training_log
 
 _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown

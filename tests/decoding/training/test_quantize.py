@@ -123,3 +123,20 @@ def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert load_file(tmp_path / "model.safetensors").keys() == tensors.keys()
     with pytest.raises(InputError, match="does not fit"):
         read_tensors(tmp_path, lambda name: True)
+
+
+def test_heads_draft_for_a_quantized_target(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    heads, small = tmp_path / "heads", tmp_path / "small"
+    quantize = ("heads", "quantize", "--heads", family_folders.target, "--to", "int8")
+    assert specchat(*quantize, "--out", str(small)).returncode == 0
+    convert = ("heads", "convert", "medusa", "--target", str(small), "--out", str(heads))
+    assert specchat(*convert).returncode == 0
+    done = specchat(
+        "run", "--target", str(small), "--medusa", str(heads), "--prompt", "the fox", "--json",
+        "--strategies", "ar,medusa", "--max-new-tokens", "8", "--ignore-eos",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert medusa["token_ids"] == ar["token_ids"] and medusa["drafted"] > 0

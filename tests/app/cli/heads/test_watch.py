@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from app.cli.heads.watch import curve, view
-from decoding.training.trainer import LOG, training_log
+from decoding.training.log import LOG, training_log
 from tests.conftest import Specchat
 
 WORDS = "right .71 .64 · served τ 1.90"
