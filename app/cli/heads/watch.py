@@ -43,6 +43,8 @@ def watch(out: Path) -> None:
             except (InputError, OSError):  # it is done, and its log is removed
                 break
             live.update(view(out, entries, time.time()), refresh=True)
+    if (out / "config.json").is_file():
+        print_output(f"done: what was trained is in {out}")
 
 
 def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
