@@ -14,6 +14,7 @@ from app.config.settings import ModelOptions
 from app.models.loaded import LoadedModels, load_models
 from app.report.advice import Estimate, Timed, compare
 from app.strategies.registry import STRATEGIES
+from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.kind import drafter_kind
@@ -93,7 +94,8 @@ class Evaluation:
                 *_depths(document["by_depth"]),
                 *_categories(document["by_category"]),
                 f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} "
-                f"with {self.tree}; {served.passes} passes over {len(self.answers)} prompts",
+                f"with {self.tree}; {served.passes} passes over "
+                f"{pluralize(len(self.answers), 'prompt')}",
             ]
         )
 
@@ -222,7 +224,7 @@ def _categories(found: dict[str, dict[str, Any]]) -> list[str]:
     width = max((len(name) for name in found), default=0)
     return [
         f"{name:{width}}  τ {each['tokens_per_pass'] or 0:.2f}, "
-        f"α {each['acceptance_rate'] or 0:.2f} over {each['prompts']} prompts"
+        f"α {each['acceptance_rate'] or 0:.2f} over {pluralize(each['prompts'], 'prompt')}"
         for name, each in found.items()
     ]
 
