@@ -42,8 +42,9 @@ def precision_of(config: Mapping[str, Any]) -> Precision | None:
 
 def pack(values: Tensor) -> Tensor:
     """int4 values in int8 [rows, columns] -> uint8 [rows, columns / 2]."""
-    low, high = (values + 8).to(torch.uint8).unflatten(-1, (-1, 2)).unbind(-1)
-    return low | high << 4
+    pairs: Tensor = (values + 8).to(torch.uint8).unflatten(-1, (-1, 2))
+    packed: Tensor = pairs[..., 0] + 16 * pairs[..., 1]
+    return packed
 
 
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -15,9 +15,10 @@ from decoding.trees.shape import chain
 
 PROMPT = 64  # tokens before the nodes
 SIZES = (1, 4, 8, 16, 32, 64)
+REPEATS = 5
 
 
-def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) -> float:
+def seconds(work: Callable[[], object], device: torch.device, repeats: int = REPEATS) -> float:
     """Least time of `work`, the device waited for, one untimed run before: whatever else the
     machine does can only add to it."""
     times = []
@@ -33,7 +34,8 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = 5) 
 def pass_seconds(target: Target, nodes: int) -> float:
     """Time of a pass over `nodes` nodes after a short prefix, of which the root stays."""
     cache = target.new_cache()
-    target.prefill(cache, [0] * PROMPT)
+    # The roots of earlier passes stay, too: the last pass begins at PROMPT.
+    target.prefill(cache, [0] * (PROMPT - REPEATS))
     tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
 
     def work() -> None:

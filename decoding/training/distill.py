@@ -9,6 +9,7 @@ batch.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -166,7 +167,11 @@ def distill(
             spent = time.monotonic() - began
             left = duration((len(open_turns) - done) * spent / (done - first))
             rate = f"{tokens / spent:,.0f} tokens/s"
-            print(f"{done}/{len(open_turns)} conversations · {rate} · {left} left", flush=True)
+            print(
+                f"{done}/{len(open_turns)} conversations · {rate} · {left} left",
+                file=sys.stderr,
+                flush=True,
+            )
     return len(open_turns)
 
 

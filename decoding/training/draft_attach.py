@@ -31,7 +31,7 @@ def attach_draft(
         if wanted is not None and most is not None and wanted > most:
             raise InputError(f"--{option} {wanted}: the target has {most}")
     chosen = _spread(layers, depth)
-    draft = _build(base, chosen, width, mlp)
+    draft: PreTrainedModel = _build(base, chosen, width, mlp)
     prefix = _layers_prefix(target, depth)
     theirs = dict(target.named_parameters(remove_duplicate=False))
     embedding: Any = target.get_input_embeddings().weight
