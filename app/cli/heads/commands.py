@@ -283,7 +283,7 @@ def quantize(
     device: Device = "auto",
 ) -> None:
     """Write heads or a draft model with quantized weights; `train --qat` makes them fit for it.
-    Needs torchao: pip install 'specchat[quantize]'."""
+    Needs the extra `quantize` (torchao)."""
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
     refuse_existing(out)
