@@ -184,7 +184,8 @@ def _quantizing() -> Finding:
     except PackageNotFoundError:
         return Finding("quantizing", "wrong", "no bitsandbytes", "pip install bitsandbytes")
     if not torch.cuda.is_available():
-        return Finding("quantizing", "note", f"{found}, but --quantize needs a CUDA GPU")
+        found += ", on a CPU: --quantize int8 or nf4 saves memory there, not time"
+        return Finding("quantizing", "note", found)
     return Finding("quantizing", "ok", f"{found}: --quantize int8 or nf4")
 
 

@@ -55,7 +55,10 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
     ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
     ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
-    ("Models", "quantize", str, "none, int8 or nf4 (needs a GPU)."),
+    ("Models", "adapter", str, "PEFT adapter to merge into the target; else give it as target."),
+    ("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
+    ("Models", "quantize", str, "none, int8 or nf4."),
+    ("Models", "quantize_draft", str, "The draft model's own (default: as the target)."),
     ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
     ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
     (

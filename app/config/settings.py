@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -45,11 +45,20 @@ class ModelOptions:
     device: str = "auto"
     dtype: str = "auto"
     quantize: str = "none"
+    quantize_draft: str | None = None  # None: as the target
+    adapter: str | None = None  # a PEFT adapter to merge into the target
+    draft_adapter: str | None = None
     threads: int | None = None  # None: chosen for this machine
     trust_remote_code: bool = False
 
     def source(self, role: str) -> str | None:
         return self.target if role == "target" else self.drafters.get(role)
+
+    @property
+    def of_draft(self) -> ModelOptions:
+        """How to load the draft model."""
+        quantize = self.quantize_draft or self.quantize
+        return replace(self, adapter=self.draft_adapter, quantize=quantize)
 
 
 def config_file() -> Path:
@@ -94,6 +103,9 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
+    quantize_draft: Literal["none", "int8", "nf4"] | None = None
+    adapter: str | None = Field(None, min_length=1)
+    draft_adapter: str | None = Field(None, min_length=1)
     threads: int | Literal["auto"] = "auto"
     trust_remote_code: bool = False
 
@@ -153,7 +165,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             raise ValueError("must not be empty text")
         return texts
 
-    @field_validator(*ROLES)
+    @field_validator(*ROLES, "adapter", "draft_adapter")
     @classmethod
     def _can_be_a_name(cls, source: str | None) -> str | None:
         try:
@@ -162,7 +174,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             raise ValueError(f"no folder or hub id: {error}") from error
         return source
 
-    @field_validator(*ROLES, "system", "stop")
+    @field_validator(*ROLES, "adapter", "draft_adapter", "system", "stop")
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -188,7 +200,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     def models(self) -> ModelOptions:
         """The models that are named; without a target, completed from the family."""
         family = self.families.get(self.family) if self.target is None else None
-        return self._options({**(family.sources if family else {}), **self.sources})
+        options = self._options({**(family.sources if family else {}), **self.sources})
+        return replace(options, adapter=self.adapter, draft_adapter=self.draft_adapter)
 
     def _options(self, sources: Mapping[str, str]) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
@@ -201,6 +214,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             device=self.device,
             dtype=self.dtype,
             quantize=self.quantize,
+            quantize_draft=self.quantize_draft,
             threads=threads,
             trust_remote_code=self.trust_remote_code,
         )

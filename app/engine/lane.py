@@ -104,7 +104,7 @@ class Lane:
     @property
     def _loaded_note(self) -> str | None:
         """How the checkpoint was read, and what the model's layers mean for drafts."""
-        notes = [self.models.notes.get(self.strategy.role or "")]
+        notes = [self.models.notes.get(self.strategy.role or "target")]
         if self.strategy.drafts and self._model.recurrent:
             notes.append(RECURRENT)
         return "\n".join(filter(None, notes)) or None

@@ -180,6 +180,8 @@ def resolve_model_folder(text: str) -> CheckpointInfo:
     if not exists:
         raise InputError(f"no folder {text}")
     found = inspect_folder(folder)
+    if found is None and (any(folder.glob("*.gguf")) or (folder / "adapter_config.json").is_file()):
+        raise InputError(f"{text} holds a GGUF file or an adapter: start with --target {text}")
     if found is None or found.kind != "model":
         what = "no causal language model" if found is None else "heads, no model to draft for"
         raise InputError(f"{text} holds {what}")

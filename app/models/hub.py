@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
+_REPO = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*", re.ASCII)
 
 
 def display_name(source: str) -> str:
@@ -26,15 +29,48 @@ def hub_id(source: str) -> str | None:
     return repo.removeprefix("models--").replace("--", "/")
 
 
-def cached_folder(source: str) -> Path | None:
-    """The folder in the cache that holds a hub id's main revision, or a part of it."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """A repository of the hub, at a branch, tag or commit, and the kind of quantization to take of
+    its GGUF files."""
 
-    try:
-        return Path(snapshot_download(source, local_files_only=True))
-    except (HFValidationError, LocalEntryNotFoundError, OSError):
+    name: str
+    revision: str | None = None  # None: main
+    quant: str | None = None
+
+    def __str__(self) -> str:
+        quant = "" if self.quant is None else f":{self.quant}"
+        return self.name + quant + ("" if self.revision is None else f"@{self.revision}")
+
+
+def parse_repo(source: str) -> Repo | None:
+    """The repository of a hub id, org/name, org/name@revision, org/name:Q4_K_M or with both; None
+    where it is none."""
+    rest, at, revision = source.partition("@")
+    name, colon, quant = rest.partition(":")
+    if not _REPO.fullmatch(name) or ".." in source:
         return None
+    if (at and not revision) or (colon and not re.fullmatch(r"\w+", quant, re.ASCII)):
+        return None
+    return Repo(name, revision or None, quant or None)
+
+
+def repo_cache(repo: Repo) -> Path:
+    """Where the cache keeps a repository, whether it is there or not."""
+    from huggingface_hub import constants
+
+    return Path(constants.HF_HUB_CACHE) / f"models--{repo.name.replace('/', '--')}"
+
+
+def cached_folder(repo: Repo) -> Path | None:
+    """The folder in the cache that holds a repository's revision, or a part of it."""
+    cache, revision = repo_cache(repo), repo.revision or "main"
+    try:
+        commit = (cache / "refs" / revision).read_text().strip()
+    except OSError:
+        commit = revision
+    folder = cache / "snapshots" / commit
+    return folder if folder.is_dir() else None
 
 
 def require_hub(source: str) -> None:

@@ -12,10 +12,12 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from app.config.settings import ModelOptions
+from app.models.checkpoint import find_checkpoint
+from app.models.download import Progress, has_tokenizer, local_folder, silent
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.limits import run_limited
-from app.models.loading import device_of, ignored_settings, load_target, load_tokenizer
+from app.models.loading import ignored_settings, load_target, load_tokenizer
 from app.models.tuning import pass_cost, tune, tune_head
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
@@ -39,9 +41,7 @@ from decoding.trees.static import Choices, parse_choices, require_ranks
 # Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
 # passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
-TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "tekken.json")  # ModelOpt saves none
 LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
-Progress = Callable[[str, float | None], None]
 
 
 @dataclass(eq=False)
@@ -149,7 +149,7 @@ class LoadedModels:
 
 def load_models(
     options: ModelOptions,
-    progress: Progress = lambda what, part: None,
+    progress: Progress = silent,
     strategies: Collection[str] = tuple(STRATEGIES),
 ) -> LoadedModels:
     """Load the target, and those drafters in `options` that the `strategies` use. Raises
@@ -158,19 +158,21 @@ def load_models(
     source = vocabulary = str(options.target)
     notes = {}
     heads = options.drafters.get("medusa")
+    if heads and "medusa" in strategies:  # else nothing is downloaded for them
+        heads = str(local_folder(heads, progress))
     if heads and is_merged(folder := Path(heads).expanduser()):
         source = heads
         notes["medusa"] = f"{display_name(heads)} is the target, with its heads"
-        if any(path for name in TOKENIZER_FILES for path in folder.glob(name)):
+        if has_tokenizer(folder):  # ModelOpt saves none
             vocabulary = heads
     choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
-    if options.quantize != "none" and device_of(options.device) == "cpu":
-        raise InputError("--quantize needs a GPU: leave it out, or choose --device cuda")
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
-    tokenizer = load_tokenizer(vocabulary, options)
+    tokenizer = load_tokenizer(vocabulary, options, progress)
     progress(f"target {display_name(source)}", 0.1)
-    target = load_target(source, options)
+    target = load_target(source, options, progress)
+    if note := find_checkpoint(source, options.adapter).note:
+        notes["target"] = note
     progress("choosing threads and memory layout", 0.7)
     threads = tune(target, options.threads)
     models = LoadedModels(
@@ -203,7 +205,7 @@ def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> Non
         models.missing[strategy] = STRATEGIES[strategy].missing
         return
     progress(f"{ROLES[role].title} {display_name(source)}", 0.8)
-    models.drafters[role] = _LOADERS[role](models, source, role)
+    models.drafters[role] = _LOADERS[role](models, source, role, progress)
 
 
 def needs_loading(models: LoadedModels, strategy: str) -> bool:
@@ -212,17 +214,20 @@ def needs_loading(models: LoadedModels, strategy: str) -> bool:
     return role is not None and role not in models.drafters and strategy not in models.missing
 
 
-def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
-    draft_tokenizer = load_tokenizer(source, models.options)
+def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress) -> Target:
+    options = models.options.of_draft
+    draft_tokenizer = load_tokenizer(source, options, progress)
     difference = first_difference(models.tokenizer, draft_tokenizer)
     if difference:
         raise InputError(
             f"the draft model {source} has another vocabulary than the target: {difference}; "
             "use a draft model with the target's tokenizer"
         )
-    draft = load_target(source, models.options)
-    if precision := precision_of(read_config(Path(source).expanduser())):
-        models.notes[role] = f"{precision} weights"
+    draft = load_target(source, options)
+    checkpoint = find_checkpoint(source, options.adapter)
+    precision = precision_of(read_config(checkpoint.folder))
+    if note := checkpoint.note or (f"{precision} weights" if precision else ""):
+        models.notes[role] = note
     if draft.vocab_size < len(models.tokenizer):
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "
@@ -232,9 +237,9 @@ def _load_draft(models: LoadedModels, source: str, role: str) -> Target:
     return draft
 
 
-def _load_medusa(models: LoadedModels, source: str, role: str) -> MedusaHeads:
+def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progress) -> MedusaHeads:
     target = models.target
-    folder = Path(source).expanduser()
+    folder = local_folder(source, progress)
     if precision := precision_of(read_config(folder)):
         models.notes[role] = f"{precision} weights"
     heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
@@ -245,9 +250,9 @@ def _load_medusa(models: LoadedModels, source: str, role: str) -> MedusaHeads:
     return heads
 
 
-def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
+def _load_eagle(models: LoadedModels, source: str, role: str, progress: Progress) -> EagleHead:
     target = models.target
-    folder = Path(source).expanduser()
+    folder = local_folder(source, progress)
     weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
     config = weights.config
     if config.version not in ROLES[role].kinds:
@@ -268,7 +273,7 @@ def _load_eagle(models: LoadedModels, source: str, role: str) -> EagleHead:
     return head
 
 
-_LOADERS: Mapping[str, Callable[[LoadedModels, str, str], Any]] = {
+_LOADERS: Mapping[str, Callable[[LoadedModels, str, str, Progress], Any]] = {
     "draft": _load_draft,
     "medusa": _load_medusa,
     "eagle": _load_eagle,

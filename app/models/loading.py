@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, suppress
+from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from torch import nn
 from transformers import (
     AutoConfig,
@@ -27,10 +29,14 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
 )
+from transformers.utils import is_gguf_available
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
-from app.models.hub import cached_folder, display_name, require_hub
+from app.models.adapter import merge_adapter
+from app.models.checkpoint import Checkpoint, find_checkpoint
+from app.models.download import Progress, silent
+from app.models.hub import display_name
 from decoding.checkpoints.dialects import MERGED_HEADS
 from decoding.checkpoints.files import read_tensors
 from decoding.checkpoints.quantized import precision_of
@@ -39,42 +45,51 @@ from decoding.model.self_test import self_test
 from decoding.model.target import Target
 
 
-def load_model(source: str, options: ModelOptions) -> Any:
-    """Load a causal LM from a folder or hub id. Raises InputError."""
+def load_model(source: str, options: ModelOptions, progress: Progress = silent) -> Any:
+    """Load a causal LM from whatever `find_checkpoint` finds. Raises InputError."""
     disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
     device = device_of(options.device)
-    kwargs: dict[str, Any] = {"dtype": _dtype(options.dtype, device)}
+    dtype = _dtype(options, device)
+    kwargs: dict[str, Any] = {"dtype": dtype}
+    checkpoint = find_checkpoint(source, options.adapter, progress)
     if options.quantize != "none":
-        kwargs["quantization_config"] = _quantization(options)
+        if find_spec("bitsandbytes") is None:
+            raise InputError("--quantize needs bitsandbytes: pip install bitsandbytes")
+        _refuse_quantizing(source, checkpoint)
+        kwargs["quantization_config"] = _quantization(options, dtype)
+    if checkpoint.gguf_file is not None:
+        kwargs |= _gguf(source, checkpoint.gguf_file, load=True)
     if device != "cpu":
         kwargs["device_map"] = {"": device}
 
-    def load(place: str) -> Any:
-        config = _config(source, place, options)
-        auto = _auto_class(source, config)
-        _require_generation_config(source, Path(place))
-        if precision_of(config.to_dict()):
-            return _load_quantized(Path(place), config, kwargs)
-        return auto.from_pretrained(
-            place,
-            trust_remote_code=options.trust_remote_code,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # else it is refused without a name
-            **kwargs,
-        )
-
+    config = _config(source, checkpoint, options)
+    auto = _auto_class(source, config)
+    _require_generation_config(source, checkpoint.folder)
     try:
-        model, report = _from_place(source, load)
-    except InputError:
-        raise
+        if precision_of(config.to_dict()):
+            model, report = _load_quantized(checkpoint.folder, config, kwargs)
+        else:
+            with _no_bar(checkpoint):
+                model, report = auto.from_pretrained(
+                    checkpoint.folder,
+                    trust_remote_code=options.trust_remote_code,
+                    output_loading_info=True,
+                    ignore_mismatched_sizes=True,  # else it is refused without a name
+                    **kwargs,
+                )
     except torch.cuda.OutOfMemoryError as error:
         raise InputError(
             f"{display_name(source)} does not fit into the memory of {device}: try --quantize nf4"
         ) from error
     except Exception as error:  # hub, file system and pickle raise many kinds
-        raise InputError(f"can't load the model {source}: {_reason(error)}") from error
+        what = f"can't load the model {source}"
+        if method := _quantized_with(config):
+            what += f", which is quantized with {method}"
+        raise InputError(f"{what}: {_reason(error)}") from error
     _refuse_other_tensors(source, report)
+    if checkpoint.adapter is not None:
+        model = merge_adapter(model, checkpoint.adapter)
     _leave_text_alone(model)
     return model
 
@@ -95,9 +110,9 @@ def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tup
     return model, report
 
 
-def load_target(source: str, options: ModelOptions) -> Target:
+def load_target(source: str, options: ModelOptions, progress: Progress = silent) -> Target:
     """Load a model to decode with, and try whether it can be decoded exactly. Raises InputError."""
-    target = Target(load_model(source, options))
+    target = Target(load_model(source, options, progress))
     self_test(target)
     return target
 
@@ -125,69 +140,69 @@ def _refuse_other_tensors(source: str, report: Mapping[str, Any]) -> None:
         )
 
 
-def load_tokenizer(source: str, options: ModelOptions) -> PreTrainedTokenizerBase:
-    def load(place: str) -> Any:
-        _config(source, place, options)
-        return AutoTokenizer.from_pretrained(place, trust_remote_code=options.trust_remote_code)
-
+def load_tokenizer(
+    source: str, options: ModelOptions, progress: Progress = silent
+) -> PreTrainedTokenizerBase:
+    checkpoint = find_checkpoint(source, options.adapter, progress)
+    _config(source, checkpoint, options)
+    folder, gguf = checkpoint.with_tokenizer, {}
+    if checkpoint.gguf_file is not None and folder == checkpoint.folder:
+        gguf = _gguf(source, checkpoint.gguf_file)
     try:
-        return _from_place(source, load)  # type: ignore[no-any-return]
-    except InputError:
-        raise
+        return AutoTokenizer.from_pretrained(  # type: ignore[no-any-return]
+            folder, trust_remote_code=options.trust_remote_code, **gguf
+        )
     except Exception as error:
         raise InputError(f"can't load the tokenizer of {source}: {_reason(error)}") from error
 
 
-def _from_place(source: str, load: Callable[[str], Any]) -> Any:
-    """Load from a folder; of a hub id from the cache, and only for what is not there from the hub.
-    Raises InputError where there is no such place, and what `load` raises."""
-    try:
-        folder = Path(source).expanduser()
-        found = folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
-        raise InputError(f"no folder or hub id {source}: {error}") from error
-    if found:
-        _refuse_other_folders(source, folder)
-        return load(str(folder))
-    if source.startswith((".", "/", "~")) or source.count("/") > 1 or os.sep == "\\":
-        raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
-    if cached := cached_folder(source):
-        with suppress(OSError):  # not all of it is there
-            return load(str(cached))
-    require_hub(source)
-    return load(source)
+def _gguf(source: str, file: str, load: bool = False) -> dict[str, Any]:
+    """What transformers is told to read a GGUF file, and to `load` its weights. Raises InputError
+    without the package."""
+    if not is_gguf_available():
+        raise InputError(f"{source} is a GGUF file: pip install 'specchat[gguf]'")
+    named: dict[str, Any] = {"gguf_file": file}
+    config = getattr(transformers, "GgufConfig", None)
+    if load and config is not None:  # earlier versions dequantize always, newer ones unless told so
+        named["quantization_config"] = config(dequantize=True)
+    return named
 
 
-def _refuse_other_folders(source: str, folder: Path) -> None:
-    """Raise InputError for a folder that holds something else than a whole model."""
-    adapter = (folder / "adapter_config.json").is_file()
-    if (folder / "config.json").is_file():
-        if adapter:
-            raise InputError(
-                f"{source} holds a PEFT adapter beside its model: merge it (merge_and_unload), or "
-                "move adapter_config.json away to go without it"
-            )
-        return
-    if adapter:
+def _no_bar(checkpoint: Checkpoint) -> AbstractContextManager[object]:
+    """The bar for a GGUF file's tensors asks nobody, and would be drawn over the screen."""
+    return nullcontext() if checkpoint.gguf_file is None else redirect_stderr(StringIO())
+
+
+def _quantized_with(config: PreTrainedConfig) -> str | None:
+    """How a checkpoint says that it is quantized."""
+    quantized = getattr(config, "quantization_config", None)
+    method = quantized.get("quant_method") if isinstance(quantized, dict) else None
+    return None if method is None else str(method)
+
+
+def _refuse_quantizing(source: str, checkpoint: Checkpoint) -> None:
+    """Raise InputError for what can't be quantized while it is loaded."""
+    if checkpoint.gguf_file is not None:
+        raise InputError(f"{source} is a GGUF file, which --quantize can't take: leave one out")
+    if checkpoint.adapter is not None:
         raise InputError(
-            f"{source} is a PEFT adapter: merge it into its model (merge_and_unload) and give that"
+            f"an adapter can't be merged into quantized weights: merge {checkpoint.adapter.name} "
+            "first (merge_and_unload), or leave out --quantize"
         )
-    if any(folder.glob("*.gguf")):
-        raise InputError(
-            f"{source} holds GGUF files: give the Hugging Face folder that they were made from"
-        )
-    raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
 
 
-def _config(source: str, place: str, options: ModelOptions) -> PreTrainedConfig:
-    """Its config alone, so that what is wrong there is not said of anything else. Raises OSError
-    where the cache has none."""
-    if Path(place).is_dir() and not (Path(place) / "config.json").is_file():
-        raise FileNotFoundError(f"{place} has no config.json")
+def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
+    """Its config alone, so that what is wrong there is not said of anything else."""
     try:
-        found = AutoConfig.from_pretrained(place, trust_remote_code=options.trust_remote_code)
+        named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
+        found = AutoConfig.from_pretrained(
+            checkpoint.folder, trust_remote_code=options.trust_remote_code, **named
+        )
+    except InputError:
+        raise
     except Exception as error:
-        raise InputError(f"can't read the config.json of {source}: {_reason(error)}") from error
+        file = checkpoint.gguf_file or "config.json"
+        raise InputError(f"can't read the {file} of {source}: {_reason(error)}") from error
     return found  # type: ignore[no-any-return]
 
 
@@ -234,13 +249,13 @@ def _leave_text_alone(model: PreTrainedModel) -> None:
             setattr(base, name, nn.Identity())
 
 
-def _quantization(options: ModelOptions) -> BitsAndBytesConfig:
+def _quantization(options: ModelOptions, dtype: Any) -> BitsAndBytesConfig:
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns in every layer and pass
     if options.quantize == "int8":
         # Above this threshold a column of any row is left out of all rows: what a token gets would
         # depend on the tokens beside it, and each layer would wait for the device to tell.
         return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=0.0)
-    compute = torch.bfloat16 if options.dtype == "auto" else getattr(torch, options.dtype)
+    compute = torch.bfloat16 if dtype == "auto" else dtype
     return BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute
     )
@@ -261,10 +276,21 @@ def device_of(wanted: str) -> str:
     return wanted
 
 
-def _dtype(wanted: str, device: str) -> Any:
-    if wanted == "auto":
-        return torch.float32 if device == "cpu" else "auto"
-    return getattr(torch, wanted)
+def _dtype(options: ModelOptions, device: str) -> Any:
+    if options.dtype != "auto":
+        return getattr(torch, options.dtype)
+    if device != "cpu":
+        return "auto"
+    if options.quantize == "nf4" and _computes_nf4_in_half():
+        return torch.bfloat16
+    return torch.float32
+
+
+def _computes_nf4_in_half() -> bool:
+    """Whether bitsandbytes computes 4 bits in bfloat16 on this processor, whatever it is told."""
+    from bitsandbytes.functional import has_avx512bf16
+
+    return bool(has_avx512bf16())
 
 
 def ignored_settings(target: Target) -> tuple[str, ...]:

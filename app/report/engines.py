@@ -55,6 +55,14 @@ class Engine:
     configure: Callable[[Choice], Snippet | None]
 
 
+def _served(choice: Choice) -> str:
+    """The target for a command line, its revision as an option."""
+    name, _, revision = choice.target.partition("@")
+    if not revision or choice.target.startswith((".", "/", "~")):
+        return shlex.quote(choice.target)
+    return f"{shlex.quote(name)} --revision {shlex.quote(revision)}"
+
+
 def _vllm(choice: Choice) -> Snippet | None:
     config: dict[str, object]
     note = ""
@@ -74,7 +82,7 @@ def _vllm(choice: Choice) -> Snippet | None:
         return None
     config["num_speculative_tokens"] = choice.gamma
     text = shlex.quote(json.dumps(config))
-    return Snippet(f"vllm serve {shlex.quote(choice.target)} --speculative-config {text}", note)
+    return Snippet(f"vllm serve {_served(choice)} --speculative-config {text}", note)
 
 
 def _sglang(choice: Choice) -> Snippet | None:
@@ -92,7 +100,7 @@ def _sglang(choice: Choice) -> Snippet | None:
         }
     else:
         return None
-    parts = ["python -m sglang.launch_server", "--model-path", shlex.quote(choice.target)]
+    parts = ["python -m sglang.launch_server", "--model-path", _served(choice)]
     parts += ["--speculative-algorithm", algorithm]
     if choice.source:
         parts += ["--speculative-draft-model-path", shlex.quote(choice.source)]

@@ -223,11 +223,6 @@ BAD = {
     "option before the command": (["--gamma", "2", "run", "--prompt", "a"], "", "after 'run'"),
     "no such folder": (["run", "--prompt", "a", "--target", "./nowhere"], "", "no folder"),
     "no model in it": (["run", "--prompt", "a", "--target", "tests"], "", "no config.json"),
-    "quantize on a CPU": (
-        ["run", "--prompt", "a", "--device", "cpu", "--quantize", "nf4"],
-        "",
-        "--quantize needs a GPU",
-    ),
     "no terminal": ([], "", "specchat run"),
     "other vocabulary": (
         ["run", "--prompt", "a", "--target", "TARGET", "--draft", "STRANGER"],

@@ -228,8 +228,7 @@ OTHERS: dict[str, tuple[dict[str, str], str]] = {
         {"config.json": config_of("vit")},
         "vit is no language model that goes on with a text",
     ),
-    "GGUF": ({"model-Q4.gguf": ""}, "holds GGUF files: give the Hugging Face folder"),
-    "PEFT": ({"adapter_config.json": "{}"}, "is a PEFT adapter: merge it"),
+    "PEFT": ({"adapter_config.json": "{}"}, "does not tell its base .*: give its base: --target"),
     "PEFT beside a model": (
         {"adapter_config.json": "{}", "config.json": config_of("llama")},
         "holds a PEFT adapter beside its model",

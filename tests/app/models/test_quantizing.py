@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
+from bitsandbytes.functional import has_avx512bf16
 
 from app.config.settings import ModelOptions
+from app.engine.lane import Lane
+from app.models.loaded import load_models
 from app.models.loading import load_model
+from app.strategies.lane_spec import LaneSpec
+from decoding.errors import InputError
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
 from tests.conftest import FamilyFolders
 
 
@@ -27,6 +38,41 @@ def test_a_row_in_int8_is_the_same_whatever_stands_beside_it(
     assert layer(rows).equal(alone)
 
 
-def test_nf4_is_computed_in_half_precision(family_folders: FamilyFolders) -> None:
-    layer = first_layer(family_folders.target, "nf4")
-    assert layer.compute_dtype == torch.bfloat16
+def test_nf4_is_computed_in_the_precision_of_the_model(family_folders: FamilyFolders) -> None:
+    dtype = torch.bfloat16 if has_avx512bf16() else torch.float32
+    assert first_layer(family_folders.target, "nf4").compute_dtype == dtype
+
+
+@pytest.mark.parametrize("quantize", ["int8", "nf4"])
+def test_quantized_models_draft_and_verify_on_a_cpu(
+    family_folders: FamilyFolders, quantize: str
+) -> None:
+    options = ModelOptions(
+        family_folders.target,
+        {"draft": family_folders.draft},
+        device="cpu",
+        quantize=quantize,
+        quantize_draft="none",
+        threads=1,
+    )
+    models = load_models(options, strategies=("ar", "draft"))
+    assert models.target.nbytes < models.drafters["draft"].nbytes  # of the same shape
+    answers = []
+    for strategy in ("ar", "draft"):
+        lane = Lane(LaneSpec(strategy, strategy), models)
+        lane.generate([0, 2, 40, 41, 3], Params(max_new_tokens=24), 0, Stop())
+        answers.append(lane.ids)
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("method", ["gptq", "awq", "compressed-tensors"])
+def test_other_quantizations_that_lack_a_package(
+    family_folders: FamilyFolders, tmp_path: Path, method: str
+) -> None:
+    shutil.copytree(family_folders.target, tmp_path / "model")
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": method, "bits": 4, "group_size": 16}
+    (tmp_path / "model" / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=f"is quantized with {method}") as refused:
+        load_model(str(tmp_path / "model"), ModelOptions())
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,42 @@
+"""PEFT adapters, merged into the model when it is loaded: then it is a model like any other."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from decoding.errors import InputError
+
+
+def merge_adapter(model: Any, folder: Path) -> Any:
+    """The model with an adapter's changes in its weights. Raises InputError."""
+    if find_spec("peft") is None:
+        raise InputError(f"{folder.name} is a PEFT adapter: pip install 'specchat[peft]'")
+    from peft import PeftConfig, PeftModelForCausalLM
+
+    try:
+        config = PeftConfig.from_pretrained(str(folder))
+        if config.is_prompt_learning:
+            raise InputError(
+                f"the adapter {folder.name} ({config.peft_type}) changes the prompt, not the "
+                "weights: it can't be merged"
+            )
+        config.inference_mode = True
+        with warnings.catch_warnings(action="ignore"):
+            wrapped = PeftModelForCausalLM(model, config)
+            loaded = wrapped.load_adapter(str(folder), "default")
+            other = [*loaded.missing_keys, *loaded.unexpected_keys]
+            if other:  # peft goes on with what it has
+                raise InputError(
+                    f"the adapter {folder.name} does not fit: it lacks, or has besides, {other[0]}"
+                    + (f" and {len(other) - 1} more" if len(other) > 1 else "")
+                )
+            return wrapped.merge_and_unload(safe_merge=True)
+    except InputError:
+        raise
+    except Exception as error:  # other shapes, another kind of model, a broken file
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = " ".join(lines[:2]) or type(error).__name__
+        raise InputError(f"the adapter {folder.name} can't be merged: {reason}") from error

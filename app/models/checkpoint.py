@@ -1,0 +1,131 @@
+"""What a model is loaded from: a folder, a GGUF file, an adapter with its base."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from app.models.download import Progress, gguf_among, has_tokenizer, local_folder, silent
+from app.models.hub import parse_repo
+from decoding.errors import InputError
+from decoding.json_text import parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The folder of a model, the GGUF file in it to take instead of its tensors, and the folder of
+    a PEFT adapter to merge into it."""
+
+    folder: Path
+    gguf_file: str | None = None
+    adapter: Path | None = None
+
+    @property
+    def with_tokenizer(self) -> Path:
+        """An adapter's own tokenizer, which may have other marks, comes before its base's."""
+        own = self.adapter
+        return own if own is not None and has_tokenizer(own) else self.folder
+
+    @property
+    def note(self) -> str:
+        """What was done to it, in a few words."""
+        facts = []
+        if self.gguf_file is not None:
+            facts.append(f"dequantized from {self.gguf_file}")
+        if self.adapter is not None:
+            facts.append(f"with the adapter {self.adapter.name} merged")
+        return ", ".join(facts)
+
+
+def find_checkpoint(
+    source: str, adapter: str | None = None, progress: Progress = silent
+) -> Checkpoint:
+    """The checkpoint that a source stands for: a model's folder or hub id, a GGUF file or a folder
+    with one (org/name:Q4_K_M of a repository with several), the folder or hub id of an adapter that
+    names its base. Raises InputError."""
+    found = _find(source, progress)
+    if adapter is None:
+        return found
+    if found.adapter is not None:
+        raise InputError(f"{source} is an adapter itself: give its base to go with {adapter}")
+    folder = local_folder(adapter, progress)
+    if not _is_adapter(folder):
+        raise InputError(f"{adapter} has no adapter_config.json: give the folder of a PEFT adapter")
+    return replace(found, adapter=folder)
+
+
+def _find(source: str, progress: Progress) -> Checkpoint:
+    file = _file(source)
+    if file is not None:
+        if file.suffix != ".gguf":
+            raise InputError(f"{source} is a file: give the model's folder, or a .gguf file")
+        return Checkpoint(file.parent, _not_split(file.name))
+    folder = local_folder(source, progress, tokenizer=True)
+    repo = parse_repo(source)
+    quant = repo.quant if repo is not None and not Path(source).is_dir() else None
+    gguf = gguf_among([path.name for path in folder.iterdir()], quant)
+    if quant is not None:
+        return Checkpoint(folder, _one_of(source, gguf))
+    if (folder / "config.json").is_file():
+        if _is_adapter(folder):
+            raise InputError(
+                f"{source} holds a PEFT adapter beside its model: give the adapter's folder alone "
+                "with --adapter, or move adapter_config.json away to go without it"
+            )
+        return Checkpoint(folder)
+    if _is_adapter(folder):
+        return replace(_base(source, folder, progress), adapter=folder)
+    if gguf:
+        return Checkpoint(folder, _one_of(source, gguf))
+    raise InputError(f"{source} has no config.json: give a Hugging Face model folder")
+
+
+def _file(source: str) -> Path | None:
+    try:
+        path = Path(source).expanduser()
+        return path if path.is_file() else None
+    except (OSError, RuntimeError, ValueError):  # too long, an unknown user
+        return None
+
+
+def _one_of(source: str, names: list[str]) -> str:
+    if len(names) > 1:
+        raise InputError(f"{source} holds several GGUF files, name one: {', '.join(names)}")
+    return _not_split(names[0])
+
+
+def _not_split(name: str) -> str:
+    if re.search(r"-\d+-of-\d+\.gguf$", name):
+        raise InputError(
+            f"{name} is a part of a GGUF file: join them with llama-gguf-split --merge"
+        )
+    return name
+
+
+def _is_adapter(folder: Path) -> bool:
+    return (folder / "adapter_config.json").is_file()
+
+
+def _base(source: str, adapter: Path, progress: Progress) -> Checkpoint:
+    """The checkpoint that an adapter was trained on."""
+    other = f"give its base: --target BASE --adapter {source}"
+    try:
+        config = parse_json((adapter / "adapter_config.json").read_bytes())
+        base = config["base_model_name_or_path"]
+        revision = config.get("revision")
+        if not isinstance(base, str) or not isinstance(revision, str | None):
+            raise ValueError("its base is no text")
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise InputError(
+            f"the adapter {source} does not tell its base ({error}): {other}"
+        ) from error
+    if revision is not None and not Path(base).is_dir():
+        base = f"{base}@{revision}"
+    try:
+        found = _find(base, progress)
+    except InputError as error:
+        raise InputError(f"{source} is a PEFT adapter of {base}: {error}; or {other}") from error
+    if found.adapter is not None:
+        raise InputError(f"{source} is an adapter of {base}, itself an adapter: merge that one")
+    return found

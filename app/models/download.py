@@ -1,0 +1,203 @@
+"""Where a model lies on this machine: its folder, or that of a hub id in the Hugging Face cache,
+into which it is downloaded first."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from app.models.hub import Repo, cached_folder, parse_repo, repo_cache, require_hub
+from app.text.units import format_bytes
+from decoding.errors import InputError
+from decoding.json_text import parse_json
+
+Progress = Callable[[str, float | None], None]  # what is done, and how much of it: 0 to 1
+
+TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "tekken.json")  # heads have none
+_CONFIGS = (".json", ".jinja", ".txt", ".model", ".tiktoken", ".py")
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # the first kind that there is
+# Beside the weights: the same once more in their authors' own format, and what a trainer left.
+_NOT_THESE = ("consolidated", "original", "optimizer", "scheduler", "training_args", "rng_state")
+_LOOK_SECONDS = 0.3
+_LOGIN = "log in with `hf auth login` or set HF_TOKEN"
+
+
+def silent(what: str, part: float | None) -> None:
+    """No progress."""
+
+
+def local_folder(source: str, progress: Progress = silent, tokenizer: bool = False) -> Path:
+    """The folder of a model or of heads: as given, or of a hub id in the cache, where it needs no
+    network once it is whole, with a `tokenizer` if one is wanted. Raises InputError."""
+    try:
+        folder = Path(source).expanduser()
+        found = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
+        raise InputError(f"no folder or hub id {source}: {error}") from error
+    if found:
+        return folder
+    repo = parse_repo(source)
+    if repo is None:
+        raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
+    cached = cached_folder(repo)
+    if cached is not None and is_whole(cached, tokenizer, repo.quant):
+        return cached
+    require_hub(source)
+    return _download(repo, progress)
+
+
+def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) -> bool:
+    """Whether a folder has a config, all weights that its index names, and a `tokenizer` if one is
+    wanted; or a GGUF file, which holds all that, of the kind `quant` if one is wanted."""
+    names = {path.name for path in folder.iterdir() if path.exists()}  # links may lead nowhere
+    if quant is not None or not names & {"config.json", "adapter_config.json"}:
+        return bool(gguf_among(names, quant))
+    if tokenizer and not has_tokenizer(folder):
+        return False
+    needed: set[str] = set()
+    for index in folder.glob("*.index.json"):
+        try:
+            needed |= set(parse_json(index.read_bytes())["weight_map"].values())
+        except (ValueError, TypeError, LookupError, AttributeError):
+            return False
+    return bool(needed or weights_among(names)) and needed <= names
+
+
+def has_tokenizer(folder: Path) -> bool:
+    return any(path for name in TOKENIZER_FILES for path in folder.glob(name))
+
+
+def weights_among(names: Collection[str]) -> list[str]:
+    """The files of weights to load: of one format, where a folder has several."""
+    for ending in _WEIGHTS:
+        if found := [n for n in names if n.endswith(ending) and not n.startswith(_NOT_THESE)]:
+            return found
+    return []
+
+
+def gguf_among(names: Collection[str], quant: str | None = None) -> list[str]:
+    """The GGUF files of language models, of one kind of quantization if one is wanted."""
+    found = sorted(n for n in names if n.endswith(".gguf") and not n.startswith("mmproj"))
+    if quant is None:
+        return found
+    kind = re.compile(rf"(?<![^\W_]){re.escape(quant)}(?!\w)", re.IGNORECASE)
+    return [name for name in found if kind.search(name)]
+
+
+def _download(repo: Repo, progress: Progress) -> Path:
+    """Download what a repository has of a model, and nothing else. Raises InputError."""
+    from huggingface_hub import HfApi, constants, snapshot_download
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HFValidationError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()  # they would be drawn over the screen
+    hub = constants.ENDPOINT
+    try:
+        api = HfApi(endpoint=hub)
+        info = api.model_info(repo.name, revision=repo.revision, files_metadata=True)
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+        at_root = [name for name in sizes if "/" not in name]
+        wanted = [name for name in at_root if name.endswith(_CONFIGS)]
+        wanted += _weights_to_load(repo, at_root)
+        wanted += [name for name in sizes if name.startswith("additional_chat_templates/")]
+        there = repo_cache(repo) / "snapshots" / str(info.sha)
+        missing = sum(sizes[name] for name in wanted if not (there / name).exists())
+        _require_space(repo, missing)
+        with _watched(repo_cache(repo) / "blobs", repo, missing, progress):
+            folder = snapshot_download(
+                repo.name, revision=repo.revision, endpoint=hub, allow_patterns=wanted
+            )
+    except InputError:
+        raise
+    except HFValidationError as error:
+        raise InputError(f"no folder or hub id {repo}: {error}") from error
+    except GatedRepoError as error:
+        raise InputError(
+            f"{repo} is gated: accept its terms at {hub}/{repo.name}, then {_LOGIN}"
+        ) from error
+    except RevisionNotFoundError as error:
+        raise InputError(f"{repo.name} has no revision {repo.revision}") from error
+    except RepositoryNotFoundError as error:
+        raise InputError(f"there is no {repo} at {hub}, or it is private: {_LOGIN}") from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        may_not = f"the token may not read it: {_LOGIN}" if status in (401, 403) else "try later"
+        raise InputError(f"{hub} answers {status} for {repo}: {may_not}") from error
+    except Exception as error:  # of the client, of its transport, of the disk
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"can't download {repo}: {reason}") from error
+    return Path(folder)
+
+
+def _weights_to_load(repo: Repo, names: Collection[str]) -> list[str]:
+    """Raises InputError where a repository's GGUF files leave a choice."""
+    gguf = gguf_among(names, repo.quant)
+    if repo.quant is None and (found := weights_among(names)):
+        return found
+    if repo.quant is not None and not gguf:
+        all_of_them = ", ".join(gguf_among(names)) or "none"
+        raise InputError(f"{repo.name} has no GGUF file of {repo.quant}; it has {all_of_them}")
+    if len(gguf) > 1:
+        raise InputError(
+            f"{repo} has several GGUF files: give one of their kinds, such as "
+            f"{repo.name}:Q4_K_M; it has {', '.join(gguf)}"
+        )
+    return gguf
+
+
+def _require_space(repo: Repo, size: int) -> None:
+    """Raise InputError where the disk of the cache has no room."""
+    cache = repo_cache(repo)
+    there = next(folder for folder in cache.parents if folder.is_dir())
+    free = shutil.disk_usage(there).free
+    if size > free:
+        raise InputError(
+            f"{repo} takes {format_bytes(size)} and {there} has {format_bytes(free)} free: make "
+            "room, or set HF_HUB_CACHE to a folder on another disk"
+        )
+
+
+@contextmanager
+def _watched(blobs: Path, repo: Repo, size: int, progress: Progress) -> Iterator[None]:
+    """Say how much has arrived. The files themselves are looked at: bars differ between versions of
+    huggingface_hub and between its ways to download."""
+    done = Event()
+    before = _size(blobs)
+
+    def say() -> None:
+        here = min(_size(blobs) - before, size)
+        share = here / size if size else 1.0
+        progress(f"{repo} from the hub: {format_bytes(here)} of {format_bytes(size)}", share)
+
+    def watch() -> None:
+        while not done.wait(_LOOK_SECONDS):
+            say()
+
+    say()
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.glob("*"):
+        try:
+            total += path.stat().st_size
+        except OSError:  # it was renamed meanwhile
+            continue
+    return total
