@@ -35,6 +35,7 @@ from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
+from decoding.verification.penalties import penalize
 from decoding.verification.sampling import NO_TOKEN, pick
 
 FinishReason = Literal["stop", "length"]
@@ -125,7 +126,8 @@ class Decoder:
                 raise
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
-        first = int(pick(prompted.logits, params.sampling, self._noise))
+        logits = penalize(prompted.logits, params.sampling, prompt, ())
+        first = int(pick(logits, params.sampling, self._noise))
         self._require_token(first)
         self._commit([first], params)
         return first
@@ -143,7 +145,9 @@ class Decoder:
         self._clock.mark()
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
-        verdict = self._verify(draft, result.logits, params)
+        prompt = self._ids[: self._prompt_length]
+        logits = penalize(result.logits, params.sampling, prompt, self.generated, draft.tree)
+        verdict = self._verify(draft, logits, params)
         self._require_token(verdict.bonus)
         draft_seconds, verify_seconds = self._clock.parts()
         self._cache.keep([0, *verdict.path])
@@ -174,7 +178,7 @@ class Decoder:
         if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)  # not a part of the round's time: it may measure
         if self.record_probabilities:  # not a part of decoding, nor of its time
-            record = with_probabilities(record, draft, result.logits, verdict.draws, params)
+            record = with_probabilities(record, draft, logits, verdict.draws, params)
         return record
 
     @property

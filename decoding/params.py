@@ -42,6 +42,8 @@ BOUNDS = {
     "top_k": Bounds(least=0),
     "top_p": Bounds(above=0, most=1),
     "min_p": Bounds(least=0, most=1),
+    "repetition_penalty": Bounds(above=0, most=10),
+    "presence_penalty": Bounds(least=-2, most=2),
     "gamma": Bounds(least=0, most=64),
     "max_new_tokens": Bounds(least=1),
     "epsilon": Bounds(above=0, most=1),
@@ -53,19 +55,26 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is drawn from logits, in Hugging Face's order of warpers.
+    """How the next token is drawn from logits, in Hugging Face's order: penalties, then warpers.
 
-    `temperature` 0 is greedy, and then nothing else here acts; so is anything below 1e-5, which
-    float32 can't tell from 0. `top_k` 0, `top_p` 1 and `min_p` 0 are off.
+    `temperature` 0 is greedy, and then only the penalties act; so is anything below 1e-5, which
+    float32 can't tell from 0. `top_k` 0, `top_p` 1, `min_p` 0, `repetition_penalty` 1 and
+    `presence_penalty` 0 are off.
     """
 
     temperature: float = 0.0
     top_k: int = 0
     top_p: float = 1.0
     min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def penalizes(self) -> bool:
+        return self.repetition_penalty != 1.0 or self.presence_penalty != 0.0
 
     @property
     def greedy(self) -> bool:

@@ -20,6 +20,7 @@ from decoding.round import Likely, Pruned, Round, TokenProbs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import tree_shape
 from decoding.verification.acceptance import plausible
+from decoding.verification.penalties import penalize
 from decoding.verification.sampling import probabilities
 
 TOP = 5  # likeliest tokens at each position
@@ -97,8 +98,10 @@ def probe_answer(
     between two passes."""
     cache = target.new_cache()
     sampling = params[0].sampling if params else SamplingParams()
-    probs = probe_first_token(target.prefill(cache, prompt, cancelled).logits, first, sampling)
+    logits = target.prefill(cache, prompt, cancelled).logits
+    probs = probe_first_token(penalize(logits, sampling, prompt, ()), first, sampling)
     measured = list(rounds)
+    answer = [first]  # before each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):
         if cancelled():
             raise InterruptedError
@@ -124,9 +127,10 @@ def probe_answer(
             record = rounds[index]
             if not record.entropies:
                 draft = Draft(DraftTree(record.shape, ids[place]))
-                measured[index] = with_probabilities(
-                    record, draft, logits[place], None, params[index]
-                )
+                own = params[index]
+                rows = penalize(logits[place], own.sampling, prompt, answer, draft.tree)
+                measured[index] = with_probabilities(record, draft, rows, None, own)
+            answer += record.emitted
     return probs, measured
 
 

@@ -76,6 +76,13 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
     ("Prompt", "system", str, "System message."),
     ("Prompt", "raw", bool, "No chat template: the bare text."),
+    ("Prompt", "chat_template", str, "A file with the chat template to use (Jinja)."),
+    (
+        "Prompt",
+        "template_arg",
+        list[str],
+        "For the template: enable_thinking=false; may be repeated.",
+    ),
     ("Screen", "keep", bool, "Keep its conversations on disk (default)."),
     ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
 )

@@ -3,12 +3,19 @@ import Textual."""
 
 from __future__ import annotations
 
+from app.config.presets import MODEL, Presets
 from app.config.settings import Settings, load_settings, source_of
 from decoding.errors import InputError
 
 
 def settings_from(flags: dict[str, object]) -> Settings:
-    """Load the settings from all sources; a --theme flag is checked at once. Raises InputError."""
+    """Load the settings from all sources; a --theme flag is checked at once, and the model is asked
+    for its preset. Raises InputError."""
+    if flags.get("preset") == MODEL and MODEL not in Presets().all():
+        from app.models.sampling_defaults import defaults_of_target
+
+        flags = {name: value for name, value in flags.items() if name != "preset"}
+        flags = {**defaults_of_target(load_settings(flags).models), **flags}
     settings = load_settings(flags)
     if "theme" in flags:
         theme_of(settings, "--theme")

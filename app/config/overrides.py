@@ -45,6 +45,8 @@ class LaneSettings(BaseModel):
     top_p: float = _field("top_p")
     top_k: int = _field("top_k")
     min_p: float = _field("min_p")
+    repetition_penalty: float = _field("repetition_penalty")
+    presence_penalty: float = _field("presence_penalty")
     max_new_tokens: int = _field("max_new_tokens")
 
     _no_truth_values = field_validator(*_NUMBERS, mode="before")(no_truth_value)

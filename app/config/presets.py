@@ -21,7 +21,11 @@ from decoding.errors import InputError
 from decoding.json_text import parse_json
 
 Preset = Mapping[str, Any]
-_OFF = {"top_p": 1.0, "top_k": 0, "min_p": 0.0}
+MODEL = "model"  # the sampling that the model's authors recommend: known when there is a model
+_OFF = {
+    **{"top_p": 1.0, "top_k": 0, "min_p": 0.0},
+    **{"repetition_penalty": 1.0, "presence_penalty": 0.0},
+}
 BUILT_IN: dict[str, Preset] = {
     "greedy": {"temperature": 0.0, **_OFF, "acceptance": "exact"},
     "usual sampling": {"temperature": 0.7, **_OFF, "top_p": 0.95, "acceptance": "exact"},
@@ -113,6 +117,6 @@ def settings(preset: object) -> dict[str, Any]:
 
 
 def _free(name: str) -> str:
-    if name in BUILT_IN:
+    if name in (MODEL, *BUILT_IN):
         raise InputError(f"“{name}” comes along: take another name")
     return name

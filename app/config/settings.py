@@ -29,8 +29,10 @@ from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
+from decoding.json_text import parse_json
 
 MAX_THREADS = 1024
+_OURS = {"messages", "conversation", "chat_template", "add_generation_prompt", "tokenize"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class ModelOptions:
     quantize_draft: str | None = None  # None: as the target
     adapter: str | None = None  # a PEFT adapter to merge into the target
     draft_adapter: str | None = None
+    chat_template: str | None = None  # a file; None: the tokenizer's own
+    template_args: Mapping[str, Any] = field(default_factory=dict)
     threads: int | None = None  # None: chosen for this machine
     trust_remote_code: bool = False
 
@@ -117,6 +121,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     system: str | None = None
     ignore_eos: bool = False
     raw: bool = False
+    chat_template: str | None = Field(None, min_length=1)
+    template_arg: Annotated[tuple[str, ...], NoDecode] = ()
     schedule: Literal["fair", "race"] = "race"
     keep: bool = True  # conversations on the screen are kept on disk
     # Checked where a screen opens, see app.cli.screen_settings: a headless run has none.
@@ -153,7 +159,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             return threads
         raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
-    @field_validator("stop", mode="before")
+    @field_validator("stop", "template_arg", mode="before")
     @classmethod
     def _one_or_more(cls, texts: object) -> object:
         return (texts,) if isinstance(texts, str) else texts
@@ -174,7 +180,18 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             raise ValueError(f"no folder or hub id: {error}") from error
         return source
 
-    @field_validator(*ROLES, "adapter", "draft_adapter", "system", "stop")
+    @field_validator("template_arg")
+    @classmethod
+    def _named(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            name, equals, _ = text.partition("=")
+            if not equals or not name.isidentifier():
+                raise ValueError(f"must be NAME=VALUE, such as enable_thinking=false, not '{text}'")
+            if name in _OURS:
+                raise ValueError(f"{name} is not the template's: it is set for every prompt")
+        return texts
+
+    @field_validator(*ROLES, "adapter", "draft_adapter", "system", "stop", "template_arg")
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -201,7 +218,13 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         """The models that are named; without a target, completed from the family."""
         family = self.families.get(self.family) if self.target is None else None
         options = self._options({**(family.sources if family else {}), **self.sources})
-        return replace(options, adapter=self.adapter, draft_adapter=self.draft_adapter)
+        return replace(
+            options,
+            adapter=self.adapter,
+            draft_adapter=self.draft_adapter,
+            chat_template=self.chat_template,
+            template_args=dict(map(_argument, self.template_arg)),
+        )
 
     def _options(self, sources: Mapping[str, str]) -> ModelOptions:
         threads = None if self.threads == "auto" else self.threads
@@ -232,6 +255,15 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
         return parse_strategies(self.strategies)
+
+
+def _argument(text: str) -> tuple[str, Any]:
+    """A name and its value, as JSON where it is any: false is no text."""
+    name, _, value = text.partition("=")
+    try:
+        return name, parse_json(value)
+    except ValueError:
+        return name, value
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:

@@ -25,12 +25,14 @@ class Baseline:
         """As `compare`, where it is defined: both greedy, and no draft model alone, which is
         another model."""
         on_target = STRATEGIES[lane.spec.strategy].on_target
-        if not (on_target and self._greedy(lane) and self._greedy(self._lane)):
+        rules = {self._rule(lane), self._rule(self._lane)}
+        if not on_target or None in rules or len(rules) > 1:
             return {}
-        return compare(lane, self._lane, self._prompt)
+        return compare(lane, self._lane, self._prompt, greedy=rules == {SamplingParams()})
 
-    def _greedy(self, lane: LaneResult) -> bool:
-        return with_settings(self._params, lane.spec.overrides).sampling.greedy
+    def _rule(self, lane: LaneResult) -> SamplingParams | None:
+        sampling = with_settings(self._params, lane.spec.overrides).sampling
+        return _greedy_rule(sampling) if sampling.greedy else None
 
 
 def rule(lane: Lane, own: Params) -> SamplingParams | None:
@@ -39,9 +41,16 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
     are drawn, the lossy rule. (And in half precision, where a batch's rounding soon parts what was
     drawn alike.)"""
     if own.sampling.greedy:
-        return SamplingParams()  # whatever else is set
+        return _greedy_rule(own.sampling)
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
     return own.sampling if alone and lane.models.target.dtype == torch.float32 else None
+
+
+def _greedy_rule(sampling: SamplingParams) -> SamplingParams:
+    """Those settings alone that act at temperature 0."""
+    return SamplingParams(
+        repetition_penalty=sampling.repetition_penalty, presence_penalty=sampling.presence_penalty
+    )
 
 
 def compare(
@@ -53,7 +62,7 @@ def compare(
 ) -> dict[str, Any]:
     """Whether two answers have the same ids; else where they part, and how far apart the
     target's logits of both tokens are there (None where one has none, or that was `cancelled`, or
-    where they were drawn: then it is no sign of a tie)."""
+    where they were drawn or penalized: then it is no sign of a tie)."""
     at = first_divergence(lane, base)
     gap = None
     if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):

@@ -68,6 +68,8 @@ class Loaded:
     context: int  # the longest sequence in tokens
     lanes: tuple[LaneInfo, ...]
     ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
+    # settings of sampling that the model's authors recommend
+    sampling: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None

@@ -23,6 +23,7 @@ from decoding.probes import probe_answer, probe_first_token
 from decoding.round import Round, TokenEvent, TokenProbs
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
+from decoding.verification.penalties import penalize
 
 # Of a model with recurrent layers.
 RECURRENT = (
@@ -152,7 +153,8 @@ class Lane:
             self.ttft_seconds += shared.seconds
         self.probs = None
         if self._decoder.record_probabilities:
-            self.probs = probe_first_token(self.prompt.logits, first, params.sampling)
+            logits = penalize(self.prompt.logits, params.sampling, prompt_ids, ())
+            self.probs = probe_first_token(logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
         return self._tokens.close([event], self.text)[0] if self.finished else event

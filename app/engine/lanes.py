@@ -47,6 +47,7 @@ class Lanes:
                 context=models.context,
                 lanes=self._infos(),
                 ignored=models.ignored,
+                sampling=models.sampling,
                 weights=weights(models),
                 memory=memory(models, self._lanes),
                 restored=restored,

@@ -12,12 +12,14 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from app.config.settings import ModelOptions
+from app.models.chat_template import prepare_template, render_prompt
 from app.models.checkpoint import find_checkpoint
 from app.models.download import Progress, has_tokenizer, local_folder, silent
 from app.models.hub import display_name
 from app.models.library import title_of, with_demo
 from app.models.limits import run_limited
 from app.models.loading import ignored_settings, load_target, load_tokenizer
+from app.models.sampling_defaults import sampling_defaults
 from app.models.tuning import pass_cost, tune, tune_head
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
@@ -60,6 +62,7 @@ class LoadedModels:
     notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
     missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # logits processors of the model's generation_config
+    sampling: dict[str, Any] = field(default_factory=dict)  # settings that its authors recommend
     eos: frozenset[int] = field(default_factory=frozenset)
 
     @property
@@ -113,8 +116,9 @@ class LoadedModels:
         if raw or not self.tokenizer.chat_template:
             text = "\n".join(message["content"] for message in messages)
             return _ids(self.tokenizer(text))
+        arguments = self.options.template_args
         try:
-            text = run_limited(lambda: render_prompt(self.tokenizer, messages))
+            text = run_limited(lambda: render_prompt(self.tokenizer, messages, arguments))
         except ValueError as error:
             raise InputError(
                 f"the model's chat template can't take this conversation: {error}"
@@ -169,10 +173,13 @@ def load_models(
     eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
     tokenizer = load_tokenizer(vocabulary, options, progress)
+    prepare_template(tokenizer, options)
     progress(f"target {display_name(source)}", 0.1)
     target = load_target(source, options, progress)
-    if note := find_checkpoint(source, options.adapter).note:
-        notes["target"] = note
+    checkpoint = find_checkpoint(source, options.adapter)
+    if checkpoint.note:
+        notes["target"] = checkpoint.note
+    _leave_out_padding(target, tokenizer)
     progress("choosing threads and memory layout", 0.7)
     threads = tune(target, options.threads)
     models = LoadedModels(
@@ -185,6 +192,7 @@ def load_models(
         eagle_choices=eagle_choices,
         notes=notes,
         ignored=ignored_settings(target),
+        sampling=sampling_defaults(checkpoint.folder),
         eos=eos_ids(target.model, tokenizer),
     )
     for strategy in STRATEGIES:
@@ -224,6 +232,7 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
             "use a draft model with the target's tokenizer"
         )
     draft = load_target(source, options)
+    _leave_out_padding(draft, models.tokenizer)
     checkpoint = find_checkpoint(source, options.adapter)
     precision = precision_of(read_config(checkpoint.folder))
     if note := checkpoint.note or (f"{precision} weights" if precision else ""):
@@ -235,6 +244,12 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
         )
     tune(draft, models.threads)
     return draft
+
+
+def _leave_out_padding(model: Target, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Many models have more logits than there are tokens: what has no text is no answer."""
+    known = 1 + max(tokenizer.get_vocab().values(), default=-1)
+    model.tokens = min(known or model.vocab_size, model.vocab_size)
 
 
 def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progress) -> MedusaHeads:
@@ -280,13 +295,6 @@ _LOADERS: Mapping[str, Callable[[LoadedModels, str, str, Progress], Any]] = {
     "eagle1": _load_eagle,
 }
 assert _LOADERS.keys() == ROLES.keys() - {"target"}
-
-
-def render_prompt(tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]]) -> str:
-    """A conversation by the tokenizer's chat template, ready for the answer."""
-    return str(
-        tokenizer.apply_chat_template(list(messages), add_generation_prompt=True, tokenize=False)
-    )
 
 
 def _ids(encoded: Any) -> list[int]:

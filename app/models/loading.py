@@ -297,7 +297,6 @@ def ignored_settings(target: Target) -> tuple[str, ...]:
     """The names of the logits processors in the model's generation_config: we go without."""
     wanted: GenerationConfig | None = target.model.generation_config
     neutral = {
-        "repetition_penalty": 1.0,
         "no_repeat_ngram_size": 0,
         "encoder_repetition_penalty": 1.0,
         "bad_words_ids": None,

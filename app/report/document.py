@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from app.config.settings import Settings
 from app.strategies.lane_spec import LaneSpec
+from app.text.reasoning import split_reasoning
 from app.version import VERSION
 from decoding.round import Round
 from decoding.stats import Stats, ratio
@@ -14,9 +15,9 @@ from decoding.stats import Stats, ratio
 SCHEMA_VERSION = 1
 
 LANE_FIELDS = (
-    "lane", "strategy", "pins", "available", "reason", "text", "token_ids", "finish_reason",
-    "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds", "decode_seconds",
-    "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
+    "lane", "strategy", "pins", "available", "reason", "text", "reasoning", "token_ids",
+    "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds",
+    "decode_seconds", "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
     "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
     "divergence_gap", "lossy",
 )  # fmt: skip
@@ -83,6 +84,7 @@ def lane_report(
         "available": True,
         "reason": error or lane.note,
         "text": lane.text,
+        "reasoning": split_reasoning(lane.text)[0],
         "token_ids": list(lane.ids),
         "finish_reason": "error" if error else lane.finished,
         "tokens": len(lane.ids),

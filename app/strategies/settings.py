@@ -46,7 +46,14 @@ SETTINGS = {
         Setting("top_k", "Sampling", int, "The k most likely tokens; 0 is off."),
         Setting("min_p", "Sampling", float,
                 "Least share of the most likely token's probability; 0 is off."),
+        Setting("repetition_penalty", "Sampling", float,
+                "Of tokens in prompt or answer, as generate has it; 1 is off."),
+        Setting("presence_penalty", "Sampling", float,
+                "Of tokens in the answer, as serving engines have it; 0 is off."),
         Setting("max_new_tokens", "Sampling", int, "256 by default."),
     )
 }  # fmt: skip
-SAMPLING = ("temperature", "top_p", "top_k", "min_p", "max_new_tokens")
+SAMPLING = (
+    "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty",
+    "max_new_tokens",
+)  # fmt: skip

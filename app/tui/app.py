@@ -206,7 +206,9 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
                 self.state.say(f"The settings are those of “{shortened(name, 30)}”{kept}")
                 self.change_params(values)
 
-        self.push_screen(PresetsScreen(self.presets, self.state.params), apply)
+        loaded = self.state.loaded
+        of_model = loaded.sampling if loaded else {}
+        self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
 
     def action_dark(self) -> None:
         """Change between dark and light; back to the chosen theme where that is of this kind."""

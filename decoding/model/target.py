@@ -65,6 +65,7 @@ class Target:
         self._forward: Forward = library
         self.recurrent = bool(library.states)
         self.vocab_size = library.vocab_size
+        self.tokens = library.vocab_size  # ids from here on are padding: they are never drawn
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
         if known and self._says_the_same(lean := lean_forward(model)):
@@ -182,7 +183,10 @@ class Target:
         else:
             positions = upload(shape.depths, self.device) + past
         mask = self._mask(past, shape, positions)
-        return self._forward(tokens, positions, mask, cache, last_only)
+        result = self._forward(tokens, positions, mask, cache, last_only)
+        if self.tokens < self.vocab_size:
+            result.logits[:, self.tokens :] = -torch.inf
+        return result
 
     @torch.inference_mode()
     def _says_the_same(self, other: Forward) -> bool:

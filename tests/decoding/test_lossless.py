@@ -26,7 +26,7 @@ from tests.support.random_trees import RandomTrees
 VOCAB = 4
 TOKENS = 4
 DRAWS = 3000
-PROMPT = (1, 2, 3, 1, 2)
+PROMPT = (1, 2, 3, 1, 2)  # not 0: one token that no penalty of the prompt's acts on
 
 PLAIN = SamplingParams(temperature=1.0)
 COLD = SamplingParams(temperature=0.7)
@@ -37,6 +37,7 @@ HOT_TOP_P = SamplingParams(temperature=1.5, top_p=0.8)
 TOP_K = SamplingParams(temperature=1.0, top_k=2)
 MIN_P = SamplingParams(temperature=1.5, min_p=0.3)
 ALL = SamplingParams(temperature=1.2, top_k=3, top_p=0.9, min_p=0.1)
+PENALTIES = SamplingParams(temperature=1.1, repetition_penalty=1.6, presence_penalty=0.9)
 
 CASES: dict[str, tuple[str, Gamma, SamplingParams]] = {
     "none plain": ("none", 0, PLAIN),
@@ -57,6 +58,10 @@ CASES: dict[str, tuple[str, Gamma, SamplingParams]] = {
     "trees plain": ("trees", 3, PLAIN),
     "trees cold top-p": ("trees", 3, COLD_TOP_P),
     "trees all": ("trees", 2, ALL),
+    "none penalties": ("none", 0, PENALTIES),
+    "draft 3 penalties": ("draft", 3, PENALTIES),
+    "trees penalties": ("trees", 3, PENALTIES),
+    "lookup 3 penalties": ("lookup", 3, PENALTIES),
 }
 
 

@@ -22,6 +22,7 @@ from decoding.params import Params, SamplingParams
 from decoding.probes import TOP, probe_answer, probe_first_token
 from decoding.round import Round, TokenProbs
 from decoding.trees.shape import TreeShape
+from decoding.verification.penalties import penalize
 from tests.support.families import VOCAB, build, hf_greedy
 from tests.support.paper_target import PaperTarget, warped
 from tests.support.random_trees import RandomTrees
@@ -29,6 +30,7 @@ from tests.support.random_trees import RandomTrees
 PROMPT = [3, 7, 9, 11, 2, 3, 7]
 GREEDY = SamplingParams()
 SAMPLED = SamplingParams(temperature=1.3, top_k=30, top_p=0.9)
+PENALIZED = SamplingParams(temperature=0.9, repetition_penalty=1.3, presence_penalty=0.5)
 WATCHED_ONLY = ["p", "model_p", "q", "draws", "entropies", "top", "own_p", "scores", "pruned"]
 WATCHED_ONLY += ["tempered_p", "thresholds"]
 NOTHING: dict[str, Any] = {
@@ -177,7 +179,9 @@ def test_who_does_not_look_pays_nothing_and_gets_the_same(
 
 
 @pytest.mark.parametrize("nodes", [1, 6, 128], ids=["a round a pass", "some", "all at once"])
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize(
+    "sampling", [GREEDY, SAMPLED, PENALIZED], ids=["greedy", "sampled", "penalized"]
+)
 @pytest.mark.parametrize("name", ["none", "lookup", "trees"])
 def test_an_answer_that_nobody_watched_is_measured_afterwards(
     name: str, sampling: SamplingParams, nodes: int, monkeypatch: pytest.MonkeyPatch
@@ -192,7 +196,8 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     first = rounds[0].tokens[0]
     probs, measured = probe_answer(target, PROMPT, first, rounds, [params] * len(rounds))
     assert unseen.prompt
-    assert close(probs, probe_first_token(unseen.prompt.logits, first, sampling))
+    logits = penalize(unseen.prompt.logits, sampling, PROMPT, ())
+    assert close(probs, probe_first_token(logits, first, sampling))
     for found, expected in zip(measured, watched_rounds, strict=True):
         for field in WATCHED_ONLY:
             assert close(getattr(found, field), getattr(expected, field)), field

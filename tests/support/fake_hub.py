@@ -73,7 +73,7 @@ class FakeHub:
         if name not in self.repos:
             return 404, {"X-Error-Code": "RepoNotFound"}, b""
         revision, _, file = rest.partition("/")
-        if revision not in self.revisions:
+        if (revision or "main") not in self.revisions:
             return 404, {"X-Error-Code": "RevisionNotFound"}, b""
         files = {path.name: path for path in sorted(self.repos[name].iterdir())}
         if what == "resolve":

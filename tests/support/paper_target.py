@@ -110,12 +110,26 @@ class PaperTarget:
 def _probability(target: PaperTarget, prompt: Ids, ids: Ids, sampling: SamplingParams) -> float:
     result = 1.0
     for i, token in enumerate(ids):
-        result *= warped(tuple(target.logits(prompt + ids[:i]).tolist()), sampling)[token]
+        logits = target.logits(prompt + ids[:i]).tolist()
+        result *= warped(penalized(logits, prompt, ids[:i], sampling), sampling)[token]
     return result
 
 
+def penalized(
+    logits: list[float], prompt: Ids, answer: Ids, sampling: SamplingParams
+) -> tuple[float, ...]:
+    """One row's logits with both penalties, written down from their definitions."""
+    row = []
+    for token, logit in enumerate(logits):
+        if token in prompt + answer:
+            factor = sampling.repetition_penalty
+            logit = logit / factor if logit > 0 else logit * factor
+        row.append(logit - sampling.presence_penalty * (token in answer))
+    return tuple(row)
+
+
 @cache
-def warped(logits: Ids, sampling: SamplingParams) -> list[float]:
+def warped(logits: tuple[float, ...], sampling: SamplingParams) -> list[float]:
     """One row's distribution, written down from the definitions: temperature, then the `top_k`
     largest, then the fewest that hold `top_p`, then those of at least `min_p` times the largest."""
     order = sorted(range(len(logits)), key=lambda i: -logits[i])

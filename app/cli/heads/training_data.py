@@ -103,8 +103,8 @@ def conversations_of(
 
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     from app.config.settings import ModelOptions
+    from app.models.chat_template import render_prompt
     from app.models.limits import run_limited
-    from app.models.loaded import render_prompt
     from app.models.loading import load_model, load_tokenizer
 
     if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes

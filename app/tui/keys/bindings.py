@@ -106,6 +106,8 @@ VIEW_KEYS = [
     key("b", "slider('max_new_tokens')", "Most tokens", "view.max_new_tokens",
         "To the slider of the longest answer"),
     key("x", "show_rejected", "Ghosts", "view.ghosts", "Show or hide rejected tokens"),
+    key("T", "fold_reasoning", "Reasoning", "view.reasoning",
+        "Fold what a model thinks before it answers, or show all of it"),
     key("c", "render_mode", "Colour", "view.look", "Colour, then glyphs, then plain text"),
     key("l", "color_by", "Lens", "view.lens",
         "What colours mean: fate, probability, entropy or round of each token"),

@@ -249,6 +249,10 @@ class MainScreen(LanesLayout):
         options = self.display_options
         self._change_display(replace(options, mode=NEXT_MODE[options.mode]))
 
+    def action_fold_reasoning(self) -> None:
+        options = self.display_options
+        self._change_display(replace(options, fold_reasoning=not options.fold_reasoning))
+
     def action_show_rejected(self) -> None:
         options = self.display_options
         self._change_display(replace(options, show_rejected=not options.show_rejected))

@@ -8,7 +8,7 @@ from typing import Any
 from textual.binding import Binding
 from textual.content import Content
 
-from app.config.presets import BUILT_IN, Presets, settings
+from app.config.presets import BUILT_IN, MODEL, Presets, settings
 from app.text.terminal_text import shortened
 from app.tui.screens.saved_list import SavedList
 from app.tui.state.sliders import SLIDERS
@@ -19,7 +19,8 @@ NAME_CHARACTERS = 20
 
 
 class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
-    """Returns the name of the chosen preset and its settings. `params`: the present ones."""
+    """Returns the name of the chosen preset and its settings. `params`: the present ones,
+    `of_model`: those that the model's authors recommend, if they do."""
 
     HEADING = "Presets"
     ENTER = "uses"
@@ -36,16 +37,20 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
                 tooltip="Delete it; asks once more"),
     ]  # fmt: skip
 
-    def __init__(self, presets: Presets, params: Params) -> None:
+    def __init__(
+        self, presets: Presets, params: Params, of_model: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__()
         self._presets, self._present = presets, flat(params)
+        self._of_model = of_model or {}
+        self._coming = {**({MODEL: self._of_model} if of_model else {}), **BUILT_IN}
         self._all: dict[str, Any] = {}
 
     def entries(self) -> list[str]:
         try:
-            self._all, self.problem = self._presets.all(), ""
+            self._all, self.problem = {**self._coming, **self._presets.all()}, ""
         except (InputError, OSError) as error:  # what comes along can be used all the same
-            self._all, self.problem = dict(BUILT_IN), str(error)
+            self._all, self.problem = self._coming, str(error)
         return list(self._all)
 
     def line(self, entry: str) -> Content:
@@ -54,7 +59,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         except ValueError as error:
             return Content(f"✗ {entry:<{NAME_CHARACTERS}}  {error}")
         mark = "●" if values.items() <= self._present.items() else " "
-        whose = "built in" if entry in BUILT_IN else "yours"
+        whose = "built in" if entry in self._coming else "yours"
         name = shortened(entry, NAME_CHARACTERS)
         return Content.assemble(
             f"{mark} {name:<{NAME_CHARACTERS}}  ",
@@ -65,11 +70,12 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         return entry
 
     def result(self, entry: str) -> tuple[str, dict[str, Any]]:
-        return entry, self._presets.get(entry)
+        values = self._all[entry]
+        return entry, settings(values) if values is self._of_model else self._presets.get(entry)
 
     def action_save(self) -> None:
         here = self.here
-        own = here if here and here not in BUILT_IN else ""
+        own = here if here and here not in self._coming else ""
         what = f"Enter saves the present settings · {self.key('leave')} does not"
         self.ask_name(own, what, self._save)
 
@@ -77,16 +83,15 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         self._presets.save(name, self._present)
 
     def rename(self, entry: str, name: str) -> None:
-        self._presets.rename(_own(entry), name)
+        self._presets.rename(self._own(entry), name)
 
     def delete(self, entry: str) -> None:
-        self._presets.delete(_own(entry))
+        self._presets.delete(self._own(entry))
 
-
-def _own(name: str) -> str:
-    if name in BUILT_IN:
-        raise InputError(f"“{name}” comes along and stays")
-    return name
+    def _own(self, name: str) -> str:
+        if name in self._coming:
+            raise InputError(f"“{name}” comes along and stays")
+        return name
 
 
 def describe_settings(values: Mapping[str, Any]) -> str:

@@ -9,6 +9,8 @@ from operator import itemgetter
 from typing import Literal, NamedTuple
 
 from app.engine.events import Prefilled, RoundFinished
+from app.text.plural import pluralize
+from app.text.reasoning import CLOSE
 from app.text.terminal_text import cut, one_line, visible
 from app.tui.tokens.lens import ColorBy, token_style
 from app.tui.tokens.probabilities import Source
@@ -34,10 +36,12 @@ NO_BREAK_SPACE = "\u00a0"
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How tokens are shown; `show_rejected`: those that were drafted in vain as well."""
+    """How tokens are shown; `show_rejected`: those that were drafted in vain as well;
+    `fold_reasoning`: what a model thought before its answer as one line, once it has ended."""
 
     mode: RenderMode = "colour"
     show_rejected: bool = True
+    fold_reasoning: bool = True
     color_by: ColorBy = "fate"
 
 
@@ -64,7 +68,10 @@ class TokenText:
         self.hint = hint
         self.spans: list[Span] = []
         self.wrapper = Wrapper(80)
+        self.stale = False  # `rewrap` is due: reasoning has ended, and is folded
         self._turns: list[int] = []  # the index of the first span of each turn
+        self._folds: dict[int, int] = {}  # reasoning: its first span, and the one after its last
+        self._tail = ""  # the end of the answer so far
         self._ranges: list[tuple[int, int]] = []  # the offsets of each span, end excluded
         self._glyphs = ""  # the pair of glyphs that is open
         self._held = ""  # spaces that may turn out to be the last of the group
@@ -76,7 +83,10 @@ class TokenText:
         if turn < len(self._turns):
             del self.spans[self._turns[turn] :]
             del self._turns[turn:]
-        self._turns.append(len(self.spans))
+        begin = len(self.spans)
+        self._turns.append(begin)
+        self._folds = {first: end for first, end in self._folds.items() if end <= begin}
+        self._tail = ""
         head = "\n\n" if self.spans else ""
         after = f"  (after {follows})" if follows else ""
         lines = cut(visible(prompt), PROMPT_CHARACTERS).replace("\n", "\n  ")
@@ -97,6 +107,16 @@ class TokenText:
     def _add_token(self, token: TokenEvent, source: Source) -> None:
         if token.text:
             self._add(Span(token.text, token=token, source=source))
+            if not token.fate.discarded:
+                self._look_for_reasoning(token.text)
+
+    def _look_for_reasoning(self, text: str) -> None:
+        """Whether it ends in `text`, the answer's newest. It ends once a turn."""
+        self._tail = (self._tail + text)[-len(CLOSE) - len(text) :]
+        first = self._begin + 1  # after the prompt
+        if CLOSE in self._tail and first not in self._folds:
+            self._folds[first] = len(self.spans)
+            self.stale = self.options.fold_reasoning
 
     def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
         """The last turn's events again, with more that is known of its tokens. `rewrap` is due
@@ -130,6 +150,7 @@ class TokenText:
         """`rewrap` is due after it."""
         self.spans.clear()
         self._turns.clear()
+        self._folds.clear()
 
     @property
     def answer(self) -> str:
@@ -148,7 +169,7 @@ class TokenText:
         if not self._begin <= index < len(self.spans):
             return False
         span = self.spans[index]
-        return span.token is not None and not self._hides(span)
+        return span.token is not None and not self._hides(span) and not self._folded(index)
 
     def next_token(self, index: int, step: int) -> int | None:
         """The nearest token of the last turn after span `index`, or before it: `step` is 1 or
@@ -181,33 +202,52 @@ class TokenText:
     def rewrap(self, width: int) -> None:
         """Wrap everything again: the width, the display options or the text has changed."""
         self.wrapper = Wrapper(width)
+        self.stale = False
         self._ranges.clear()
         self._glyphs = self._held = ""
-        for span in self.spans:
-            self._flow(span)
+        for index in range(len(self.spans)):
+            self._flow(index)
         if not self.spans:
             self.wrapper.feed(visible(self.hint), TokenStyle.NOTE)
 
     def _add(self, span: Span) -> None:
         self.spans.append(span)
-        self._flow(span)
+        self._flow(len(self.spans) - 1)
+
+    def _folded(self, index: int) -> bool:
+        return self.options.fold_reasoning and any(
+            first <= index < end for first, end in self._folds.items()
+        )
+
+    def _fold_line(self, index: int) -> str:
+        """What stands for folded reasoning, at its first span."""
+        if index not in self._folds:
+            return ""
+        spans = self.spans[index : self._folds[index]]
+        count = sum(span.token is not None and not span.rejected for span in spans)
+        return f"▸ thought for {pluralize(count, 'token')}"
 
     def _hides(self, span: Span) -> bool:
         if self.options.mode == "plain":
             return span.rejected or span.style is TokenStyle.MARK
         return span.rejected and not self.options.show_rejected
 
-    def _flow(self, span: Span) -> None:
+    def _flow(self, index: int) -> None:
+        span = self.spans[index]
         text, style = span.text, span.style
+        hidden = self._hides(span)
         if span.token is not None and span.source is not None:
             style = token_style(self.options.color_by, span.token, span.source)
-        if self._hides(span):
+        if self._folded(index):
+            text, style = self._fold_line(index), TokenStyle.NOTE
+            hidden = not text
+        elif hidden:
             text = ""
         elif span.rejected:
             text = one_line(text)
         elif style is not TokenStyle.PROMPT:
             text = visible(text)
-        if self.options.mode == "glyphs" and not self._hides(span):
+        if self.options.mode == "glyphs" and not hidden:
             start = self._flow_with_glyphs(text, style)
         else:
             start = self.wrapper.fed

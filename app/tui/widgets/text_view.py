@@ -110,6 +110,9 @@ class TextView(ScrollView, can_focus=True):
     def _refresh_end(self, before: int) -> None:
         """Repaint what changed since there were `before` lines. The open line is never cached; the
         one that was open then may be closed now."""
+        if self.body.stale:
+            self.rewrap()
+            return
         lines = len(self.body.wrapper)
         if lines == before:
             self.refresh_line(before - 1)

@@ -14,6 +14,7 @@ from app.models.download import local_folder
 from app.models.hub import Repo, parse_repo
 from app.models.loaded import load_models
 from app.models.loading import load_target
+from app.text.units import format_bytes
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
 from tests.support.fake_hub import COMMIT, FakeHub
@@ -45,8 +46,8 @@ def test_a_model_is_downloaded_once(hub: FakeHub, source: str) -> None:
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json"} <= names == set(hub.sent)
     assert not names & {"pytorch_model.bin", "model.onnx"}
-    size = sum(path.stat().st_size for path in folder.iterdir()) / 1024
-    assert said[0] == (f"{source} from the hub: 0 B of {size:.0f} KiB", 0.0)
+    size = format_bytes(sum(path.stat().st_size for path in folder.iterdir()))
+    assert said[0] == (f"{source} from the hub: 0 B of {size}", 0.0)
     assert load_target(source, ModelOptions()).context == 128
     assert len(hub.sent) == len(names)
 

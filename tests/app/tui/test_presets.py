@@ -9,9 +9,10 @@ import pytest
 
 from app.config.presets import Presets
 from app.engine.commands import SetParams
+from app.engine.events import Loaded
 from app.tui.widgets.slider import Slider
 from decoding.params import Params, SamplingParams
-from tests.support.stage import Play, Stage
+from tests.support.stage import LANES, Play, Stage
 
 
 @pytest.fixture
@@ -36,6 +37,21 @@ async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> Non
         assert "● usual sampling" in stage.text and "● greedy" not in stage.text
         await stage.press("f4")
         assert "● usual sampling" not in stage.text
+
+
+async def test_the_models_own_sampling(play: Play, presets: Presets) -> None:
+    sampling = {"temperature": 0.6, "top_p": 0.9, "top_k": 20, "min_p": 0.0}
+    async with play(presets=presets) as stage:
+        await stage.press("f4")
+        assert "temp 0.60" not in stage.text
+        await stage.press("escape")
+        await stage.tell(Loaded("m", "cpu", "float32", 1, 99, LANES, sampling=sampling))
+        await stage.press("f4")
+        assert "built in  temp 0.60 · top-p 0.90 · top-k 20" in stage.text
+        await stage.press("d", "d")
+        assert "“model” comes along and stays" in stage.text
+        await stage.press("enter")
+        assert asked(stage).sampling == SamplingParams(0.6, 20, 0.9)
 
 
 async def test_save_rename_delete(play: Play, presets: Presets) -> None:

@@ -1,0 +1,46 @@
+"""Chat templates: the tokenizer's own or one from a file, with arguments of the user's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from app.config.settings import ModelOptions
+from app.text.unicode import require_unicode
+from decoding.errors import InputError
+
+
+def prepare_template(tokenizer: PreTrainedTokenizerBase, options: ModelOptions) -> None:
+    """Give the tokenizer the template of `options`, if there is one. Raises InputError where it
+    can't be read, and for arguments that no template would look at."""
+    if options.chat_template is not None:
+        tokenizer.chat_template = _read(options.chat_template)
+    for name in options.template_args:
+        if not re.search(rf"\b{name}\b", str(tokenizer.chat_template or "")):
+            raise InputError(f"--template-arg {name}: the model's chat template has no {name}")
+
+
+def _read(file: str) -> str:
+    try:
+        text = Path(file).expanduser().read_text(encoding="utf-8")
+    except (OSError, RuntimeError, ValueError) as error:  # no file, an unknown user, no UTF-8
+        raise InputError(f"--chat-template: can't read {file}: {error}") from error
+    require_unicode(text, file)
+    return text
+
+
+def render_prompt(
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Sequence[dict[str, str]],
+    arguments: Mapping[str, Any] | None = None,
+) -> str:
+    """A conversation by the tokenizer's chat template, ready for the answer."""
+    return str(
+        tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=True, tokenize=False, **(arguments or {})
+        )
+    )

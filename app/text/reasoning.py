@@ -1,0 +1,17 @@
+"""Where a model thinks aloud: what stands in <think> ... </think> before its answer."""
+
+from __future__ import annotations
+
+OPEN, CLOSE = "<think>", "</think>"
+
+
+def split_reasoning(text: str) -> tuple[str | None, str]:
+    """The reasoning at the beginning of a text, None without any, and what follows it. Some
+    templates open it in the prompt; what was cut before its end is reasoning as a whole."""
+    begin = text.lstrip()
+    opened = begin.startswith(OPEN)
+    inside = begin.removeprefix(OPEN) if opened else text
+    reasoning, close, answer = inside.partition(CLOSE)
+    if not opened and not close:
+        return None, text
+    return reasoning.strip(), answer.lstrip()

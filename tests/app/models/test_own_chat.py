@@ -1,0 +1,106 @@
+"""Templates from a file, their arguments, and the sampling that a model's authors recommend."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app.config.settings import ModelOptions, load_settings
+from app.models.loaded import LoadedModels, load_models
+from app.models.sampling_defaults import sampling_defaults
+from decoding.errors import InputError
+from tests.conftest import FamilyFolders, Specchat
+
+TEMPLATE = (
+    "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    "{% if enable_thinking is defined and enable_thinking is false %}<nothink>{% endif %}"
+)
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> str:
+    (tmp_path / "own.jinja").write_text(TEMPLATE)
+    return str(tmp_path / "own.jinja")
+
+
+def models(family_folders: FamilyFolders, template: str, *arguments: str) -> LoadedModels:
+    flags = {"target": family_folders.target, "chat_template": template, "threads": "1"}
+    return load_models(load_settings({**flags, "template_arg": arguments}).models, strategies=())
+
+
+def test_a_template_of_ones_own_with_arguments(
+    family_folders: FamilyFolders, template: str
+) -> None:
+    def text(*arguments: str) -> str:
+        loaded = models(family_folders, template, *arguments)
+        return loaded.tokenizer.decode(loaded.encode([{"role": "user", "content": "fox"}]))
+
+    assert text() == "[fox]"
+    assert text("enable_thinking=false") == "[fox]<nothink>"
+    assert text("enable_thinking=true") == "[fox]"
+
+
+@pytest.mark.parametrize(
+    ("argument", "line"),
+    [
+        ("thinking", "--template-arg: must be NAME=VALUE"),
+        ("a b=1", "--template-arg: must be NAME=VALUE"),
+        ("messages=[]", "--template-arg: messages is not the template's"),
+        ("thinkign=1", "--template-arg thinkign: the model's chat template has no thinkign"),
+    ],
+)
+def test_arguments_that_do_nothing(
+    family_folders: FamilyFolders, template: str, argument: str, line: str
+) -> None:
+    with pytest.raises(InputError, match=line):
+        models(family_folders, template, argument)
+
+
+def test_a_template_that_is_not_there(family_folders: FamilyFolders, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--chat-template: can't read"):
+        models(family_folders, str(tmp_path / "none.jinja"))
+    options = ModelOptions(family_folders.target, chat_template=str(tmp_path))
+    with pytest.raises(InputError, match="--chat-template: can't read"):
+        load_models(options, strategies=())
+
+
+@pytest.mark.parametrize(
+    ("config", "found"),
+    [
+        ({"do_sample": True, "temperature": 0.6, "top_p": 0.9}, (0.6, 0.9, 0)),
+        ({"top_k": 20}, (1.0, 1.0, 20)),
+        ({"eos_token_id": 5}, None),
+        ({"temperature": "hot"}, None),
+        ({"temperature": -1}, None),
+        ([], None),
+    ],
+)
+def test_sampling_of_a_generation_config(
+    tmp_path: Path, config: object, found: tuple[float, float, int] | None
+) -> None:
+    (tmp_path / "generation_config.json").write_text(json.dumps(config))
+    values = sampling_defaults(tmp_path)
+    if found is None:
+        assert values == {}
+    else:
+        names = ("temperature", "top_p", "top_k")
+        rest = {"min_p": 0, "repetition_penalty": 1, "presence_penalty": 0, "acceptance": "exact"}
+        assert values == {**dict(zip(names, found, strict=True)), **rest}
+
+
+def test_the_models_preset_headless(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(family_folders.target, folder)
+    flags = ("--target", str(folder), "--strategies", "ar", "--max-new-tokens", "4", "--json")
+    run = ("run", "--prompt", "the", "--preset", "model", *flags)
+    done = specchat(*run)
+    assert done.returncode == 2 and "has no sampling settings in its generation_c" in done.stderr
+    config = {"temperature": 0.6, "top_k": 20, "eos_token_id": 1}
+    (folder / "generation_config.json").write_text(json.dumps(config))
+    settings = json.loads(specchat(*run, "--top-k", "5").stdout)["settings"]
+    assert (settings["temperature"], settings["top_k"], settings["top_p"]) == (0.6, 5, 1.0)
