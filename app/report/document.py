@@ -17,9 +17,9 @@ SCHEMA_VERSION = 1
 LANE_FIELDS = (
     "lane", "strategy", "pins", "available", "reason", "text", "reasoning", "token_ids",
     "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds",
-    "decode_seconds", "tokens_per_second", "speedup", "target_passes", "tokens_per_pass", "drafted", "tested",
-    "accepted", "acceptance_rate", "accepted_histogram", "matches_ar", "first_divergence",
-    "divergence_gap", "lossy",
+    "decode_seconds", "tokens_per_second", "speedup", "target_passes", "tokens_per_pass",
+    "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram", "matches_ar",
+    "first_divergence", "divergence_gap", "lossy",
 )  # fmt: skip
 
 

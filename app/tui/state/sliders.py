@@ -40,6 +40,7 @@ class SliderSpec:
         return SETTINGS[self.name]
 
 
+PENALTIES = ("repetition_penalty", "presence_penalty")
 SAMPLED = "it acts at a temperature above 0"
 PLAIN = "at temperature 0 typical acceptance is plain greedy, exact"
 
@@ -55,6 +56,10 @@ SLIDERS = (
     SliderSpec("min_p", "min-p", Scale(MIN_P, {0.0: "off"}, 2),
          "Draw from tokens that have at least this part of the likeliest one's probability",
          greedy=SAMPLED),
+    SliderSpec("repetition_penalty", "repeat", Scale(evenly(0.5, 2.0, 0.05), {1.0: "off"}, 2),
+         "Takes from tokens that were in the prompt or the answer; 1 is off"),
+    SliderSpec("presence_penalty", "presence", Scale(evenly(-2.0, 2.0, 0.1), {0.0: "off"}, 1),
+         "Takes from tokens that were in the answer; 0 is off"),
     SliderSpec("max_new_tokens", "tokens", Scale(token_stops(4096)),
          "The longest answer in tokens; a running one ends there too"),
     SliderSpec("eagle_total_tokens", "nodes", Scale((None, *range(2, 65)), {None: "auto"}),
@@ -70,10 +75,13 @@ SLIDERS = (
 
 def is_shown(spec: SliderSpec, state: AppState, here: LaneState | None = None) -> bool:
     """Whether to show a slider: EAGLE's while an EAGLE lane leads, epsilon and delta while typical
-    acceptance is on, overridden ones while their lane (`here`) has focus."""
+    acceptance is on, penalties while they are, overridden ones while their lane (`here`) has
+    focus."""
     if here and spec.name in here.info.overrides:
         params = here.effective_params(state.params)
         return params.acceptance == "typical" or not spec.setting.of_typical
+    if spec.name in PENALTIES:
+        return bool(getattr(state.params.sampling, spec.name) != spec.setting.default)
     if spec.setting.of_dynamic_tree:
         lead = state.lanes.get(state.leader or "")
         return lead is not None and spec.name in lead.strategy.settings
