@@ -218,6 +218,8 @@ def _peers(
         return {}
     if settings.temperature > 0:
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
+    if settings.params.sampling.penalizes:
+        raise InputError("--peers compares plain greedy decoding: leave the penalties out")
     model = load_model(models.name, settings.models)
     assistant = None
     if "hf-assisted" in peers:

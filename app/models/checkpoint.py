@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from app.models.download import Progress, gguf_among, has_tokenizer, local_folder, silent
+from app.models.download import (
+    Progress,
+    gguf_among,
+    has_tokenizer,
+    local_folder,
+    silent,
+    weights_among,
+)
 from app.models.hub import parse_repo
 from decoding.errors import InputError
 from decoding.json_text import parse_json
@@ -64,10 +71,11 @@ def _find(source: str, progress: Progress) -> Checkpoint:
     folder = local_folder(source, progress, tokenizer=True)
     repo = parse_repo(source)
     quant = repo.quant if repo is not None and not Path(source).is_dir() else None
-    gguf = gguf_among([path.name for path in folder.iterdir()], quant)
+    names = [path.name for path in folder.iterdir()]
+    gguf = gguf_among(names, quant)
     if quant is not None:
         return Checkpoint(folder, _one_of(source, gguf))
-    if (folder / "config.json").is_file():
+    if "config.json" in names and (weights_among(names) or not gguf):
         if _is_adapter(folder):
             raise InputError(
                 f"{source} holds a PEFT adapter beside its model: give the adapter's folder alone "

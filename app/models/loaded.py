@@ -237,10 +237,10 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
     precision = precision_of(read_config(checkpoint.folder))
     if note := checkpoint.note or (f"{precision} weights" if precision else ""):
         models.notes[role] = note
-    if draft.vocab_size < len(models.tokenizer):
+    if draft.vocab_size < models.target.tokens:
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "
-            f"{len(models.tokenizer)} tokens"
+            f"{models.target.tokens} tokens"
         )
     tune(draft, models.threads)
     return draft

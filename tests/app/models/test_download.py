@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from app.config.settings import ModelOptions
+from app.models.checkpoint import find_checkpoint
 from app.models.download import local_folder
 from app.models.hub import Repo, parse_repo
 from app.models.loaded import load_models
@@ -115,11 +116,31 @@ def test_every_role_may_be_a_hub_id(hub: FakeHub, family_folders: FamilyFolders)
     assert models.title == models.name == "org/model@v2" and "draft" in models.drafters
 
 
+def test_one_of_several_gguf_files(hub: FakeHub, tmp_path: Path) -> None:
+    names = ["tiny-Q4_K_M.gguf", "tiny-Q4_K_S.gguf", "tiny.q8_0.gguf", "mmproj-f16.gguf"]
+    (tmp_path / "gguf").mkdir()
+    for name in names:
+        (tmp_path / "gguf" / name).write_bytes(b"GGUF")
+    hub.repos["org/gguf"] = tmp_path / "gguf"
+    found = find_checkpoint("org/gguf:q4_k_m")
+    assert found.gguf_file == names[0] and hub.sent == names[:1]
+    assert find_checkpoint("org/gguf:Q8_0@main").gguf_file == names[2]
+    assert hub.sent == [names[0], names[2]]
+    with pytest.raises(InputError, match="org/gguf has no GGUF file of Q4_K; it has tiny-Q4_K_M"):
+        find_checkpoint("org/gguf:Q4_K")
+    with pytest.raises(
+        InputError, match=r"org/gguf has several .* such as org/gguf:Q4_K_M; it has"
+    ):
+        find_checkpoint("org/gguf@v2")
+
+
 @pytest.mark.parametrize(
     ("source", "repo"),
     [
         ("gpt2", Repo("gpt2")),
         ("org/name@refs/pr/1", Repo("org/name", "refs/pr/1")),
+        ("org/name:Q4_K_M@v2", Repo("org/name", "v2", "Q4_K_M")),
+        ("org/name:", None),
         ("a/b/c", None),
         ("./model", None),
         ("~/model", None),
