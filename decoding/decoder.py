@@ -126,7 +126,7 @@ class Decoder:
                 raise
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
-        logits = penalize(prompted.logits, params.sampling, prompt, ())
+        logits = penalize(prompted.logits, params.sampling, prompt, len(prompt))
         first = int(pick(logits, params.sampling, self._noise))
         self._require_token(first)
         self._commit([first], params)
@@ -145,8 +145,8 @@ class Decoder:
         self._clock.mark()
         result = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
-        prompt = self._ids[: self._prompt_length]
-        logits = penalize(result.logits, params.sampling, prompt, self.generated, draft.tree)
+        length = self._prompt_length
+        logits = penalize(result.logits, params.sampling, self._ids, length, draft.tree)
         verdict = self._verify(draft, logits, params)
         self._require_token(verdict.bonus)
         draft_seconds, verify_seconds = self._clock.parts()

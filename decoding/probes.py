@@ -99,9 +99,9 @@ def probe_answer(
     cache = target.new_cache()
     sampling = params[0].sampling if params else SamplingParams()
     logits = target.prefill(cache, prompt, cancelled).logits
-    probs = probe_first_token(penalize(logits, sampling, prompt, ()), first, sampling)
+    probs = probe_first_token(penalize(logits, sampling, prompt, len(prompt)), first, sampling)
     measured = list(rounds)
-    answer = [first]  # before each round
+    before = [*prompt, first]  # of each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):
         if cancelled():
             raise InterruptedError
@@ -128,9 +128,9 @@ def probe_answer(
             if not record.entropies:
                 draft = Draft(DraftTree(record.shape, ids[place]))
                 own = params[index]
-                rows = penalize(logits[place], own.sampling, prompt, answer, draft.tree)
+                rows = penalize(logits[place], own.sampling, before, len(prompt), draft.tree)
                 measured[index] = with_probabilities(record, draft, rows, None, own)
-            answer += record.emitted
+            before += record.emitted
     return probs, measured
 
 

@@ -153,7 +153,7 @@ class Lane:
             self.ttft_seconds += shared.seconds
         self.probs = None
         if self._decoder.record_probabilities:
-            logits = penalize(self.prompt.logits, params.sampling, prompt_ids, ())
+            logits = penalize(self.prompt.logits, params.sampling, prompt_ids, len(prompt_ids))
             self.probs = probe_first_token(logits, first, params.sampling)
         self.ids = self._decoder.generated
         event = self._tokens.first(first)

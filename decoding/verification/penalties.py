@@ -19,12 +19,12 @@ from decoding.trees.shape import TreeShape
 def penalize(
     logits: Tensor,
     sampling: SamplingParams,
-    prompt: Sequence[int],
-    answer: Sequence[int],
+    ids: Sequence[int],
+    prompt_length: int,
     tree: DraftTree | None = None,
 ) -> Tensor:
-    """Logits [n, V] of a tree's nodes, or of one row after the `answer`, with the penalties that
-    `sampling` has.
+    """Logits [n, V] of a tree's nodes, or of one row, with the penalties that `sampling` has. `ids`
+    are all that is committed: the prompt and the answer so far.
 
     Repetition (Keskar et al., 2019, 1909.05858, as `generate` has it): logits of tokens in the
     prompt or the answer are divided by the penalty where they are above 0, else multiplied.
@@ -35,10 +35,10 @@ def penalize(
     logits = logits.float()
     r, p = sampling.repetition_penalty, sampling.presence_penalty
     if r != 1.0:
-        seen = _seen(logits, [*prompt, *answer], tree)
+        seen = _seen(logits, ids, tree)
         logits = torch.where(seen, torch.where(logits > 0, logits / r, logits * r), logits)
     if p != 0.0:
-        logits = logits - p * _seen(logits, answer, tree)
+        logits = logits - p * _seen(logits, ids[prompt_length:], tree)
     return logits
 
 

@@ -196,7 +196,7 @@ def test_an_answer_that_nobody_watched_is_measured_afterwards(
     first = rounds[0].tokens[0]
     probs, measured = probe_answer(target, PROMPT, first, rounds, [params] * len(rounds))
     assert unseen.prompt
-    logits = penalize(unseen.prompt.logits, sampling, PROMPT, ())
+    logits = penalize(unseen.prompt.logits, sampling, PROMPT, len(PROMPT))
     assert close(probs, probe_first_token(logits, first, sampling))
     for found, expected in zip(measured, watched_rounds, strict=True):
         for field in WATCHED_ONLY:

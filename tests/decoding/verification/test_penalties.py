@@ -28,12 +28,12 @@ def test_a_node_is_penalized_as_the_end_of_its_path() -> None:
     logits = torch.randn(5, 10)
     tree = DraftTree(TreeShape((-1, 0, 0, 1, 3)), torch.tensor([4, 5, 6, 7, 5]))
     sampling = SamplingParams(repetition_penalty=1.7, presence_penalty=0.4)
-    found = penalize(logits, sampling, [1, 2], [3, 4], tree)
+    found = penalize(logits, sampling, [1, 2, 3, 4], 2, tree)
     for node in range(5):
-        answer = [3, 4, *(int(tree.tokens[each]) for each in tree.shape.path(node))]
-        row = penalize(logits[node : node + 1], sampling, [1, 2], answer)
+        path = [int(tree.tokens[each]) for each in tree.shape.path(node)]
+        row = penalize(logits[node : node + 1], sampling, [1, 2, 3, 4, *path], 2)
         assert found[node].equal(row[0])
-    assert penalize(logits, SamplingParams(temperature=0.5), [1], [2], tree) is logits
+    assert penalize(logits, SamplingParams(temperature=0.5), [1, 2], 1, tree) is logits
 
 
 @pytest.mark.parametrize("strategy", ["none", "lookup", "draft", "trees"])
