@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.engine.experiment import Experiment, candidates, present_and_free
-from app.models.loaded import LoadedModels, Progress
+from app.models.download import Progress
+from app.models.loaded import LoadedModels
 from app.report.advice_document import advice_document
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES

@@ -14,7 +14,8 @@ from typing import Any
 from app.config.overrides import Sweep, sweep_lanes
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
-from app.models.loaded import LoadedModels, Progress
+from app.models.download import Progress
+from app.models.loaded import LoadedModels
 from app.report.advice_document import Answer, Candidate, Kind, Outcome, plain_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name

@@ -98,7 +98,7 @@ def _download(repo: Repo, progress: Progress) -> Path:
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils.tqdm import disable_progress_bars
 
     disable_progress_bars()  # they would be drawn over the screen
     hub = constants.ENDPOINT

@@ -29,7 +29,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
 )
-from transformers.utils import is_gguf_available
+from transformers.utils.import_utils import is_gguf_available
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
@@ -149,7 +149,7 @@ def load_tokenizer(
     if checkpoint.gguf_file is not None and folder == checkpoint.folder:
         gguf = _gguf(source, checkpoint.gguf_file)
     try:
-        return AutoTokenizer.from_pretrained(  # type: ignore[no-any-return]
+        return AutoTokenizer.from_pretrained(
             folder, trust_remote_code=options.trust_remote_code, **gguf
         )
     except Exception as error:

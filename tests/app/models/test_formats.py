@@ -29,7 +29,8 @@ IDS = torch.tensor([[0, 2, 40, 41, 42, 43, 3]])
 
 @torch.inference_mode()
 def logits(model: Any) -> torch.Tensor:
-    return model(IDS).logits
+    found: torch.Tensor = model(IDS).logits
+    return found
 
 
 # GGUF

@@ -36,7 +36,7 @@ def test_a_template_of_ones_own_with_arguments(
 ) -> None:
     def text(*arguments: str) -> str:
         loaded = models(family_folders, template, *arguments)
-        return loaded.tokenizer.decode(loaded.encode([{"role": "user", "content": "fox"}]))
+        return loaded.decode(loaded.encode([{"role": "user", "content": "fox"}]))
 
     assert text() == "[fox]"
     assert text("enable_thinking=false") == "[fox]<nothink>"
