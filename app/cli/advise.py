@@ -9,7 +9,7 @@ from app.cli.run import first_prompts, progress
 from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.experiment import DRAFT_SHAPE, Experiment, candidates
-from app.models.loaded import load_models
+from app.models.loaded import load_models, why_missing
 from app.report.advice_document import advice_document
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
@@ -32,8 +32,7 @@ def advise(
         def report(what: str, part: float | None) -> None:
             say(what)
 
-        strategies = {spec.strategy for spec in lanes}
-        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
+        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), lanes)
         experiment = Experiment(
             models,
             candidates(
@@ -61,11 +60,7 @@ def advise(
         settings=settings_report(settings) | {"seed": seed},
         sweep=sweep,
         first_turns_only=any(len(request.turns) > 1 for request in requests),
-        unavailable={
-            spec.name: models.missing[spec.strategy]
-            for spec in lanes
-            if spec.strategy in models.missing
-        },
+        unavailable=why_missing(lanes, models),
     )
 
 

@@ -20,7 +20,7 @@ from app.config.settings import Settings
 from app.engine.contest import Contestant, Generation, answer_in_turn, lane_contestant, speed
 from app.engine.lane import Lane
 from app.models.library import with_demo
-from app.models.loaded import LoadedModels, load_models
+from app.models.loaded import LoadedModels, load_models, why_missing
 from app.models.loading import load_model
 from app.report.document import settings_report
 from app.report.page import Section
@@ -47,8 +47,7 @@ def bench(
     the JSON document; see `_summary` for its figures. Raises InputError."""
     lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
-        strategies = {spec.strategy for spec in lanes}
-        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), strategies)
+        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), lanes)
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         contestants = _lanes(settings, lanes, models, seed) | _peers(settings, models, peers)
         specs = {spec.name: spec for spec in lanes if spec.name in contestants}
@@ -72,11 +71,7 @@ def bench(
         "settings": settings_report(settings) | {"seed": seed},
         "sweep": sweep,
         "prompts": len(prompts),
-        "unavailable": {
-            spec.name: models.missing[spec.strategy]
-            for spec in settings.lanes
-            if spec.strategy in models.missing
-        },
+        "unavailable": why_missing(settings.lanes, models),
         "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
@@ -164,6 +159,7 @@ def _summary(
     return {
         "name": name,
         "strategy": spec.strategy if spec else None,
+        "checkpoint": spec.checkpoint if spec else None,
         "pins": dict(spec.overrides) if spec else {},
         "baseline": baseline,
         "tokens_per_second": statistics.median(speeds) if speeds else None,
@@ -200,9 +196,10 @@ def _comparable(spec: LaneSpec | None, own: Params, baseline: Params) -> bool:
 def _lanes(
     settings: Settings, specs: Sequence[LaneSpec], models: LoadedModels, seed: int
 ) -> dict[str, Contestant]:
-    lanes = [lane for spec in specs if (lane := Lane(spec, models)).available]
+    made = [Lane(spec, models) for spec in specs]
+    lanes = [lane for lane in made if lane.available]
     if not lanes:
-        raise InputError(f"no lane can run: {models.missing.get(specs[0].strategy)}")
+        raise InputError(f"no lane can run: {made[0].reason}")
     stop = models.stop(settings.ignore_eos, settings.stop)
     return {
         lane.spec.name: lane_contestant(lane, lane.spec, settings.params, seed, stop)

@@ -37,7 +37,7 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
         models = load_models(
             settings.models,
             lambda what, part: say(f"loading {what}"),
-            {spec.strategy for spec in settings.lanes},
+            settings.lanes,
         )
         lanes = [Lane(spec, models) for spec in settings.lanes]
         available = [lane for lane in lanes if lane.available]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
 
@@ -77,21 +79,39 @@ def complaint(error: ErrorDetails) -> str:
     return f"{what[0].lower()}{what[1:]}, not {error['input']!r}"
 
 
+CHECKPOINT = "checkpoint"
+
+
 def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
-    """Lanes from "ar,draft,draft:gamma=2:temperature=0.8": strategies, each with settings of its
-    own after ':'. Raises InputError."""
+    """Lanes from "ar,draft:gamma=2:temperature=0.8,draft:checkpoint=DIR": strategies, each with
+    settings and a checkpoint of its own after ':'. Raises InputError."""
     lanes: list[LaneSpec] = []
     for item in text.split(","):
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
         found = find_strategy(strategy)
         try:
+            checkpoint, own = _split_checkpoint(found, own)
             overrides = _parse_overrides(found, own)
         except InputError as error:
             raise InputError(f"strategy '{written}': {error}") from error
-        name = unique_name(":".join((found.name, *own)), [lane.name for lane in lanes])
-        lanes.append(LaneSpec(found.name, name, overrides))
+        spec = LaneSpec(found.name, "", overrides, checkpoint=checkpoint)
+        name = unique_name(":".join((spec.stem, *own)), [lane.name for lane in lanes])
+        lanes.append(replace(spec, name=name))
     return tuple(lanes)
+
+
+def _split_checkpoint(strategy: Strategy, own: list[str]) -> tuple[str | None, list[str]]:
+    """The source that checkpoint=DIR names, if there is one, and the other settings."""
+    begin = f"{CHECKPOINT}="
+    named = [each.removeprefix(begin) for each in own if each.startswith(begin)]
+    if not named:
+        return None, own
+    if strategy.role is None:
+        raise InputError("it drafts without a checkpoint")
+    if len(named) > 1 or not named[0]:
+        raise InputError(f"give one folder or hub id after {begin}")
+    return os.path.expanduser(named[0]), [each for each in own if not each.startswith(begin)]
 
 
 def _parse_overrides(strategy: Strategy, own: list[str]) -> dict[str, Any]:
@@ -103,7 +123,8 @@ def _parse_overrides(strategy: Strategy, own: list[str]) -> dict[str, Any]:
         if name not in strategy.settings:
             known = name in SETTINGS
             what = f"{written} does nothing there" if known else f"unknown setting '{written}'"
-            raise InputError(f"{what}; its own may be {', '.join(strategy.settings)}")
+            own_names = (*strategy.settings, *([CHECKPOINT] if strategy.role else ()))
+            raise InputError(f"{what}; its own may be {', '.join(own_names)}")
         if name in overrides:
             raise InputError(f"{name} is given twice")
         overrides[name] = _parse_value(name, value)
@@ -158,7 +179,7 @@ def sweep_lanes(lanes: Sequence[LaneSpec], sweep: Sweep) -> tuple[LaneSpec, ...]
             own = dict(zip(names, values, strict=True))
             parts = (lane.name, *(f"{name}={_short(value)}" for name, value in own.items()))
             name = unique_name(":".join(parts), swept)
-            swept[name] = LaneSpec(lane.strategy, name, {**lane.overrides, **own}, lane.tree)
+            swept[name] = replace(lane, name=name, overrides={**lane.overrides, **own})
     if idle := [name for name in sweep if name not in used]:
         raise InputError(f"--sweep: {idle[0]} changes nothing in any of the lanes")
     return tuple(swept.values())

@@ -30,10 +30,13 @@ class LaneInfo:
     trees: Mapping[str, int] = field(default_factory=dict)  # to choose from: longest path by name
     overrides: Mapping[str, Any] = field(default_factory=dict)  # the lane's own settings, by name
     tree: str = DEFAULT_TREE  # of `trees`, the one that it drafts by
+    checkpoint: str | None = None  # of its own (see `LaneSpec`)
+    # how often its likeliest guess is right by level, as the checkpoint says
+    claimed: tuple[float, ...] = ()
 
     @property
     def spec(self) -> LaneSpec:
-        return LaneSpec(self.strategy, self.name, self.overrides, self.tree)
+        return LaneSpec(self.strategy, self.name, self.overrides, self.tree, self.checkpoint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

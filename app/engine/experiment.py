@@ -15,7 +15,7 @@ from app.config.overrides import Sweep, sweep_lanes
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.models.download import Progress
-from app.models.loaded import LoadedModels
+from app.models.loaded import LoadedModels, why_missing
 from app.report.advice_document import Answer, Candidate, Kind, Outcome, plain_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
@@ -53,7 +53,8 @@ def candidates(
     of its own and none of them was `chosen` for all, or with those of a `sweep`; at each of the
     `temperatures`, or at that of `params` and the lanes. The target alone is one of them at every
     temperature. Raises InputError where there is nothing to choose from."""
-    able = [spec for spec in lanes if spec.strategy not in models.missing]
+    missing = why_missing(lanes, models)
+    able = [spec for spec in lanes if spec.name not in missing]
     if sweep:
         specs = list(sweep_lanes(able, sweep))
     else:
@@ -63,8 +64,7 @@ def candidates(
     alike = {spec.name: spec for spec in specs}  # a lane may have what another one tries
     found = [Candidate(s, with_settings(params, s.overrides)) for s in alike.values()]
     if not any(candidate.strategy.drafts for candidate in found):
-        reasons = (models.missing[s.strategy] for s in lanes if s.strategy in models.missing)
-        why = "; ".join(dict.fromkeys(reasons)) or "add one"
+        why = "; ".join(dict.fromkeys(missing.values())) or "add one"
         raise InputError(f"nothing to choose from, no lane drafts: {why}")
     plain = {each.temperature for each in found if each.strategy.is_baseline}
     for temperature in sorted({each.temperature for each in found} - plain):
@@ -83,12 +83,16 @@ def present_and_free(lanes: Sequence[LaneSpec], params: Params) -> list[LaneSpec
         own.pop("temperature", None)
         free = {name: value for name, value in own.items() if name not in DRAFT_SHAPE}
         for overrides in (free, own):
-            alike = [e for e in found if (e.strategy, e.tree) == (spec.strategy, spec.tree)]
+            alike = [e for e in found if _drafter(e) == _drafter(spec)]
             if all(each.overrides != overrides for each in alike):
-                name = ":".join((spec.strategy, *(f"{n}={v}" for n, v in overrides.items())))
+                name = ":".join((spec.stem, *(f"{n}={v}" for n, v in overrides.items())))
                 name = unique_name(name, [each.name for each in found])
                 found.append(replace(spec, name=name, overrides=overrides))
     return found
+
+
+def _drafter(spec: LaneSpec) -> tuple[str, str | None, str]:
+    return spec.strategy, spec.checkpoint, spec.tree
 
 
 def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterator[LaneSpec]:
@@ -102,7 +106,7 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
             for gamma, top_k, total in EAGLE_TREES
         ]
     elif strategy.trees is not None:  # a static one: a shallower one of the same
-        trees = strategy.trees(models)
+        trees = strategy.trees(models.seen_by(spec))
         depth = trees.get(spec.tree, trees[DEFAULT_TREE]).depth
         tried += [{"gamma": gamma} for gamma in GAMMAS if gamma < depth]
     elif strategy.role is not None:

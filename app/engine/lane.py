@@ -10,6 +10,7 @@ from typing import cast
 from app.engine.commands import MeasureAnswer
 from app.engine.events import AnswerMeasured, LaneInfo
 from app.engine.token_events import TokenEvents, tokens_at, tokens_in
+from app.models.hub import display_name
 from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -40,7 +41,7 @@ class Lane:
     def __init__(self, spec: LaneSpec, models: LoadedModels) -> None:
         self.spec = spec
         self.strategy = STRATEGIES[spec.strategy]
-        self.models = models
+        self.models = models = models.seen_by(spec)
         self.reason = models.missing.get(spec.strategy)
         self.default_gamma = 0
         self.ids: list[int] = []
@@ -122,12 +123,20 @@ class Lane:
             note=self._loaded_note,
             trees=self.trees,
             overrides=self.spec.overrides,
+            checkpoint=self.spec.checkpoint,
+            claimed=self._claimed(),
         )
 
     def _title(self) -> str:
-        if self.strategy.title_of is None or not self.available:
-            return self.strategy.title
-        return self.strategy.title_of(self.models)
+        title = self.strategy.title
+        if self.strategy.title_of is not None and self.available:
+            title = self.strategy.title_of(self.models)
+        own = self.spec.checkpoint
+        return f"{title} {display_name(own)}" if own else title
+
+    def _claimed(self) -> tuple[float, ...]:
+        claimed = self.strategy.claimed
+        return claimed(self.models) if claimed is not None and self.available else ()
 
     def start(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -28,9 +28,7 @@ class Lanes:
         self._request, self._mailbox = request, mailbox
         self._gone: set[str] = set()  # names that are not free yet
         mailbox.trees.clear()  # by lane: these may know others
-        self.models = load_models(
-            request.options, self._progress, {spec.strategy for spec in request.specs}
-        )
+        self.models = load_models(request.options, self._progress, request.specs)
         self._lanes = [Lane(spec, self.models) for spec in request.specs]
         self._progress("warming up", 0.95)
         for lane in self._lanes:
@@ -95,9 +93,12 @@ class Lanes:
             self._mailbox.emit(LanesChanged(self._infos(), weights(self.models), used))
 
     def _must_load(self, change: LaneChange) -> bool:
+        specs: Sequence[LaneSpec] = ()
         if isinstance(change, SetLanes):
-            return any(needs_loading(self.models, spec.strategy) for spec in change.specs)
-        return isinstance(change, AddLane) and needs_loading(self.models, change.spec.strategy)
+            specs = change.specs
+        elif isinstance(change, AddLane):
+            specs = [change.spec]
+        return any(needs_loading(self.models.seen_by(spec), spec.strategy) for spec in specs)
 
     def _apply(self, change: LaneChange) -> None:
         names = [lane.spec.name for lane in self._lanes]
@@ -130,13 +131,14 @@ class Lanes:
 
     def _create(self, spec: LaneSpec) -> Lane:
         """A lane of any strategy; its drafter is loaded now unless it already is."""
+        models = self.models.seen_by(spec)
         try:
-            load_drafter(self.models, spec.strategy, self._progress)
+            load_drafter(models, spec.strategy, self._progress)
             lane = Lane(spec, self.models)
         except Exception as error:  # a disk that is gone, too little memory: the others live on
             known = isinstance(error, InputError)
             why = str(error) if known else f"loading broke: {describe(error)}"
-            self.models.missing[spec.strategy] = why
+            models.missing[spec.strategy] = why
             lane = Lane(spec, self.models)
         self._warm_up(lane)
         return lane

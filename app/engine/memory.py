@@ -9,14 +9,17 @@ import torch
 
 from app.engine.events import Memory
 from app.engine.lane import Lane
+from app.models.hub import display_name
 from app.models.loaded import LoadedModels
 
 
 def weights(models: LoadedModels) -> dict[str, int]:
     """Bytes by model; what a drafter takes from the target is the target's."""
-    return {
-        role: model.nbytes for role, model in {"target": models.target, **models.drafters}.items()
-    }
+    found = {"target": models.target, **models.drafters}
+    for (role, checkpoint), view in models.views.items():
+        if role in view.drafters:
+            found[f"{role} {display_name(checkpoint)}"] = view.drafters[role]
+    return {name: model.nbytes for name, model in found.items()}
 
 
 def memory(models: LoadedModels, lanes: Sequence[Lane]) -> Memory:

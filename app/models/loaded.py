@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from app.models.limits import run_limited
 from app.models.loading import ignored_settings, load_target, load_tokenizer
 from app.models.sampling_defaults import sampling_defaults
 from app.models.tuning import pass_cost, tune, tune_head
+from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
@@ -44,6 +46,7 @@ from decoding.trees.static import Choices, parse_choices, require_ranks
 # passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
 LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
+ONE_OF_EACH = tuple(LaneSpec(name, name) for name in STRATEGIES)
 
 
 @dataclass(eq=False)
@@ -64,6 +67,24 @@ class LoadedModels:
     ignored: tuple[str, ...] = ()  # logits processors of the model's generation_config
     sampling: dict[str, Any] = field(default_factory=dict)  # settings that its authors recommend
     eos: frozenset[int] = field(default_factory=frozenset)
+    # as lanes with checkpoints of their own see them, by role and checkpoint
+    views: dict[tuple[str, str], LoadedModels] = field(default_factory=dict)
+
+    def seen_by(self, spec: LaneSpec) -> LoadedModels:
+        """The same models; where the lane has a checkpoint of its own, with that in the place of
+        its role's. It may not be loaded yet."""
+        role = STRATEGIES[spec.strategy].role
+        if spec.checkpoint is None or role is None:
+            return self
+        view = self.views.get((role, spec.checkpoint))
+        if view is None:
+            view = copy(self)  # what was measured of the target stays known
+            drafters = {**self.options.drafters, role: spec.checkpoint}
+            view.options = replace(self.options, drafters=drafters)
+            view.drafters, view.notes, view.missing = {}, {}, {}
+            view.medusa_choices = chosen_paths(self.options.medusa_choices)
+            self.views[role, spec.checkpoint] = view
+        return view
 
     @property
     def title(self) -> str:
@@ -154,10 +175,10 @@ class LoadedModels:
 def load_models(
     options: ModelOptions,
     progress: Progress = silent,
-    strategies: Collection[str] = tuple(STRATEGIES),
+    lanes: Collection[LaneSpec] = ONE_OF_EACH,
 ) -> LoadedModels:
-    """Load the target, and those drafters in `options` that the `strategies` use. Raises
-    InputError."""
+    """Load the target, and what the `lanes` draft with: of `options`, or checkpoints of their own.
+    Raises InputError."""
     options = with_demo(options)
     source = vocabulary = str(options.target)
     notes = {}
@@ -169,8 +190,7 @@ def load_models(
         notes["medusa"] = f"{display_name(heads)} is the target, with its heads"
         if has_tokenizer(folder):  # ModelOpt saves none
             vocabulary = heads
-    choices = parse_choices(options.medusa_choices) if options.medusa_choices else ()
-    eagle_choices = parse_choices(options.eagle_choices) if options.eagle_choices else ()
+    choices, eagle_choices = map(chosen_paths, (options.medusa_choices, options.eagle_choices))
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
     tokenizer = load_tokenizer(vocabulary, options, progress)
     prepare_template(tokenizer, options)
@@ -195,10 +215,19 @@ def load_models(
         sampling=sampling_defaults(checkpoint.folder),
         eos=eos_ids(target.model, tokenizer),
     )
-    for strategy in STRATEGIES:
-        if strategy in strategies:
-            load_drafter(models, strategy, progress)
+    for spec in lanes:
+        load_drafter(models.seen_by(spec), spec.strategy, progress)
     return models
+
+
+def why_missing(lanes: Iterable[LaneSpec], models: LoadedModels) -> dict[str, str]:
+    """Why lanes can't run, by their names; those that can are not in it."""
+    reasons = {spec.name: models.seen_by(spec).missing.get(spec.strategy) for spec in lanes}
+    return {name: why for name, why in reasons.items() if why is not None}
+
+
+def chosen_paths(choices: str | None) -> Choices:
+    return parse_choices(choices) if choices else ()
 
 
 def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> None:

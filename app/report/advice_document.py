@@ -42,6 +42,7 @@ class Kind(NamedTuple):
     """Candidates of one kind compete. `chain`: EAGLE without a tree."""
 
     strategy: str
+    checkpoint: str | None
     tree: str
     chain: bool
     temperature: float
@@ -70,7 +71,8 @@ class Candidate:
     @property
     def kind(self) -> Kind:
         chain = self.params.eagle_top_k == 1
-        return Kind(self.spec.strategy, self.spec.tree, chain, self.temperature)
+        spec = self.spec
+        return Kind(spec.strategy, spec.checkpoint, spec.tree, chain, self.temperature)
 
     @property
     def stats(self) -> Stats:
@@ -150,6 +152,7 @@ def _figures(candidate: Candidate, plain: Candidate) -> Row:
     return {
         "name": candidate.name,
         "strategy": candidate.spec.strategy,
+        "checkpoint": candidate.spec.checkpoint,
         "pins": dict(candidate.spec.overrides),
         "temperature": candidate.temperature,
         "answers": len(candidate.answers),
@@ -218,8 +221,8 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
     others = (each for each, _ in pairs if each is not best)
     ties = [other.name for other in others if (found := best.against(other)) and found.low <= 1.0]
     keys = (
-        "name", "strategy", "pins", "speedup", "speedup_low", "speedup_high", "interval",
-        "answers", "prompts", "stops_paying_at",
+        "name", "strategy", "checkpoint", "pins", "speedup", "speedup_low", "speedup_high",
+        "interval", "answers", "prompts", "stops_paying_at",
     )  # fmt: skip
     largest = max(map(int, row["batch_speedups"]))
     return {

@@ -15,11 +15,11 @@ from decoding.stats import Stats, ratio
 SCHEMA_VERSION = 1
 
 LANE_FIELDS = (
-    "lane", "strategy", "pins", "available", "reason", "text", "reasoning", "token_ids",
-    "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds",
-    "decode_seconds", "tokens_per_second", "speedup", "target_passes", "tokens_per_pass",
-    "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram", "matches_ar",
-    "first_divergence", "divergence_gap", "lossy",
+    "lane", "strategy", "checkpoint", "pins", "available", "reason", "text", "reasoning",
+    "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
+    "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
+    "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
+    "matches_ar", "first_divergence", "divergence_gap", "lossy",
 )  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def lane_report(
     report |= {
         "lane": lane.spec.name,
         "strategy": lane.spec.strategy,
+        "checkpoint": lane.spec.checkpoint,
         "pins": dict(lane.spec.overrides),
         "available": True,
         "reason": error or lane.note,
@@ -115,6 +116,7 @@ def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
     return dict.fromkeys(LANE_FIELDS) | {
         "lane": spec.name,
         "strategy": spec.strategy,
+        "checkpoint": spec.checkpoint,
         "pins": dict(spec.overrides),
         "available": False,
         "reason": reason,

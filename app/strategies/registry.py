@@ -74,6 +74,10 @@ def _medusa_trees(models: LoadedModels) -> Mapping[str, NamedTree]:
     return _with_depths(trees, models.drafters["medusa"].count)
 
 
+def _medusa_claimed(models: LoadedModels) -> tuple[float, ...]:
+    return tuple(row[0] for row in models.drafters["medusa"].accuracy if row)
+
+
 MEDUSA = Strategy(
     name="medusa",
     title="Medusa",
@@ -86,6 +90,7 @@ MEDUSA = Strategy(
     advice="specchat heads convert medusa --target {target} --out DIR, then specchat heads train",
     build=_build_medusa,
     trees=_medusa_trees,
+    claimed=_medusa_claimed,
     proposed_by="Medusa head {depth}",
     typical=True,
     one_pass=True,

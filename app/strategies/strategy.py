@@ -49,6 +49,8 @@ class Strategy:
     trees: Callable[[LoadedModels], Mapping[str, NamedTree]] | None = None
     # The lane's title where that depends on the checkpoint.
     title_of: Callable[[LoadedModels], str] | None = None
+    # How often the likeliest guess of each level is right, as the checkpoint says; (): it doesn't.
+    claimed: Callable[[LoadedModels], tuple[float, ...]] | None = None
     # Who proposed a drafted token, of a {title}d lane: {depth} levels below the root of {length}.
     proposed_by: str = ""
 

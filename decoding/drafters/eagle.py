@@ -64,8 +64,8 @@ def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
 
 class Eagle:
     """Drafts with `head` on `target`'s features; the target must capture the layers that the
-    head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
-    `Params.eagle_top_k` replace its `total` and `top_k`.
+    head reads, maybe others too. `tree` may be changed between two rounds;
+    `Params.eagle_total_tokens` and `Params.eagle_top_k` replace its `total` and `top_k`.
 
     Row i of the head's cache is made of feature i and token i + 1. Only rows of true features
     stay; those of a tree are dropped each round by moving a length. `verify_cost(n)`, the seconds
@@ -122,6 +122,7 @@ class Eagle:
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
+        features = self._own(features)
         if first > self._cache.length:  # the last answer's end was observed, but never run
             self._catch_up(self._ids)
         # A row is good while the token after its feature is the same.
@@ -150,9 +151,17 @@ class Eagle:
         known = self._cache.length + sum(map(len, self._pending))
         self._ids.extend(ids[len(self._ids) :])
         # at the end of a generation there may be fewer tokens than features
-        self._pending.append(features[: len(ids) - 1 - known])
+        self._pending.append(self._own(features[: len(ids) - 1 - known]))
         if self._sizer is not None:
             self._sizer.accepted(accepted)
+
+    def _own(self, features: Tensor) -> Tensor:
+        """Of the captured layers' states [n, T * H] those that this head reads."""
+        captured, own = self._target.aux_layers, self.head.config.aux_layers
+        if self.needs == "final" or captured == own:
+            return features
+        states = features.chunk(len(captured), dim=-1)
+        return torch.cat([states[captured.index(layer)] for layer in own], dim=-1)
 
     def _plan(self, gamma: int, params: Params) -> TreePlan:
         tree, most = self.tree, self.head.config.draft_vocab

@@ -58,7 +58,7 @@ class LibraryForward:
 
     def capture_layers(self, layers: Sequence[int]) -> None:
         modules = layer_modules(decoder_of(self._model), len(self.layers))
-        for layer in dict.fromkeys(layers):
+        for layer in set(layers) - set(self._aux_layers):
 
             def remember(
                 module: object, args: tuple[Any, ...], kwargs: dict[str, Any], layer: int = layer

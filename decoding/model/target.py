@@ -108,18 +108,17 @@ class Target:
         return len(self._forward.layers)
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        """From now on every pass also gives the inputs of these layers (0 is the first), in this
-        order: Hugging Face's `hidden_states[i]`. Raises InputError for layers that don't exist."""
-        if self.aux_layers:
-            raise RuntimeError("the layers of a target are captured once")
+        """From now on every pass also gives the inputs of these layers (0 is the first), Hugging
+        Face's `hidden_states[i]`, in this order, after those that were captured before. Raises
+        InputError for layers that don't exist."""
         for layer in layers:
             if not 0 <= layer < self.depth:
                 raise InputError(
                     f"the draft reads the input of layer {layer}, the target has layers 0 to "
                     f"{self.depth - 1}: it was made for another model"
                 )
-        self._forward.capture_layers(layers)
-        self.aux_layers = tuple(layers)
+        self.aux_layers += tuple(layer for layer in layers if layer not in self.aux_layers)
+        self._forward.capture_layers(self.aux_layers)
 
     def logits(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""

@@ -13,6 +13,7 @@ from app.cli.terminal import print_document, print_output
 from app.config.settings import ModelOptions
 from app.models.loaded import LoadedModels, load_models
 from app.report.advice import Estimate, Timed, compare
+from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
 from app.text.units import format_bytes
@@ -115,7 +116,7 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         models = load_models(
             ModelOptions(task.target, {kind: str(heads)}, task.medusa_choices, device=task.device),
             lambda what, part: say(f"loading {what}"),
-            strategies=(kind,),
+            lanes=(LaneSpec(kind, kind),),
         )
         ids = first_prompts(requests, models)
         build = STRATEGIES[kind].build

@@ -28,11 +28,11 @@ class AdviceActions(AppBase):
             self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
 
     def _use_advice(self, best: Mapping[str, Any] | None) -> None:
-        """The settings become those of the lane in focus, if it is of that strategy, or else of
-        the first one that is."""
+        """The settings become those of the lane in focus, if it is of that strategy and has that
+        checkpoint, or else of the first one that is."""
         if best is None:
             return
-        lane = self._lane_of(best["strategy"])
+        lane = self._lane_of(best["strategy"], best["checkpoint"])
         if lane is None:
             self.say(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
             return
@@ -41,10 +41,12 @@ class AdviceActions(AppBase):
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         self.say(f"{label}: {own or 'its usual settings'} ({key} takes it back)")
 
-    def _lane_of(self, strategy: str) -> LaneState | None:
+    def _lane_of(self, strategy: str, checkpoint: str | None) -> LaneState | None:
         here = [self.lane_here] if self.lane_here else []
-        lanes = [*here, *self.state.lanes.values()]
-        return next((lane for lane in lanes if lane.info.strategy == strategy), None)
+        for lane in (*here, *self.state.lanes.values()):
+            if (lane.info.strategy, lane.info.checkpoint) == (strategy, checkpoint):
+                return lane
+        return None
 
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)

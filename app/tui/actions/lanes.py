@@ -29,7 +29,7 @@ class LaneActions(AppBase):
     def action_duplicate(self) -> None:
         """The lane in focus once more, right after it."""
         if lane := self.lane_here:
-            spec = replace(lane.info.spec, name=lane.info.strategy, tree=lane.tree)
+            spec = replace(lane.info.spec, name=lane.info.spec.stem, tree=lane.tree)
             self._add_lane(spec, lane)
 
     def action_add_lane(self, strategy: str) -> None:
@@ -99,9 +99,13 @@ class LaneActions(AppBase):
         if state.busy:
             state.say(state.busy)
         else:
-            lanes = state.lanes.values()  # without their trees, which are the present models'
-            specs = tuple(replace(lane.info.spec, tree=DEFAULT_TREE) for lane in lanes)
+            # without trees and checkpoints of their own, which are the present models'
+            specs = tuple(
+                replace(lane.info.spec, tree=DEFAULT_TREE, checkpoint=None)
+                for lane in state.lanes.values()
+            )
             self.open_models(options, specs)
             name = title_of(str(options.target))
-            state.say(f"The conversation begins anew with {name}", 3.0)
+            key = state.keys["run.undo"]
+            state.say(f"The conversation begins anew with {name} ({key} goes back)", 3.0)
         self.main.show_state()

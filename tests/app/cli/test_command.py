@@ -77,11 +77,11 @@ def test_version(specchat: Specchat) -> None:
 
 
 LANE_KEYS = {
-    "lane", "strategy", "pins", "available", "reason", "text", "reasoning", "token_ids",
-    "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds", "ttft_seconds",
-    "decode_seconds", "tokens_per_second", "speedup", "target_passes", "tokens_per_pass",
-    "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram", "matches_ar",
-    "first_divergence", "divergence_gap", "lossy",
+    "lane", "strategy", "checkpoint", "pins", "available", "reason", "text", "reasoning",
+    "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
+    "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
+    "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
+    "matches_ar", "first_divergence", "divergence_gap", "lossy",
 }  # fmt: skip
 
 

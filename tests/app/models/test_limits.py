@@ -18,7 +18,7 @@ HELLO = [{"role": "user", "content": "the fox"}]
 
 @pytest.fixture
 def models(family_folders: FamilyFolders) -> LoadedModels:
-    return load_models(ModelOptions(family_folders.target, threads=1), strategies=())
+    return load_models(ModelOptions(family_folders.target, threads=1), lanes=())
 
 
 def test_what_is_made_elsewhere_arrives() -> None:

@@ -13,7 +13,7 @@ from app.tui.format.advice import advice_lines
 from tests.app.report.test_advice_text import ROW, entry
 from tests.support.stage import Play, Stage
 
-BEST = {**ROW, "strategy": "draft", "pins": {"gamma": 4}}
+BEST = {**ROW, "strategy": "draft", "checkpoint": None, "pins": {"gamma": 4}}
 AR = {
     **ROW, "name": "ar", "acceptance_rate": None, "speedup": 1.0, "tokens_per_second": 40.0,
     "speedup_low": 1.0, "speedup_high": 1.0, "batch_speedups": {}, "matches_ar": None,
