@@ -65,7 +65,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "strategies",
         str,
-        f"Lanes: {', '.join(STRATEGIES)}; own settings: draft:gamma=2:top-p=0.9",
+        f"Lanes: {', '.join(STRATEGIES)}; own settings: draft:gamma=2:checkpoint=DIR",
     ),
     *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
@@ -245,6 +245,34 @@ def bench(
         print_document(document)
     else:
         print_output(format_report(document).removesuffix("\n"))
+
+
+@cli.command()
+@with_settings
+def rejections(
+    flags: Flags,
+    prompt: PromptText = None,
+    prompts: PromptFile = None,
+    most: Annotated[int, typer.Option(min=0, help="Longest list as text (JSON has all).")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """List the drafts that the target rejects, and how often each drafter is right: by level, kind
+    of token, place in the answer, and its own confidence."""
+    from app.cli.screen_settings import settings_from
+
+    settings = settings_from(flags)
+    requests = _requests(prompt, prompts)
+
+    from app.cli.rejections import find_rejections
+    from app.report.rejections_document import format_rejections
+
+    with redirect_stdout(sys.stderr):
+        document, code = find_rejections(settings, requests, _seed(settings.seed))
+    if as_json:
+        print_document(document)
+    else:
+        print_output(format_rejections(document, most))
+    raise typer.Exit(code)
 
 
 @cli.command()

@@ -5,7 +5,7 @@ rejection, and that one."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from decoding.stats import ratio
 Key = TypeVar("Key", bound=Hashable)
 Step = tuple[Round, Sequence[TokenEvent]]  # a round, and its tokens as they are shown
 BINS = 5  # of the drafter's confidence
+BEGINNING = 8  # tokens of an answer that are its beginning
 
 
 class Kind(StrEnum):
@@ -32,7 +33,8 @@ class Kind(StrEnum):
 class Level:
     """A level of a draft that the target tested: `guess` is the drafter's likeliest node there,
     `parent` the node before it, `came` the token that came instead or agreed. `accepted`: one of
-    the guesses was right; `first`: the likeliest one was."""
+    the guesses was right; `first`: the likeliest one was. `place`: how many tokens of the answer
+    stood before it."""
 
     record: Round
     depth: int
@@ -42,6 +44,7 @@ class Level:
     accepted: bool
     first: bool
     kind: Kind
+    place: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class Bin:
 
 def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
     """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
-    text = begun
+    text, place = begun, 1  # the first token came with the prefill
     for record, tokens in steps:
         came = [token for token in tokens if not token.fate.discarded]
         children, path = record.shape.children, (0, *record.accepted)
@@ -117,8 +120,10 @@ def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
                     depth <= len(record.accepted),
                     depth <= len(record.accepted) and path[depth] == guess,
                     kind_of(token.text, text),
+                    place,
                 )
             text += token.text
+            place += 1
 
 
 def rejections(levels: Iterable[Level]) -> list[Rejection]:
@@ -140,6 +145,32 @@ def _rejection(level: Level) -> Rejection:
         record.q[guess] if record.q else None,
         record.entropies[parent] if record.entropies else None,
     )
+
+
+def slim(record: Round) -> Round:
+    """Without the probabilities, which are most of a round where they are recorded; the drafter's
+    own stay, its calibration is over many answers."""
+    return replace(
+        record, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
+        entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
+    )  # fmt: skip
+
+
+def by_level(levels: Iterable[Level]) -> dict[int, Tally]:
+    counts = tally(levels, lambda level: level.depth)
+    return {depth: counts[depth] for depth in sorted(counts)}
+
+
+def by_kind(levels: Iterable[Level]) -> dict[str, Tally]:
+    counts = tally(levels, lambda level: level.kind)
+    return {str(kind): counts[kind] for kind in Kind if kind in counts}
+
+
+def by_place(levels: Iterable[Level]) -> dict[str, Tally]:
+    """At the beginning of the answers, which nothing before it helps to guess, and later."""
+    counts = tally(levels, lambda level: level.place < BEGINNING)
+    names = {True: f"first {BEGINNING} tokens", False: "later tokens"}
+    return {name: counts[begins] for begins, name in names.items() if begins in counts}
 
 
 def tally(levels: Iterable[Level], key: Callable[[Level], Key]) -> dict[Key, Tally]:

@@ -8,6 +8,7 @@ What the app prints goes through `app.cli.terminal`, what the screen draws throu
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 REPLACEMENT = "\ufffd"
@@ -55,6 +56,12 @@ def one_line(text: str) -> str:
     """Like `visible`, for a place that must not break the line. A joiner at the end would swallow
     the next token's first character, so it goes."""
     return visible(text).replace("\n", "↵").rstrip("\u200d")
+
+
+def token_name(token: int, texts: Mapping[int, str]) -> str:
+    """A token's text with its spaces made visible; its number where the text is not known, or
+    where it has none of its own (a special token)."""
+    return one_line(texts.get(token, "")).replace(" ", "·") or f"#{token}"
 
 
 def shortened(text: str, length: int) -> str:

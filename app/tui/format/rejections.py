@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from textual.content import Content
 
-from app.report.rejections import BINS, Bin, Kind, Level, Rejection, Tally, calibration, tally
+from app.report.rejections import (
+    BINS,
+    Bin,
+    Level,
+    Rejection,
+    Tally,
+    by_kind,
+    by_level,
+    by_place,
+    calibration,
+)
+from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
 from app.tui.format.numbers import percent, probability
-from app.tui.format.tree import token_name
 
 Texts = Mapping[int, str]
-NAME_CELLS, BAR_CELLS = 16, 6
+Key = TypeVar("Key", int, str)
+NAME_CELLS, BAR_CELLS, COMPARED_CELLS = 16, 6, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +82,50 @@ def level_name(one_pass: bool) -> str:
 
 
 def share_lines(levels: Sequence[Level], level: str) -> Iterator[Content]:
-    """How often a guess was accepted, and the likeliest one was right: by level, by kind."""
-    depths = tally(levels, lambda each: each.depth)
-    yield from _tallies(f"by {level}", {str(depth): depths[depth] for depth in sorted(depths)})
-    kinds = tally(levels, lambda each: each.kind)
+    """How often a guess was accepted, and the likeliest one was right: by level, by kind of token,
+    by its place in the answer."""
+    yield from _tallies(f"by {level}", by_level(levels))
     yield Content("")
-    yield from _tallies("by kind", {str(kind): kinds[kind] for kind in Kind if kind in kinds})
+    yield from _tallies("by kind", by_kind(levels))
+    yield Content("")
+    yield from _tallies("by place", by_place(levels))
 
 
-def _tallies(heading: str, tallies: Mapping[str, Tally]) -> Iterator[Content]:
+def comparison_lines(
+    levels: Sequence[Level],
+    level: str,
+    claimed: Sequence[float],
+    others: Mapping[str, Sequence[Level]],
+) -> Iterator[Content]:
+    """How often the likeliest guess was right here, how often it is as the checkpoint says
+    (`claimed`, by level), and how often it was in `others`, lanes of the same strategy."""
+    names = [*(["says"] if claimed else []), *others]
+    heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
+    yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
+    own, found = by_level(levels), {name: by_level(other) for name, other in others.items()}
+    said = dict(enumerate(claimed, 1))
+    for depth in sorted({*own, *said, *(depth for counts in found.values() for depth in counts)}):
+        rates = [_first_rate(own, depth), *([said.get(depth)] if claimed else [])]
+        rates += [_first_rate(counts, depth) for counts in found.values()]
+        yield _rates(f"{level} {depth}", rates)
+    kinds, other_kinds = by_kind(levels), [by_kind(other) for other in others.values()]
+    for kind in kinds if others else ():
+        others_rates = [_first_rate(counts, kind) for counts in other_kinds]
+        yield _rates(kind, [_first_rate(kinds, kind), *([None] if claimed else []), *others_rates])
+    if claimed:
+        yield Content.styled("says: the checkpoint's own count", "$quiet")
+
+
+def _first_rate(counts: Mapping[Key, Tally], key: Key) -> float | None:
+    return counts[key].first_rate if key in counts else None
+
+
+def _rates(name: str, rates: Sequence[float | None]) -> Content:
+    cells = "".join(f"{percent(rate):>{COMPARED_CELLS}}" for rate in rates)
+    return Content(f"{name:<{NAME_CELLS}}{cells}")
+
+
+def _tallies(heading: str, tallies: Mapping[Key, Tally]) -> Iterator[Content]:
     yield Content.styled(f"{heading:<{NAME_CELLS}}{'accepted':<12}{'1st':>4}{'of':>6}", "$quiet")
     for name, counts in tallies.items():
         yield Content.assemble(

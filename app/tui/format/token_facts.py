@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.engine.events import Prefilled, RoundFinished
+from app.text.terminal_text import token_name
 from app.tui.format.numbers import ordinal, probability
-from app.tui.format.tree import explain_fate, token_name
+from app.tui.format.tree import explain_fate
 from app.tui.state.lane_state import LaneState
 from app.tui.tokens.probabilities import Source, entropy, target_p
 from decoding.round import Likely, Round, TokenEvent, TokenFate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from app.text.terminal_text import one_line
+from app.text.terminal_text import token_name
 from app.tui.format.numbers import ordinal, probability
 from decoding.round import Pruned, Round, TokenFate
 
@@ -41,12 +41,6 @@ class TreeLine:
     @property
     def mark(self) -> str:
         return NODE_MARKS[self.fate]
-
-
-def token_name(token: int, texts: Mapping[int, str]) -> str:
-    """A token's text with its spaces made visible; its number where the text is not known, or
-    where it has none of its own (a special token)."""
-    return one_line(texts.get(token, "")).replace(" ", "·") or f"#{token}"
 
 
 def tree_lines(

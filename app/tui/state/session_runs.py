@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
+from app.report.rejections import slim
 from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.round import Round, TokenEvent
 
@@ -46,7 +47,9 @@ class SessionRuns:
         """The `known` rounds of a run have probabilities now."""
         for index, run in enumerate(self._runs):
             if known and run.first is known[0]:
-                self._runs[index] = replace(run, first=measured[0], rounds=slim(measured))
+                self._runs[index] = replace(
+                    run, first=measured[0], rounds=tuple(map(slim, measured))
+                )
 
     def clear(self) -> None:
         self._runs.clear()
@@ -95,19 +98,7 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.settings_of_rounds(GAMMA),
         metrics,
         lane.rounds[0],
-        slim(lane.rounds),
+        tuple(map(slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
     )
-
-
-def slim(rounds: Sequence[Round]) -> tuple[Round, ...]:
-    """Without the probabilities, which are most of a round where they are recorded; the drafter's
-    own stay, its calibration is over all runs."""
-    return tuple(
-        replace(
-            record, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
-            entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
-        )
-        for record in rounds
-    )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from rich.text import Text
 from textual import on
@@ -24,6 +25,7 @@ from app.tui.format.rejections import (
     COLUMNS,
     Column,
     calibration_lines,
+    comparison_lines,
     level_name,
     ordered,
     share_lines,
@@ -37,6 +39,7 @@ from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
 ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
+MOST_COMPARED = 2  # columns beside those of the lane itself
 DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
 
 
@@ -76,8 +79,10 @@ class RejectionsPanel(Panel):
             cursor_type="row", cell_padding=0, zebra_stripes=False
         )
         self._note = Static(classes="note", markup=False)
-        self._shares, self._calibration = Block(), Block()
-        self._side = VerticalScroll(self._note, self._shares, self._calibration, classes="shares")
+        self._shares, self._comparison, self._calibration = Block(), Block(), Block()
+        self._side = VerticalScroll(
+            self._note, self._shares, self._comparison, self._calibration, classes="shares"
+        )
         self._column, self._turned = 0, False
         self._found: list[Rejection] = []
         self._counts: list[str] = []
@@ -110,7 +115,9 @@ class RejectionsPanel(Panel):
         lane = state.lanes[name]
         measured = sum(bool(event.round.entropies) for event in lane.round_events)
         made = (id(lane.round_events), len(lane.round_events), measured, state.running)
-        shown = (name, lane.active, *made)
+        others = _others(state, lane)
+        beside = [len(other.round_events) for other in others.values()]
+        shown = (name, lane.active, *made, *others, *beside)
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
@@ -126,9 +133,7 @@ class RejectionsPanel(Panel):
         )
 
     def _draw(self, state: AppState, lane: LaneState) -> None:
-        steps = [(event.round, event.tokens) for event in lane.round_events]
-        begun = lane.first.first.text if lane.first else ""
-        levels = [*levels_of(steps, begun)]
+        levels = _levels_of_answer(lane)
         self._found = rejections(levels)
         self._counts = [f"{len(self._found)} of {len(levels)} tested"] if levels else []
         note = ""
@@ -143,14 +148,13 @@ class RejectionsPanel(Panel):
         self._table.display = bool(self._found)
         self._shares.display = self._calibration.display = bool(levels)
         self._side.set_class(not self._found, "-alone")
-        answers = [] if state.running or not levels else state.runs.answers_like(lane)
-        if len(answers) > 1:  # one alone says little
-            counted = (
-                levels_of(zip(run.rounds, run.shown, strict=True), run.begun) for run in answers
-            )
-            levels = [level for found in counted for level in found]
-            self._counts.append(f"· shares: {len(answers)} answers")
-        level = level_name(lane.strategy.one_pass)
+        if levels:
+            levels, answers = _levels_over(state, lane)
+            self._counts += [f"· shares: {answers} answers"] if answers > 1 else []
+        level, claimed = level_name(lane.strategy.one_pass), lane.info.claimed
+        others = {name: _levels_over(state, o)[0] for name, o in _others(state, lane).items()}
+        self._comparison.display = bool(levels and (claimed or others))
+        self._comparison.show(partial(_comparison, levels, level, claimed, others))
         self._shares.show(partial(_shares, levels, level))
         self._calibration.show(partial(_calibration, levels))
         self._fill()
@@ -205,6 +209,31 @@ class RejectionsPanel(Panel):
             self.post_message(self.Chosen(here))
 
 
+def _levels_of_answer(lane: LaneState) -> list[Level]:
+    steps = ((event.round, event.tokens) for event in lane.round_events)
+    return [*levels_of(steps, lane.first.first.text if lane.first else "")]
+
+
+def _levels_over(state: AppState, lane: LaneState) -> tuple[list[Level], int]:
+    """Those of all answers that are like the lane's last one, and how many answers these are."""
+    answers = [] if state.running else state.runs.answers_like(lane)
+    if len(answers) < 2:  # one alone says little
+        return _levels_of_answer(lane), 1
+    counted = (levels_of(zip(run.rounds, run.shown, strict=True), run.begun) for run in answers)
+    return [level for found in counted for level in found], len(answers)
+
+
+def _others(state: AppState, lane: LaneState) -> dict[str, LaneState]:
+    """Lanes of the same strategy, as many as there is room for beside what a checkpoint says."""
+    numbered = enumerate(state.lanes.values(), 1)
+    others = {
+        f"lane {number}": other
+        for number, other in numbered
+        if other is not lane and other.info.strategy == lane.info.strategy and other.round_events
+    }
+    return dict(islice(others.items(), MOST_COMPARED - bool(lane.info.claimed)))
+
+
 def _cell(column: Column, each: Rejection, lane: LaneState) -> Text:
     """Text, not str: a token may hold what looks like markup."""
     text = Text(column.text(each, lane.texts))
@@ -214,6 +243,16 @@ def _cell(column: Column, each: Rejection, lane: LaneState) -> Text:
 
 def _shares(levels: list[Level], level: str, width: int) -> Content:
     return Content("\n").join(share_lines(levels, level))
+
+
+def _comparison(
+    levels: list[Level],
+    level: str,
+    claimed: tuple[float, ...],
+    others: dict[str, list[Level]],
+    width: int,
+) -> Content:
+    return Content("\n").join(comparison_lines(levels, level, claimed, others))
 
 
 def _calibration(levels: list[Level], width: int) -> Content:

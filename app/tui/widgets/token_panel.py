@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
 from app.tui.format.labels import LOSSY, not_recorded, why_off
 from app.tui.format.numbers import probability
 from app.tui.format.parts import Part
 from app.tui.format.token_facts import TokenFacts, facts_here
-from app.tui.format.tree import token_name
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender

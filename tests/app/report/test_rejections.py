@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from app.report.rejections import (
+    BEGINNING,
     Bin,
     Kind,
     Rejection,
     Tally,
+    by_place,
     calibration,
     kind_of,
     levels_of,
@@ -92,6 +94,18 @@ def test_confidence_beside_how_often_it_was_right() -> None:
     assert calibration(levels_of([step(TREE)])) == []
     sure = calibration(levels_of([step(replace(TREE, q=(1.0,) * 7))]))
     assert sure[4].guesses == 5
+
+
+def test_the_beginning_of_an_answer_counts_apart() -> None:
+    """Each round is three tokens; the answer's first token came before them."""
+    steps = [step(replace(TREE, index=index)) for index in range(3)]
+    levels = [*levels_of(steps)]
+    assert [level.place for level in levels] == [*range(1, 10)]
+    counts = by_place(levels)
+    assert [(name, each.tested) for name, each in counts.items()] == [
+        (f"first {BEGINNING} tokens", 7), ("later tokens", 2),
+    ]  # fmt: skip
+    assert list(by_place(levels[:2])) == [f"first {BEGINNING} tokens"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from tests.support.rounds import CHAIN, TEXTS
 from tests.support.scripted import metrics, prefilled, stepped
-from tests.support.stage import Play, Stage
+from tests.support.stage import LANES, Play, Stage
 
 TOP = ((7, 0.6, 1.0), (4, 0.2, 0.0), (5, 0.1, 0.0), (6, 0.05, 0.0), (2, 0.04, 0.0))
 SECOND = replace(CHAIN, index=1, tokens=(7, 9, 3, 6), accepted=(), emitted=(8,), tested=1)
@@ -55,6 +55,10 @@ async def answered(stage: Stage, run: int = 0, ids: tuple[int, ...] = (5, 6, 7))
     ]
     await stage.tell(started, FIRST, *steps)
     await stage.finish(run)
+
+
+def words(stage: Stage) -> str:
+    return " ".join(stage.text.replace("│", " ").replace("┃", " ").split())
 
 
 def listed(stage: Stage) -> list[str]:
@@ -216,6 +220,27 @@ async def test_the_shares_are_over_all_answers_with_these_settings(play: Play) -
         await answered(stage, 1, (8, 9))
         assert "shares: 2 answers" in stage.text and "2 of 3 tested" in stage.text
         assert "███     50%  50%     4" in stage.text  # of the first level
+
+
+async def test_it_is_compared_with_what_the_checkpoint_says_and_a_lane_beside(play: Play) -> None:
+    claiming = replace(LANES[1], claimed=(0.9, 0.625))
+    other = replace(LANES[1], name="draft#2")
+    async with play((60, 90)) as stage:
+        await stage.load((LANES[0], claiming, other))
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("R")
+        assert "1st guess right here says" in words(stage) and "lane 3" not in stage.text
+        assert "level 1 50% 90%" in words(stage) and "level 2 0% 62%" in words(stage)
+        await stage.tell(
+            Prefilled("draft#2", 0.1, TokenEvent(1, "It is", TokenFate.FIRST, -1)),
+            RoundFinished("draft#2", CHAIN, SHOWN[0], metrics(), TEXTS, Params()),
+        )
+        assert "1st guess right here says lane 3" in words(stage)
+        assert "level 1 50% 90% 100%" in words(stage) and "name 100% – 100%" in words(stage)
+        await stage.press("3")
+        assert "1st guess right here lane 2" in words(stage)
+        assert "level 1 100% 50%" in words(stage)
 
 
 def test_what_has_no_value_comes_last() -> None:

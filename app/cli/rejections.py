@@ -1,0 +1,87 @@
+"""`specchat rejections`: which drafts the target rejects, over the prompts of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from app.cli.run import first_prompts, progress
+from app.config.settings import Settings
+from app.engine.lane import Lane
+from app.engine.turn import answer_seed
+from app.models.loaded import load_models, why_missing
+from app.report.document import envelope, settings_report
+from app.report.rejections import levels_of, rejections, slim
+from app.report.rejections_document import Drafted, lane_document
+from app.text.errors import describe
+from app.text.prompt_file import Request
+from decoding.errors import InputError
+from decoding.params import Params
+from decoding.tokenizing.stopping import Stop
+
+
+def find_rejections(
+    settings: Settings, requests: Sequence[Request], seed: int
+) -> tuple[dict[str, Any], int]:
+    """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
+    and the exit code: 1 where a lane broke. Raises InputError."""
+    with progress() as say:
+        specs = settings.lanes
+        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)
+        missing = why_missing(specs, models)
+        made = [Lane(spec, models) for spec in specs]
+        lanes = [lane for lane in made if lane.available and lane.strategy.drafts]
+        if not lanes:
+            raise InputError(f"no lane drafts: {'; '.join(missing.values()) or 'add one'}")
+        prompts = first_prompts(requests, models, settings.system, settings.raw)
+        stop = models.stop(settings.ignore_eos, settings.stop)
+        found = [Drafted(lane.spec, lane.info(True).claimed) for lane in lanes]
+        for index, ids in enumerate(prompts):
+            say(f"prompt {index + 1} of {len(prompts)}")
+            for lane, drafted in zip(lanes, found, strict=True):
+                if drafted.error is None:
+                    try:
+                        _answer(
+                            lane,
+                            drafted,
+                            index,
+                            ids,
+                            settings.params,
+                            answer_seed(seed, index),
+                            stop,
+                        )
+                    except Exception as error:  # the other lanes go on
+                        drafted.error = describe(error)
+    document = envelope(
+        target=models.name,
+        device=models.device,
+        dtype=models.dtype,
+        threads=models.threads,
+        settings=settings_report(settings) | {"seed": seed},
+        prompts=len(prompts),
+        first_turns_only=any(len(request.turns) > 1 for request in requests),
+        unavailable=missing,
+        lanes=[lane_document(drafted) for drafted in found],
+    )
+    return document, int(any(drafted.error for drafted in found))
+
+
+def _answer(
+    lane: Lane,
+    drafted: Drafted,
+    index: int,
+    ids: Sequence[int],
+    params: Params,
+    seed: int,
+    stop: Stop,
+) -> None:
+    lane.record_probabilities(True)
+    first, steps, texts = lane.start(ids, params, seed, stop), [], dict[int, str]()
+    while not lane.finished:
+        record = lane.step(params)
+        texts |= lane.token_texts({*record.tokens, *record.emitted})
+        steps.append((record, lane.events(record)))
+    drafted.answered += 1
+    drafted.reject(index, rejections(levels_of(steps, first.text)), texts)
+    # probabilities of many answers would not fit into memory
+    drafted.levels += levels_of(((slim(record), tokens) for record, tokens in steps), first.text)

@@ -1,0 +1,174 @@
+"""The JSON document of `specchat rejections`, and its words for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.report.rejections import (
+    BINS,
+    Level,
+    Rejection,
+    Tally,
+    by_kind,
+    by_level,
+    by_place,
+    calibration,
+)
+from app.strategies.lane_spec import LaneSpec
+from app.text.plural import pluralize
+from app.text.terminal_text import token_name
+from decoding.stats import ratio
+
+Row = dict[str, Any]
+NAME_CELLS = 20
+
+
+@dataclass(slots=True)
+class Drafted:
+    """What a lane drafted over all prompts, and how often its checkpoint says (`claimed`, by level)
+    that its likeliest guess is right. `answered` counts prompts, `rejected` are rows."""
+
+    spec: LaneSpec
+    claimed: Sequence[float]
+    answered: int = 0
+    levels: list[Level] = field(default_factory=list)
+    rejected: list[Row] = field(default_factory=list)
+    error: str | None = None
+
+    def reject(self, prompt: int, found: Iterable[Rejection], texts: Mapping[int, str]) -> None:
+        for each in found:
+            self.rejected.append(
+                {
+                    "prompt": prompt,
+                    "round": each.round,
+                    "level": each.depth,
+                    "drafted": texts.get(each.token, ""),
+                    "drafted_id": each.token,
+                    "wanted": texts.get(each.wanted, ""),
+                    "wanted_id": each.wanted,
+                    "kind": each.kind,
+                    "rank": each.rank,
+                    "p": each.p,
+                    "q": each.q,
+                    "entropy": each.entropy,
+                }
+            )
+
+
+def lane_document(drafted: Drafted) -> Row:
+    """A row for each rejection, and how often the drafter was right: `accepted`, a guess of the
+    level; `first`, its likeliest one."""
+    levels, spec, claimed = drafted.levels, drafted.spec, drafted.claimed
+    depths = by_level(levels)
+    return {
+        "lane": spec.name,
+        "strategy": spec.strategy,
+        "checkpoint": spec.checkpoint,
+        "pins": dict(spec.overrides),
+        "reason": drafted.error,
+        "prompts": drafted.answered,
+        "tested": len(levels),
+        "acceptance_rate": ratio(sum(level.accepted for level in levels), len(levels)),
+        "by_level": [
+            _shares("level", depth, depths.get(depth, Tally()))
+            | {"claimed": claimed[depth - 1] if depth <= len(claimed) else None}
+            for depth in range(1, max([len(claimed), *depths]) + 1)
+        ],
+        "by_kind": [_shares("kind", *each) for each in by_kind(levels).items()],
+        "by_place": [_shares("place", *each) for each in by_place(levels).items()],
+        "calibration": [
+            {
+                "low": each.low,
+                "high": each.low + 1 / BINS,
+                "guesses": each.guesses,
+                "confidence": each.mean,
+                "right": each.rate,
+            }
+            for each in calibration(levels)
+        ],
+        "rejections": drafted.rejected,
+    }
+
+
+def _shares(what: str, key: str | int, counts: Tally) -> Row:
+    return {
+        what: key,
+        "tested": counts.tested,
+        "accepted": counts.rate,
+        "first": counts.first_rate,
+    }
+
+
+def format_rejections(document: Mapping[str, Any], most: int) -> str:
+    """As text: of each lane the rejections of which its drafter had been surest, `most` of them,
+    and its shares."""
+    blocks = [
+        "\n".join(line.rstrip() for line in _lane_lines(lane, most)) for lane in document["lanes"]
+    ]
+    blocks += [f"[{name}] not available: {why}" for name, why in document["unavailable"].items()]
+    if document["first_turns_only"]:
+        blocks.append("Only the first turn of each conversation was answered.")
+    return "\n\n".join(blocks)
+
+
+def _lane_lines(lane: Row, most: int) -> Iterator[str]:
+    rejected, tested = lane["rejections"], lane["tested"]
+    prompts = pluralize(lane["prompts"], "prompt")
+    tests = pluralize(tested, "tested draft")
+    yield f"[{lane['lane']}] {len(rejected)} of {tests} rejected, {prompts}"
+    if lane["reason"]:
+        yield f"broke: {lane['reason']}"
+    worst = sorted(rejected, key=lambda row: -(row["q"] or 0.0))[:most]
+    if worst:
+        of = f" ({len(worst)} of {len(rejected)}, --json has all)"
+        yield ""
+        yield f"the surest first{of if len(worst) < len(rejected) else ''}"
+        yield (
+            f"{'prompt':>6}{'round':>6}  {'drafted':<16}{'wanted':<16}{'level':>5}{'rank':>6}"
+            f"{'p':>7}{'q':>7}{'bits':>6}  kind"
+        )
+        yield from map(_rejection_line, worst)
+    for what in ("level", "kind", "place"):
+        if tested:
+            yield ""
+            yield from _share_lines(what, lane[f"by_{what}"])
+    if lane["calibration"]:
+        yield ""
+        yield f"{'by q':<{NAME_CELLS}}{'right':>9}{'mean q':>8}{'guesses':>9}"
+    for each in lane["calibration"]:
+        if each["guesses"]:
+            name = f"{each['low']:.1f} to {each['high']:.1f}"
+            yield (
+                f"{name:<{NAME_CELLS}}{each['right']:>9.1%}{each['confidence']:>8.1%}"
+                f"{each['guesses']:>9}"
+            )
+
+
+def _rejection_line(row: Row) -> str:
+    drafted, wanted = (
+        token_name(row[f"{key}_id"], {row[f"{key}_id"]: row[key]})[:15]
+        for key in ("drafted", "wanted")
+    )
+    rank = row["rank"] or ("" if row["p"] is None else "low")
+    p, q = ("" if row[key] is None else f"{row[key]:.3f}" for key in ("p", "q"))
+    bits = "" if row["entropy"] is None else f"{row['entropy']:.1f}"
+    return (
+        f"{row['prompt']:>6}{row['round'] + 1:>6}  {drafted:<16}{wanted:<16}{row['level']:>5}"
+        f"{rank:>6}{p:>7}{q:>7}{bits:>6}  {row['kind']}"
+    )
+
+
+def _share_lines(what: str, rows: Sequence[Row]) -> Iterator[str]:
+    claims = any(row.get("claimed") is not None for row in rows)
+    says = f"{'says':>8}" if claims else ""
+    yield f"{f'by {what}':<{NAME_CELLS}}{'accepted':>9}{'1st':>8}{says}{'tested':>9}"
+    for row in rows:
+        cells = _share(row["accepted"], 9) + _share(row["first"], 8)
+        cells += _share(row["claimed"], 8) if claims else ""
+        yield f"{row[what]:<{NAME_CELLS}}{cells}{row['tested']:>9}"
+
+
+def _share(value: float | None, cells: int) -> str:
+    return " " * cells if value is None else f"{value:>{cells}.1%}"

@@ -1,0 +1,74 @@
+"""Which drafts are rejected, over the prompts of a file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.engine.lane import Lane
+from tests.conftest import FamilyFolders, Specchat
+
+PROMPTS = "\n".join(json.dumps({"prompt": text}) for text in ("the fox", "lazy dog", "and"))
+
+
+def test_the_list_and_the_shares_of_each_lane_that_drafts(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    arguments = (
+        "rejections", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--prompts", "-", "--strategies", "ar,draft:gamma=3,lookup,medusa",
+        "--max-new-tokens", "24", "--ignore-eos",
+    )  # fmt: skip
+    done = specchat(*arguments, "--json", stdin=PROMPTS)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["prompts"] == 3 and "medusa" in document["unavailable"]
+    assert [lane["lane"] for lane in document["lanes"]] == ["draft:gamma=3", "lookup"]
+    lane = document["lanes"][0]
+    listed, tested = lane["rejections"], lane["tested"]
+    assert 0 < len(listed) < tested and {row["prompt"] for row in listed} == {0, 1, 2}
+    assert lane["acceptance_rate"] == pytest.approx(1 - len(listed) / tested)
+    for shares in ("by_level", "by_kind", "by_place"):
+        assert sum(row["tested"] for row in lane[shares]) == tested
+        accepted = sum(row["tested"] * row["accepted"] for row in lane[shares])
+        assert accepted == pytest.approx(tested - len(listed))
+    assert [row["level"] for row in lane["by_level"]] == [1, 2, 3]
+    assert [row["place"] for row in lane["by_place"]] == ["first 8 tokens", "later tokens"]
+    for row in listed:
+        assert row["drafted_id"] != row["wanted_id"] and row["rank"] != 1
+        assert 0 < row["p"] < 1 and 0 < row["q"] <= 1 and row["entropy"] > 0
+    assert sum(each["guesses"] for each in lane["calibration"]) == tested
+
+    table = specchat(*arguments, "--most", "2", stdin=PROMPTS).stdout
+    assert f"[draft:gamma=3] {len(listed)} of {tested} tested drafts rejected, 3 prompts" in table
+    assert f"the surest first (2 of {len(listed)}, --json has all)" in table
+    assert "by level" in table and "by place" in table and "[medusa] not available" in table
+
+
+def test_where_nothing_drafts(specchat: Specchat, family_folders: FamilyFolders) -> None:
+    arguments = ("--target", family_folders.target, "--prompt", "the", "--strategies", "ar")
+    done = specchat("rejections", *arguments)
+    assert (done.returncode, done.stderr) == (2, "specchat: no lane drafts: add one\n")
+
+
+def test_a_lane_that_breaks_leaves_the_others(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Lane.step
+
+    def broken(lane: Lane, params: object) -> object:
+        if lane.spec.strategy == "lookup":
+            raise RuntimeError("out of order")
+        return step(lane, params)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Lane, "step", broken)
+    done = specchat(
+        "rejections", "--target", family_folders.target, "--draft", family_folders.draft,
+        "--prompt", "the fox", "--strategies", "lookup,draft", "--max-new-tokens", "8",
+    )  # fmt: skip
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()[:2]
+    assert first == "[lookup] 0 of 0 tested drafts rejected, 0 prompts"
+    assert second == "broke: RuntimeError: out of order"
+    assert "[draft]" in done.stdout and "by level" in done.stdout
