@@ -8,14 +8,14 @@ import io
 import os
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 HOME = TemporaryDirectory(prefix="specchat-tests-")
 FOREIGN: tuple[str, ...] = ("SPECCHAT_", "XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "TEXTUAL")
-FOREIGN += ("MKL_", "TTY_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX")
+FOREIGN += ("MKL_", "TTY_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX", "OPENAI_")
 
 
 def leave_the_users_world() -> None:
@@ -42,6 +42,7 @@ from hypothesis import settings as hypothesis_settings  # noqa: E402
 
 from app.cli.main import main  # noqa: E402
 from app.config import settings  # noqa: E402
+from tests.support.processes import fake_server  # noqa: E402
 
 hypothesis_settings.register_profile(
     "specchat",
@@ -150,6 +151,13 @@ def family_folders(tmp_path_factory: pytest.TempPathFactory) -> FamilyFolders:
     return FamilyFolders(
         save("target", 0.0, 280), save("draft", 0.02, 280), save("stranger", 0.0, 270)
     )
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """Of a serving engine that is as good or bad as the path behind it says."""
+    with fake_server() as url:
+        yield url
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
         written = item.strip()
         strategy, *own = (part.strip() for part in written.split(":"))
         found = find_strategy(strategy)
+        if found.remote:
+            raise InputError("a server's lane is asked for by its address: --server URL")
         try:
             checkpoint, own = _split_checkpoint(found, own)
             overrides = _parse_overrides(found, own)

@@ -24,6 +24,7 @@ from pydantic_settings import (
 
 from app.config.overrides import LaneSettings, complaint, no_truth_value, parse_strategies
 from app.config.presets import Presets
+from app.config.servers import parse_servers
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
@@ -114,6 +115,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     trust_remote_code: bool = False
 
     strategies: str = DEFAULT_STRATEGIES
+    server: Annotated[tuple[str, ...], NoDecode] = ()  # in the environment: one address, no JSON
+    server_model: str | None = Field(None, min_length=1)
     medusa_choices: str | None = None
     eagle_choices: str | None = None
     seed: int | None = Field(None, ge=0, lt=2**63)
@@ -159,7 +162,13 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             return threads
         raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
-    @field_validator("stop", "template_arg", mode="before")
+    @field_validator("server")
+    @classmethod
+    def _addresses(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        parse_servers(texts)
+        return texts
+
+    @field_validator("stop", "server", "template_arg", mode="before")
     @classmethod
     def _one_or_more(cls, texts: object) -> object:
         return (texts,) if isinstance(texts, str) else texts
@@ -191,7 +200,9 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
                 raise ValueError(f"{name} is not the template's: it is set for every prompt")
         return texts
 
-    @field_validator(*ROLES, "adapter", "draft_adapter", "system", "stop", "template_arg")
+    @field_validator(
+        *ROLES, "adapter", "draft_adapter", "system", "stop", "template_arg", "server_model"
+    )
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
@@ -254,7 +265,16 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
-        return parse_strategies(self.strategies)
+        """Local ones, then servers. Where servers are all that was asked for, there are no others,
+        and nothing is loaded."""
+        local = parse_strategies(self.strategies) if self._asks_for_models else ()
+        servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
+        return (*local, *servers)
+
+    @property
+    def _asks_for_models(self) -> bool:
+        named = {"family", "strategies", *ROLES} & self.model_fields_set
+        return not self.server or bool(named)
 
 
 def _argument(text: str) -> tuple[str, Any]:

@@ -11,16 +11,26 @@ from app.strategies.strategy import DEFAULT_TREE
 
 
 @dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A server that answers: the `url` up to /v1, and the model to ask it for (None: its own)."""
+
+    url: str
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LaneSpec:
     """One lane as it was asked for. `overrides` are settings of its own, by name; the others are
     the run's. `tree` is the one to begin with, where its models have one of that name.
-    `checkpoint`: what it drafts with; None: what was given to its strategy's role."""
+    `checkpoint`: what it drafts with; None: what was given to its strategy's role. `endpoint`:
+    where a lane of the strategy "server" has its answers from."""
 
     strategy: str
     name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
     overrides: Mapping[str, Any] = field(default_factory=dict)
     tree: str = DEFAULT_TREE
     checkpoint: str | None = None
+    endpoint: Endpoint | None = None
 
     @property
     def stem(self) -> str:

@@ -185,6 +185,18 @@ SUFFIX = Strategy(
     proposed_by="copied from the suffix tree, token {depth} of {length} in its draft",
 )
 
+SERVER = Strategy(
+    name="server",
+    title="Server",
+    summary="A serving engine answers over HTTP, with its own model, clock and drafts",
+    explanation="a serving engine (vLLM, SGLang, TensorRT-LLM, llama.cpp, ...) answers over HTTP. "
+    "Its text comes in pieces, not in tokens; what it says of its drafts comes at the end. "
+    "Settings act from its next request on.",
+    settings=SAMPLING,
+    on_target=False,
+    remote=True,
+)
+
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
@@ -196,8 +208,11 @@ STRATEGIES: Mapping[str, Strategy] = {
         EAGLE_1,
         LOOKUP,
         SUFFIX,
+        SERVER,
     )
 }
+# Those that --strategies chooses from; servers are named by --server.
+LOCAL_STRATEGIES = {name: each for name, each in STRATEGIES.items() if not each.remote}
 DEFAULT_STRATEGIES = "ar,draft,medusa,eagle"
 _OLD_NAMES = {"drafter": "draft-only"}  # in settings and conversations of earlier versions
 
@@ -207,7 +222,7 @@ def find_strategy(name: str) -> Strategy:
     found = STRATEGIES.get(_OLD_NAMES.get(name, name))
     if found is None:
         what = f"unknown strategy '{name}'" if name else "an empty strategy"
-        raise InputError(f"{what}; choose from {', '.join(STRATEGIES)}")
+        raise InputError(f"{what}; choose from {', '.join(LOCAL_STRATEGIES)}")
     return found
 
 

@@ -55,6 +55,7 @@ class Strategy:
     proposed_by: str = ""
 
     on_target: bool = True  # False: another model answers, and is not compared with the target
+    remote: bool = False  # a server answers, in pieces of text: nothing is loaded for it
     samples_drafts: bool = False  # drafts are drawn: other text at the same seed
     typical: bool = False  # offers Medusa's lossy rule of acceptance
     one_pass: bool = False  # all levels of a draft are guessed at once, however many are used

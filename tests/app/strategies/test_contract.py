@@ -16,7 +16,7 @@ from app.engine.lane import Lane
 from app.models.catalog import drafter_status
 from app.models.loaded import LoadedModels, load_models, needs_loading
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import EAGLE, STRATEGIES, find_strategy
+from app.strategies.registry import EAGLE, LOCAL_STRATEGIES, find_strategy
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import DEFAULT_TREE, Strategy
@@ -32,7 +32,7 @@ from tests.conftest import FamilyFolders, Specchat
 from tests.support.chi_square import assert_drawn_from
 from tests.support.eagle_drafts import AUX_LAYERS, head_for
 
-EVERY = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+EVERY = pytest.mark.parametrize("strategy", LOCAL_STRATEGIES.values(), ids=LOCAL_STRATEGIES)
 LENGTH, DRAWS, TOP_K = 24, 250, 3
 README = Path(__file__).parents[3] / "README.md"
 
@@ -123,7 +123,7 @@ def test_it_is_named_and_explained_wherever_strategies_are(
     assert lane.available and lane.info(True).title.startswith(strategy.title)
     assert f"| `{strategy.name}` | {strategy.title} | {strategy.summary} |" in README.read_text()
     shown = "".join(specchat("run", "--help").stdout.replace("│", "").split())
-    assert ",".join(STRATEGIES) in shown
+    assert ",".join(LOCAL_STRATEGIES) in shown
     if strategy.explanation:
         assert (strategy.title, strategy.explanation) in METRICS
 

@@ -1,0 +1,54 @@
+"""Reads --server: addresses of serving engines, each with a name for its lane."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from urllib.parse import SplitResult, urlsplit
+
+from app.strategies.lane_spec import Endpoint, LaneSpec, unique_name
+from app.strategies.registry import SERVER
+
+_NAMED = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
+
+
+def parse_servers(
+    texts: Sequence[str], model: str | None = None, taken: Collection[str] = ()
+) -> tuple[LaneSpec, ...]:
+    """A lane for each "URL" or "NAME=URL". `taken` are names of other lanes. Raises ValueError,
+    which never quotes an address: there may be a password in it."""
+    lanes: list[LaneSpec] = []
+    for text in texts:
+        named = _NAMED.fullmatch(text.strip())
+        name, url = named.groups() if named else ("", text.strip())
+        parts = _checked(url)
+        names = [*taken, *(lane.name for lane in lanes)]
+        own = unique_name(name or parts.netloc, names)
+        lanes.append(LaneSpec(SERVER.name, own, endpoint=Endpoint(_base(parts), model)))
+    return tuple(lanes)
+
+
+def _checked(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError("a server's address must be like http://localhost:8000") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise ValueError("a server's address must begin with http:// or https:// and a host")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError(
+            "a server's address must have no password, query or fragment; a key comes from "
+            "SPECCHAT_SERVER_KEY or OPENAI_API_KEY in the environment"
+        )
+    if not url.isascii() or not url.isprintable() or " " in url:
+        raise ValueError("a server's address must be of plain ASCII characters")
+    return parts
+
+
+def _base(parts: SplitResult) -> str:
+    """Up to /v1, which engines serve under; an address may name it or what is below it."""
+    path = parts.path.rstrip("/")
+    for ending in ("/chat/completions", "/completions", "/models"):
+        path = path.removesuffix(ending)
+    return f"{parts.scheme}://{parts.netloc}{path.removesuffix('/v1')}/v1"

@@ -1,0 +1,109 @@
+"""A server's answer while it comes: pieces of text, and how it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.servers.chunks import Chunk
+from app.servers.errors import ServerError
+from app.servers.usage import Usage
+
+LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some text of an answer, its number of tokens as far as that is known (else 1), and when it
+    came, by `time.perf_counter`."""
+
+    text: str
+    tokens: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an answer ended; `asked_at` is when it was asked for, on the same clock."""
+
+    reason: Literal["stop", "length"]
+    asked_at: float
+    usage: Usage
+    note: str | None = None
+
+
+class Answer:
+    """An answer while it comes."""
+
+    def __init__(self, most: int) -> None:
+        self.pieces = 0
+        self.done = False
+        self.overlong = False
+        self._most = most  # tokens
+        self._characters = 0
+        self._told = 0  # tokens, that the server has counted so far
+        self._first_at = self._last_at = 0.0
+        self._ended: tuple[Literal["stop", "length"], float] | None = None
+        self._last = Chunk()
+        self._thinking = False
+
+    @property
+    def finished(self) -> bool:
+        """Nothing more is to be said; counts may follow."""
+        return self._ended is not None
+
+    def add(self, chunk: Chunk, now: float) -> Piece | None:
+        """The piece of text in it, if there is any."""
+        last = self._last
+        self._last = Chunk(
+            tokens=last.tokens if chunk.tokens is None else chunk.tokens,
+            prompt_tokens=chunk.prompt_tokens or last.prompt_tokens,
+            drafting=chunk.drafting or last.drafting,
+        )
+        text = self._text(chunk)
+        if chunk.finish:
+            self._ended = (chunk.finish, now)
+        if not text:
+            return None
+        self.pieces += 1
+        self._characters += len(text)
+        self._first_at = self._first_at or now
+        self._last_at = now
+        tokens = 1
+        if chunk.tokens is not None:
+            tokens, self._told = max(chunk.tokens - self._told, 0), chunk.tokens
+        # A server that knows no limit would go on for ever; a piece has at least one token.
+        self.overlong = (
+            self.pieces > 2 * self._most or self._characters > LONGEST_TOKEN * self._most
+        )
+        return Piece(text, tokens, now)
+
+    def _text(self, chunk: Chunk) -> str:
+        """Reasoning that comes apart stands between the tags that models use themselves."""
+        text = chunk.text
+        if chunk.reasoning:
+            opening = "" if self._thinking else "<think>\n"
+            self._thinking = True
+            return f"{opening}{chunk.reasoning}" + (self._close() + text if text else "")
+        return self._close() + text if text else ""
+
+    def _close(self) -> str:
+        closing = "\n</think>\n\n" if self._thinking else ""
+        self._thinking = False
+        return closing
+
+    def ending(self, asked_at: float) -> Ending:
+        """Raises ServerError for a stream that just stops."""
+        note = None
+        if self._ended is None and self.overlong:
+            self._ended = ("length", self._last_at)
+            note = "the server went on beyond the longest answer, and was stopped"
+        if self._ended is None and not self.done:
+            raise ServerError("the connection ended in the middle of the answer")
+        reason, ended_at = self._ended or ("stop", self._last_at)
+        tokens = self._last.tokens
+        if tokens is None:
+            note = note or "the server counts no tokens: its pieces of text are counted"
+        seconds = ended_at - self._first_at if self.pieces else 0.0
+        usage = Usage(seconds, tokens, self._last.prompt_tokens, self._last.drafting)
+        return Ending(reason, asked_at, usage, note)

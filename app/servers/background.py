@@ -1,0 +1,42 @@
+"""An event loop on a thread of its own, for streams that arrive while other lanes decode."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class Background:
+    """Begins with the first work. The thread is a daemon: it ends with the process."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Cancelling the future cancels the work."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(
+                target=self._loop.run_forever, name="specchat-servers", daemon=True
+            ).start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self) -> None:
+        """End the thread, and before it what still runs; never waits."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(_wind_up(self._loop), self._loop)
+            self._loop = None
+
+
+async def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    loop.stop()

@@ -1,0 +1,136 @@
+"""The OpenAI-compatible protocol without the network: what is asked, and what a chunk says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.servers.acceptance import count, drafting_of
+from app.servers.errors import ServerError, quoted
+from app.servers.usage import Drafting
+from decoding.params import Params
+
+Json = dict[str, Any]
+SEED_BITS = 31  # that every engine takes
+COUNTING = ("vllm", "sglang")  # engines that tell the tokens so far with every chunk, if asked
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a server. With `raw`, the messages' contents without a chat template."""
+
+    messages: Sequence[Mapping[str, str]]
+    params: Params
+    seed: int
+    stop: tuple[str, ...] = ()
+    raw: bool = False
+    ignore_eos: bool = False
+
+    @property
+    def path(self) -> str:
+        return "completions" if self.raw else "chat/completions"
+
+    def body(self, model: str | None) -> Json:
+        """The settings that engines share. Those beyond the standard are sent only where they are
+        set: engines may refuse them."""
+        sampling = self.params.sampling
+        body: Json = {
+            "stream": True,
+            "max_tokens": self.params.max_new_tokens,
+            "temperature": sampling.temperature,
+            "seed": self.seed % (1 << SEED_BITS),
+        }
+        if self.raw:
+            body["prompt"] = "\n".join(message["content"] for message in self.messages)
+        else:
+            body["messages"] = [dict(message) for message in self.messages]
+        if model is not None:
+            body["model"] = model
+        if not sampling.greedy:
+            body["top_p"] = sampling.top_p
+            if sampling.top_k:
+                body["top_k"] = sampling.top_k
+            if sampling.min_p:
+                body["min_p"] = sampling.min_p
+        if self.stop:
+            body["stop"] = list(self.stop)
+        if self.ignore_eos:
+            body["ignore_eos"] = True
+        return body
+
+
+def extras(engine: str) -> Json:
+    """What asks an engine for counts. Not all take it: then it is left out."""
+    options: Json = {"include_usage": True}
+    if engine in COUNTING:
+        options["continuous_usage_stats"] = True
+    more: Json = {"return_spec_tokens_details": True} if engine == "sglang" else {}
+    return {"stream_options": options, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One event of the stream. `tokens` of the answer so far, where the server says it."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish: Literal["stop", "length"] | None = None
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    drafting: Drafting | None = None
+
+
+def read_chunk(data: str, key: str | None = None) -> Chunk:
+    """Raises ServerError where it is an error, or no JSON object."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ServerError(f"the server sent what is no JSON: {quoted(data, key)}") from error
+    if not isinstance(found, dict):
+        raise ServerError(f"the server sent what is no JSON object: {quoted(data, key)}")
+    if found.get("error"):
+        raise ServerError(quoted(error_message(found), key) or "the server broke without a word")
+    choices = found.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else {}
+    choice = first if isinstance(first, dict) else {}
+    inner = choice.get("delta")
+    delta = inner if isinstance(inner, dict) else {}
+    usage, timings = _object(found, "usage"), _object(found, "timings")
+    tokens = count(usage, "completion_tokens")
+    if tokens is None:
+        tokens = count(timings, "predicted_n")
+    finish = choice.get("finish_reason")
+    return Chunk(
+        text=_text(delta.get("content")) or _text(choice.get("text")),
+        reasoning=_text(delta.get("reasoning_content")) or _text(delta.get("reasoning")),
+        finish=None if finish is None else "length" if finish == "length" else "stop",
+        tokens=tokens,
+        prompt_tokens=count(usage, "prompt_tokens"),
+        drafting=drafting_of(found, tokens),
+    )
+
+
+def error_message(found: object) -> str:
+    """What a server says of an error, in one of the forms that engines use."""
+    if isinstance(found, dict):
+        for name in ("error", "detail", "message", "msg"):
+            if found.get(name):
+                return error_message(found[name])
+        return json.dumps(found)
+    if isinstance(found, list) and found:
+        return error_message(found[0])
+    return str(found)
+
+
+def _object(found: Json, name: str) -> Json:
+    inner = found.get(name)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _text(value: object) -> str:
+    """Lone surrogates, which JSON can hold, could be written nowhere."""
+    if not isinstance(value, str):
+        return ""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,301 @@
+"""A serving engine over HTTP: streamed answers, one at a time or many, with limits on patience."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from app.servers.acceptance import Counters, drafting_between, is_list, read_counters
+from app.servers.answer import Answer, Ending, Piece
+from app.servers.chunks import Question, error_message, extras, read_chunk
+from app.servers.errors import KEYS, ServerError, api_key, quoted
+from app.servers.usage import Drafting
+from app.strategies.lane_spec import Endpoint
+from app.version import VERSION
+
+RETRIED = (429, 502, 503, 504)  # statuses of a server that may do better in a moment
+REFUSED = (400, 422)  # of one that may not know what was asked
+LONGEST_ERROR = 1 << 16  # bytes that are read of what a server says of its error
+LONGEST_COUNTERS = 1 << 23
+_BEFORE_AN_ANSWER = (httpx2.ConnectTimeout, httpx2.NetworkError, httpx2.RemoteProtocolError)
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds: for a connection, for what describes a server, until the first piece of an answer
+    (a long prompt, others before it), between two pieces; and before each new try."""
+
+    connect: float = 5.0
+    facts: float = 5.0
+    first: float = 300.0
+    silence: float = 60.0
+    retries: tuple[float, ...] = (0.5, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a server says of itself: the engine's name or "", the ids of its models, and the context
+    of the first of them."""
+
+    engine: str = ""
+    models: tuple[str, ...] = ()
+    context: int | None = None
+
+
+class Server:
+    """All of it runs on one event loop. Nothing is sent but questions; the key comes from the
+    environment and goes to this address alone, as redirects are not followed."""
+
+    def __init__(self, endpoint: Endpoint, patience: Patience | None = None) -> None:
+        self.endpoint = endpoint
+        self.facts: Facts | None = None
+        self._patience = patience or Patience()
+        self._key = api_key()
+        self._extras = True  # are asked for, until the server refuses them
+        self._counts = True  # it may have counters, as far as is known
+        headers = {"User-Agent": f"specchat/{VERSION}"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        self._client = httpx2.AsyncClient(
+            headers=headers,
+            timeout=httpx2.Timeout(None, connect=self._patience.connect),
+            limits=httpx2.Limits(max_connections=None),
+        )
+
+    @property
+    def model(self) -> str | None:
+        """To ask for: the one that was named, or the server's first."""
+        if self.endpoint.model or self.facts is None:
+            return self.endpoint.model
+        return next(iter(self.facts.models), None)
+
+    @property
+    def here(self) -> bool:
+        """Whether it runs on this machine."""
+        return urlsplit(self.endpoint.url).hostname in LOOPBACK
+
+    async def look(self) -> Facts:
+        """Ask for its models. A server that has no such list is one without names. Raises
+        ServerError where nobody answers, or the key is wrong."""
+        with self._clear_errors():
+            async with asyncio.timeout(self._patience.facts):
+                response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
+        if response.status in (401, 403):
+            raise ServerError(self._refusal(response))
+        self.facts = _facts(response.text) if response.status == 200 else Facts()
+        return self.facts
+
+    async def answer(
+        self,
+        question: Question,
+        take: Callable[[Piece], None],
+        counters: bool = True,
+        asked: Callable[[float], None] = lambda at: None,
+    ) -> Ending:
+        """Give each piece to `take` as it comes; `asked` gets the time of the request. Without
+        `counters` the server's own are not read, as for one of several answers at once. Raises
+        ServerError: one line."""
+        with self._clear_errors():
+            facts = self.facts or await self.look()
+            before = await self.counters() if counters else None
+            body = question.body(self.model)
+            async with self._stream(question.path, body, facts.engine) as (response, at):
+                asked(at)
+                ending = await self._read(response, question, at, take)
+            usage = ending.usage
+            if usage.drafting is not None or before is None:
+                return ending
+            drafting = await self.drafting_since(before, usage.tokens)
+            if drafting is None:
+                return ending
+            note = ending.note or "acceptance by the server's counters"
+            return replace(ending, usage=replace(usage, drafting=drafting), note=note)
+
+    # The stream
+
+    @asynccontextmanager
+    async def _stream(
+        self, path: str, body: dict[str, Any], engine: str
+    ) -> AsyncIterator[tuple[httpx2.Response, float]]:
+        """A response that is a stream of events, and when it was asked for. What may pass is tried
+        again, until a first byte of the answer is there."""
+        waits = iter(self._patience.retries)
+        while True:
+            sent = body | (extras(engine) if self._extras else {})
+            request = self._client.build_request(
+                "POST",
+                f"{self.endpoint.url}/{path}",
+                json=sent,
+                headers={"Accept": "text/event-stream"},
+            )
+            at = time.perf_counter()
+            try:
+                async with asyncio.timeout(self._patience.first):
+                    response = await self._client.send(request, stream=True)
+            except _BEFORE_AN_ANSWER:
+                if (wait := next(waits, None)) is None:
+                    raise
+                await asyncio.sleep(wait)
+                continue
+            try:
+                if response.status_code == 200:
+                    yield response, at
+                    return
+                refusal = await self._reply(response, LONGEST_ERROR)
+            finally:
+                await response.aclose()
+            if refusal.status in REFUSED and self._extras:
+                self._extras = False
+            elif refusal.status in RETRIED and (wait := next(waits, None)) is not None:
+                await asyncio.sleep(wait)
+            else:
+                raise ServerError(self._refusal(refusal))
+
+    async def _read(
+        self,
+        response: httpx2.Response,
+        question: Question,
+        asked_at: float,
+        take: Callable[[Piece], None],
+    ) -> Ending:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if kind != "text/event-stream":
+            what = quoted(kind, self._key) or "something unnamed"
+            raise ServerError(f"the server sent {what} and no stream of events")
+        answer = Answer(question.params.max_new_tokens)
+        loop, patience = asyncio.get_running_loop(), self._patience
+        try:
+            async with asyncio.timeout(patience.first) as limit:
+                async for event in httpx2.EventSource(response):  # at most a MiB each
+                    now = time.perf_counter()
+                    if event.data.strip() == "[DONE]":
+                        answer.done = True
+                        break
+                    if piece := answer.add(read_chunk(event.data, self._key), now):
+                        take(piece)
+                        limit.reschedule(loop.time() + patience.silence)
+                    if answer.finished:  # the counts that follow are not worth long
+                        limit.reschedule(loop.time() + patience.facts)
+                    if answer.overlong:
+                        break
+                if not answer.pieces:
+                    take(Piece("", 1, time.perf_counter()))  # an answer may be empty
+        except (TimeoutError, httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
+            if answer.finished:
+                return answer.ending(asked_at)
+            if not isinstance(error, TimeoutError):
+                raise
+            waited = patience.silence if answer.pieces else patience.first
+            raise ServerError(f"nothing came for {waited:g} seconds") from error
+        return answer.ending(asked_at)
+
+    # Counters
+
+    async def counters(self) -> Counters | None:
+        """The server's own, of drafts; None where it has none."""
+        text = await self._metrics()
+        if text is None or not (found := read_counters(text)):
+            return None
+        return {} if is_list(text) else found
+
+    async def drafting_since(self, before: Counters, tokens: int | None) -> Drafting | None:
+        """What it has counted since: for all that were answered meanwhile. None where these were
+        others than ours, of so many `tokens`."""
+        text = await self._metrics()
+        return None if text is None else drafting_between(before, read_counters(text), tokens)
+
+    async def _metrics(self) -> str | None:
+        """None where it has none; then it is not asked for them again."""
+        if not self._counts:
+            return None
+        try:
+            async with asyncio.timeout(self._patience.facts):
+                root = self.endpoint.url.removesuffix("/v1")
+                response = await self._get(f"{root}/metrics", LONGEST_COUNTERS)
+        except (TimeoutError, httpx2.HTTPError):
+            response = _Reply(0, "")
+        self._counts = response.status == 200
+        return response.text if self._counts else None
+
+    # Replies and errors
+
+    async def _get(self, url: str, most: int) -> _Reply:
+        async with self._client.stream("GET", url) as response:
+            return await self._reply(response, most)
+
+    async def _reply(self, response: httpx2.Response, most: int) -> _Reply:
+        """At most so many bytes of what it says."""
+        data = b""
+        async with asyncio.timeout(self._patience.facts):
+            async for part in response.aiter_bytes():
+                data += part
+                if len(data) > most:
+                    break
+        return _Reply(response.status_code, data[:most].decode("utf-8", "replace"))
+
+    def _refusal(self, reply: _Reply) -> str:
+        """Why it did not answer, as it says itself."""
+        try:
+            said = error_message(json.loads(reply.text))
+        except (ValueError, RecursionError):
+            said = reply.text
+        said = quoted(said, self._key)
+        status = httpx2.codes.get_reason_phrase(reply.status)
+        line = f"{reply.status} {status}".strip() + (f": {said}" if said else "")
+        if reply.status in (401, 403):
+            names = " or ".join(KEYS)
+            line += "; is the key right?" if self._key else f"; a key comes from {names}"
+        elif 300 <= reply.status < 400:
+            line += "; redirects are not followed: give --server the address itself"
+        elif reply.status == 404:
+            line += "; is that the address up to /v1, and the model's name?"
+        return line
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """What the network's libraries raise becomes a ServerError of one line."""
+        try:
+            yield
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            raise ServerError("the server does not answer in time") from error
+        except httpx2.ConnectError as error:
+            line = f"nobody answers at {self.endpoint.url}: {quoted(str(error), self._key)}"
+            raise ServerError(line) from error
+        except (httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
+            raise ServerError("the connection broke in the middle of the answer") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            said = quoted(str(error), self._key) or type(error).__name__
+            raise ServerError(f"the server can't be understood: {said}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    status: int
+    text: str
+
+
+def _facts(text: str) -> Facts:
+    """From the list of models; what is not understood is not known."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return Facts()
+    listed = found.get("data") if isinstance(found, dict) else None
+    models = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    ids = tuple(str(each["id"]) for each in models if isinstance(each.get("id"), str))
+    if not ids:
+        return Facts()
+    first = models[0]
+    meta = first.get("meta")
+    contexts = (first.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None)
+    context = next((n for n in contexts if isinstance(n, int) and 0 < n < 1 << 31), None)
+    return Facts(str(first.get("owned_by") or "").lower(), ids, context)

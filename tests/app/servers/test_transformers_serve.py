@@ -1,0 +1,84 @@
+"""The real thing: `transformers serve` on the demo target says what our own lane says."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from transformers.utils.import_utils import is_serve_available
+
+from app.models.library import demo
+from tests.conftest import Specchat
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not is_serve_available(),
+        reason="transformers serve needs fastapi, uvicorn and openai: pip install 'specchat[test]'",
+    ),
+]
+STARTS_WITHIN = 240.0  # seconds, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log: Path = tmp_path_factory.mktemp("serve") / "log"
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", "--device", "cpu"]
+    command += [str(demo().target), "--host", "127.0.0.1", "--port", str(port)]
+    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
+        try:
+            until = time.monotonic() + STARTS_WITHIN
+            while not _listens(port):
+                assert process.poll() is None and time.monotonic() < until, log.read_text()
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_it_says_what_the_target_says(specchat: Specchat, url: str) -> None:
+    flags = ["--server", f"hf={url}", "--strategies", "ar", "--dtype", "float32"]
+    prompts = "\n".join(
+        json.dumps({"turns": turns})
+        for turns in (["What is a fox?", "Where does it live?"], ["Count to five."])
+    )
+    done = specchat(
+        "run", *flags, "--max-new-tokens", "24", "--prompts", "-", "--json", stdin=prompts
+    )
+    assert done.returncode == 0, done.stderr
+    for run in json.loads(done.stdout)["runs"]:
+        ar, hf = run["lanes"]
+        assert hf["finish_reason"] == ar["finish_reason"]
+        assert hf["text"] == ar["text"] and hf["same_text"] is True
+        assert hf["ttft_seconds"] > 0 and hf["tokens_per_second"] > 0
+        assert abs(hf["tokens"] - ar["tokens"]) <= 1  # an end token may count
+
+
+def test_a_setting_that_it_does_not_know_is_its_own_line(specchat: Specchat, url: str) -> None:
+    flags = ["--server", url, "--temperature", "1", "--top-k", "3", "--prompt", "Hello"]
+    done = specchat("run", *flags)
+    assert done.returncode == 1 and "422 Unprocessable" in done.stdout
+    assert "Unexpected fields in the request: {'top_k'}" in done.stdout
+
+
+def test_several_at_once(specchat: Specchat, url: str) -> None:
+    prompts = "\n".join(json.dumps({"prompt": f"Say {n}."}) for n in range(4))
+    flags = ["--server", url, "--concurrency", "4", "--max-new-tokens", "8", "--prompts", "-"]
+    done = specchat("run", *flags, "--json", stdin=prompts)
+    assert done.returncode == 0, done.stderr
+    (load,) = json.loads(done.stdout)["load"]
+    assert load["requests"] == 4 and load["failed"] == 0 and load["tokens"] >= 4
