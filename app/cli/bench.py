@@ -14,16 +14,33 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
-from app.cli.run import first_prompts, progress
+from app.cli.run import (
+    backend,
+    check_concurrency,
+    first_prompts,
+    open_lanes,
+    progress,
+    questions,
+)
 from app.config.overrides import Sweep, sweep_lanes
 from app.config.settings import Settings
-from app.engine.contest import Contestant, Generation, answer_in_turn, lane_contestant, speed
-from app.engine.lane import Lane
+from app.engine.contest import (
+    Contestant,
+    Generation,
+    answer_in_turn,
+    lane_contestant,
+    server_contestant,
+    speed,
+)
+from app.engine.load import answer_together, load_line
+from app.engine.server_lane import ServerLane
+from app.engine.turn import AnyLane
 from app.models.library import with_demo
-from app.models.loaded import LoadedModels, load_models, why_missing
+from app.models.loaded import LoadedModels
 from app.models.loading import load_model
 from app.report.document import settings_report
 from app.report.page import Section
+from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
@@ -31,6 +48,7 @@ from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.model.clock import synchronize
 from decoding.params import Params, with_settings
+from decoding.tokenizing.stopping import Stop
 
 Peer = Literal["hf", "hf-assisted"]
 
@@ -42,15 +60,23 @@ def bench(
     repeats: int,
     peers: Sequence[Peer],
     sweep: Sweep,
+    concurrency: int = 1,
 ) -> dict[str, Any]:
-    """Measure all contestants, each lane for every combination of the values in `sweep`. Returns
-    the JSON document; see `_summary` for its figures. Raises InputError."""
-    lanes = sweep_lanes(settings.lanes, sweep)
+    """Measure all contestants, each lane for every combination of the values in `sweep`; afterwards
+    servers with so many prompts at a time (`concurrency`). Returns the JSON document; see
+    `_summary` for its figures. Raises InputError."""
+    check_concurrency(settings, concurrency)
+    specs_of_lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
-        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), lanes)
+        lanes, models = open_lanes(specs_of_lanes, settings, say)
         prompts = first_prompts(requests, models, settings.system, settings.raw)
-        contestants = _lanes(settings, lanes, models, seed) | _peers(settings, models, peers)
-        specs = {spec.name: spec for spec in lanes if spec.name in contestants}
+        asked = questions(settings, requests, seed)
+        contestants = _lanes(settings, lanes, models, seed, asked)
+        if models is not None:
+            contestants |= _peers(settings, models, peers)
+        elif peers:
+            raise InputError("--peers needs a model: give one with --target")
+        specs = {spec.name: spec for spec in specs_of_lanes if spec.name in contestants}
         params = {name: _params(settings, specs.get(name)) for name in contestants}
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
@@ -62,16 +88,19 @@ def bench(
                 answered = answer_in_turn(contestants, ids, index, repeat + index)
                 for name, answer in answered.items():
                     answers[-1][name].append(answer)
+        loads = []
+        if concurrency > 1:
+            for lane in lanes:
+                if isinstance(lane, ServerLane) and lane.available:
+                    say(f"{concurrency} prompts at a time to {lane.spec.name}")
+                    loads.append(answer_together(lane, asked * repeats, concurrency).document())
     return {
         "schema_version": 1,
-        "target": models.name,
-        "device": models.device,
-        "dtype": models.dtype,
-        "threads": models.threads,
+        **backend(models, lanes),
         "settings": settings_report(settings) | {"seed": seed},
         "sweep": sweep,
         "prompts": len(prompts),
-        "unavailable": why_missing(settings.lanes, models),
+        "unavailable": {lane.spec.name: lane.reason for lane in lanes if lane.reason is not None},
         "first_turns_only": any(len(request.turns) > 1 for request in requests),
         "repeats": repeats,
         "batch_size": 1,
@@ -79,6 +108,7 @@ def bench(
             _summary(name, specs.get(name), answers, _baseline(name, specs, params), params)
             for name in contestants
         ],
+        "load": loads,
     }
 
 
@@ -128,11 +158,11 @@ def _notes(report: dict[str, Any]) -> list[str]:
     notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
     if report["first_turns_only"]:
         notes.append("Only the first turn of each conversation was answered.")
-    notes.append(
-        f"{pluralize(report['prompts'], 'prompt')}, {pluralize(report['repeats'], 'repeat')}, "
-        f"{report['device']} {report['dtype']}, {pluralize(report['threads'], 'thread')}, "
-        "batch size 1; medians over the repeats"
-    )
+    notes += [load_line(load) for load in report["load"]]
+    facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
+    if report["threads"] is not None:
+        facts += [f"{report['device']} {report['dtype']}", pluralize(report["threads"], "thread")]
+    notes.append(f"{', '.join(facts)}, batch size 1; medians over the repeats")
     return notes
 
 
@@ -180,6 +210,8 @@ def _params(settings: Settings, spec: LaneSpec | None) -> Params:
 def _baseline(name: str, specs: Mapping[str, LaneSpec], params: Mapping[str, Params]) -> str | None:
     """The autoregressive lane that a contestant is compared with: one that samples as it does,
     else the first."""
+    if name in specs and STRATEGIES[specs[name].strategy].remote:
+        return None  # another machine's speed is no speedup
     found = [each for each in specs if STRATEGIES[specs[each].strategy].is_baseline]
     alike = [each for each in found if params[each].sampling == params[name].sampling]
     return next(iter(alike or found), None)
@@ -194,16 +226,21 @@ def _comparable(spec: LaneSpec | None, own: Params, baseline: Params) -> bool:
 
 
 def _lanes(
-    settings: Settings, specs: Sequence[LaneSpec], models: LoadedModels, seed: int
+    settings: Settings,
+    lanes: Sequence[AnyLane],
+    models: LoadedModels | None,
+    seed: int,
+    asked: Sequence[Question],
 ) -> dict[str, Contestant]:
-    made = [Lane(spec, models) for spec in specs]
-    lanes = [lane for lane in made if lane.available]
-    if not lanes:
-        raise InputError(f"no lane can run: {made[0].reason}")
-    stop = models.stop(settings.ignore_eos, settings.stop)
+    if not any(lane.available for lane in lanes):
+        raise InputError(f"no lane can run: {lanes[0].reason}")
+    stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     return {
-        lane.spec.name: lane_contestant(lane, lane.spec, settings.params, seed, stop)
+        lane.spec.name: server_contestant(lane, asked)
+        if isinstance(lane, ServerLane)
+        else lane_contestant(lane, lane.spec, settings.params, seed, stop)
         for lane in lanes
+        if lane.available
     }
 
 

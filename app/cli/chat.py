@@ -54,10 +54,11 @@ def _not_yet_known(spec: LaneSpec) -> LaneInfo:
     return LaneInfo(
         name=spec.name,
         strategy=spec.strategy,
-        title=STRATEGIES[spec.strategy].title,
+        title=spec.name if spec.endpoint else STRATEGIES[spec.strategy].title,
         available=True,
         reason=None,
         enabled=True,
         default_gamma=0,
         overrides=spec.overrides,
+        endpoint=spec.endpoint,
     )

@@ -26,7 +26,7 @@ from app.cli.terminal import (
     print_output,
     require_terminal,
 )
-from app.strategies.registry import STRATEGIES
+from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from decoding.errors import InputError
@@ -65,8 +65,15 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "strategies",
         str,
-        f"Lanes: {', '.join(STRATEGIES)}; own settings: draft:gamma=2:checkpoint=DIR",
+        f"Lanes: {', '.join(LOCAL_STRATEGIES)}; own settings: draft:gamma=2:checkpoint=DIR",
     ),
+    (
+        "Strategies",
+        "server",
+        list[str],
+        "A lane of a serving engine's: URL or NAME=URL; may be repeated. Alone, it loads no model.",
+    ),
+    ("Strategies", "server_model", str, "The model to ask servers for (default: their first)."),
     *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
@@ -112,6 +119,10 @@ SweepValues = Annotated[
         help="Each lane with each of these values: gamma=1,2,4; may be repeated.",
         metavar="SETTING=VALUES",
     ),
+]
+
+Concurrency = Annotated[
+    int, typer.Option(min=1, max=1024, help="Prompts at a time for each --server.")
 ]
 
 ReportFile = Annotated[
@@ -183,6 +194,7 @@ def run(
     prompts: PromptFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
+    concurrency: Concurrency = 1,
 ) -> None:
     """Answer prompts without a screen: text or one JSON document on stdout."""
     from app.cli.screen_settings import settings_from
@@ -196,7 +208,7 @@ def run(
     from app.cli.run_text import format_report
 
     with redirect_stdout(sys.stderr):  # remote code may print; stdout is for the answer
-        result = run_headless(settings, requests, _seed(settings.seed), trace)
+        result = run_headless(settings, requests, _seed(settings.seed), trace, concurrency)
     if as_json:
         print_document(result.document)
     else:
@@ -213,6 +225,7 @@ def bench(
     repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
     peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
     sweep: SweepValues = None,
+    concurrency: Concurrency = 1,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
@@ -234,7 +247,7 @@ def bench(
     from app.cli.bench import format_report, report_sections
 
     seed = _seed(settings.seed)
-    document = measure(settings, requests, seed, repeats, others, values)  # type: ignore[arg-type]
+    document = measure(settings, requests, seed, repeats, others, values, concurrency)  # type: ignore[arg-type]
     if report is not None:
         from app.report.page import Report, write_report
         from app.report.plots import bench_figure

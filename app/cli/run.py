@@ -13,14 +13,21 @@ from app.cli import terminal
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.lane import Lane
-from app.engine.turn import answer_each, answer_seed
+from app.engine.load import Load, answer_together
+from app.engine.server_lane import ServerLane, served_model
+from app.engine.turn import AnyLane, answer_each, answer_seed
 from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
+from app.servers.background import Background
+from app.servers.chunks import Question
+from app.servers.errors import ServerError
+from app.strategies.lane_spec import LaneSpec
 from app.text.errors import describe
 from app.text.prompt_file import Message, Request
 from app.text.terminal_text import one_line
 from decoding.errors import InputError
 from decoding.prefill import require_room
+from decoding.tokenizing.stopping import Stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,34 +36,42 @@ class RunResult:
     exit_code: int
 
 
-def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool) -> RunResult:
-    """Answer every request in every lane. Raises InputError before anything is generated; later
-    failures of a lane go into the document. Ctrl+C keeps what is done, with exit code 130, and so
-    do SIGTERM and SIGHUP, with theirs."""
+def run(
+    settings: Settings, requests: Sequence[Request], seed: int, trace: bool, concurrency: int = 1
+) -> RunResult:
+    """Answer every request in every lane; servers get so many at a time (`concurrency`). Raises
+    InputError before anything is generated; later failures of a lane go into the document. Ctrl+C
+    keeps what is done, with exit code 130, and so do SIGTERM and SIGHUP, with theirs."""
+    check_concurrency(settings, concurrency)
+    if concurrency > 1 and any(len(request.turns) > 1 for request in requests):
+        raise InputError("--concurrency sends each prompt by itself: leave out those of many turns")
     with progress() as say:
-        models = load_models(
-            settings.models,
-            lambda what, part: say(f"loading {what}"),
-            settings.lanes,
-        )
-        lanes = [Lane(spec, models) for spec in settings.lanes]
+        lanes, models = open_lanes(settings.lanes, settings, say)
         available = [lane for lane in lanes if lane.available]
         if not available:
             raise InputError(f"no lane can run: {lanes[0].reason}")
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         say("warming up")
         for lane in available:
-            with suppress(Exception):  # a lane that breaks will say so when it answers
-                lane.warm_up()
+            if isinstance(lane, Lane):
+                with suppress(Exception):  # a lane that breaks will say so when it answers
+                    lane.warm_up()
+        loads: dict[str, Load] = {}
         runs: list[dict[str, Any]] = []
         code = 0
         ended: list[int] = []  # by these signals
         try:
             with _like_ctrl_c(ended):
+                if concurrency > 1:
+                    asked = questions(settings, requests, seed)
+                    for lane in available:
+                        if isinstance(lane, ServerLane):
+                            say(f"{len(asked)} prompts to {lane.spec.name}")
+                            loads[lane.spec.name] = answer_together(lane, asked, concurrency)
                 for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
                     say(f"prompt {index + 1} of {len(requests)}")
                     for report in _answer(
-                        settings, request, ids, lanes, models, seed, len(runs), trace
+                        settings, request, ids, lanes, models, seed, len(runs), trace, loads
                     ):
                         runs.append(report)
                         if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
@@ -64,28 +79,96 @@ def run(settings: Settings, requests: Sequence[Request], seed: int, trace: bool)
         except KeyboardInterrupt:
             code = 128 + (ended or [signal.SIGINT])[0]
     document = envelope(
-        target=models.name,
-        device=models.device,
-        dtype=models.dtype,
-        threads=models.threads,
+        **backend(models, lanes),
         settings=settings_report(settings) | {"seed": seed},
-        ignored=list(models.ignored),
+        ignored=[] if models is None else list(models.ignored),
         runs=runs,
+        load=[load.document() for load in loads.values()],
     )
     return RunResult(document, code)
+
+
+def check_concurrency(settings: Settings, concurrency: int) -> None:
+    """Raises InputError where there is nobody to send many prompts to."""
+    if concurrency > 1 and not settings.server:
+        raise InputError("--concurrency is for servers: give one with --server URL")
+
+
+def open_lanes(
+    specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
+) -> tuple[list[AnyLane], LoadedModels | None]:
+    """All lanes; those of servers that nobody answers for are not available. Without local lanes no
+    model is loaded. Raises InputError."""
+    background = Background()
+    lanes: dict[str, AnyLane] = {
+        spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint is not None
+    }
+    for lane in lanes.values():
+        say(f"asking {lane.spec.name} for its models")
+        if isinstance(lane, ServerLane):
+            try:
+                lane.look().result()
+            except ServerError as error:
+                lane.reason = str(error)
+    local = [spec for spec in specs if spec.endpoint is None]
+    models = None
+    if local:
+        models = load_models(
+            settings.models,
+            lambda what, part: say(f"loading {what}"),
+            local,
+        )
+        lanes |= {spec.name: Lane(spec, models) for spec in local}
+    return [lanes[spec.name] for spec in specs], models
+
+
+def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, Any]:
+    """What answers, for a document; of a server's hardware nothing is known."""
+    if models is None:
+        servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
+        return {
+            "target": served_model(servers), "device": "server", "dtype": None, "threads": None,
+        }  # fmt: skip
+    return {
+        "target": models.name,
+        "device": models.device,
+        "dtype": models.dtype,
+        "threads": models.threads,
+    }
+
+
+def questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:
+    """The first prompt of each request, for servers."""
+    return [
+        _question(settings, _messages(settings, request), answer_seed(seed, index))
+        for index, request in enumerate(requests)
+    ]
+
+
+def _messages(settings: Settings, request: Request) -> list[Message]:
+    opening = _opening(request, settings.system)
+    return [*opening, *({"role": "user", "content": text} for text in request.turns[:1])]
+
+
+def _question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
+    return Question(
+        tuple(messages), settings.params, seed, settings.stop, settings.raw, settings.ignore_eos
+    )
 
 
 def _answer(
     settings: Settings,
     request: Request,
     first_ids: list[int],
-    lanes: Sequence[Lane],
-    models: LoadedModels,
+    lanes: Sequence[AnyLane],
+    models: LoadedModels | None,
     seed: int,
     first_index: int,
     trace: bool,
+    loads: Mapping[str, Load],
 ) -> Iterator[dict[str, Any]]:
-    """Yield one report per turn. The next turn follows the first lane's answer that exists."""
+    """Yield one report per turn. The next turn follows the first lane's answer that exists. What
+    servers have answered under load is in `loads`."""
     messages = _opening(request, settings.system)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
@@ -93,11 +176,14 @@ def _answer(
             messages.append({"role": "user", "content": text})
         index = first_index + turn
         try:
-            ids = first_ids if turn == 0 else models.encode(messages, settings.raw)
-            reports = _run_lanes(settings, ids, lanes, models, seed, index, trace)
+            ids = first_ids
+            if turn > 0 and models is not None:
+                ids = models.encode(messages, settings.raw)
+            question = _question(settings, messages, answer_seed(seed, index))
+            reports = _run_lanes(settings, ids, question, lanes, models, index, trace, loads)
         except InputError as error:  # a template that takes no second turn
             ids = []
-            fresh = [Lane(lane.spec, models) for lane in lanes]
+            fresh = [_fresh(lane) for lane in lanes]
             broken = {lane.spec.name: describe(error) for lane in fresh}
             reports = _reports(fresh, None, broken, trace)
         yield {
@@ -116,19 +202,32 @@ def _answer(
         messages.append({"role": "assistant", "content": answer})
 
 
+def _fresh(lane: AnyLane) -> AnyLane:
+    """As if it had answered nothing yet."""
+    return lane.beside() if isinstance(lane, ServerLane) else Lane(lane.spec, lane.models)
+
+
 def _run_lanes(
     settings: Settings,
     ids: list[int],
-    lanes: Sequence[Lane],
-    models: LoadedModels,
-    seed: int,
+    question: Question,
+    lanes: Sequence[AnyLane],
+    models: LoadedModels | None,
     index: int,
     trace: bool,
+    loads: Mapping[str, Load],
 ) -> list[dict[str, Any]]:
-    stop = models.stop(settings.ignore_eos, settings.stop)
-    able = [lane for lane in lanes if lane.available]
-    errors = answer_each(able, ids, settings.params, answer_seed(seed, index), stop)
-    base = next((lane for lane in lanes if lane.strategy.is_baseline), None)
+    stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
+    able = [lane for lane in lanes if lane.available and lane.spec.name not in loads]
+    errors = answer_each(able, ids, question, stop)
+    for name, load in loads.items():
+        if index in load.errors:
+            errors[name] = load.errors[index]
+    lanes = [
+        loads[lane.spec.name].answers[index] if lane.spec.name in loads else lane for lane in lanes
+    ]
+    bases = (lane for lane in lanes if isinstance(lane, Lane) and lane.strategy.is_baseline)
+    base = next(bases, None)
     reference = None
     if base is not None and base.spec.name not in errors:
         reference = Baseline(base, ids, settings.params)
@@ -136,7 +235,7 @@ def _run_lanes(
 
 
 def _reports(
-    lanes: Sequence[Lane], reference: Baseline | None, errors: Mapping[str, str], trace: bool
+    lanes: Sequence[AnyLane], reference: Baseline | None, errors: Mapping[str, str], trace: bool
 ) -> list[dict[str, Any]]:
     return [
         lane_report(lane, reference, errors.get(lane.spec.name), trace)
@@ -156,14 +255,20 @@ def _opening(request: Request, system: str | None) -> list[Message]:
 
 def first_prompts(
     requests: Sequence[Request],
-    models: LoadedModels,
+    models: LoadedModels | None,
     system: str | None = None,
     raw: bool = False,
 ) -> list[list[int]]:
-    """The ids of each request's first prompt, all of them checked before the first is answered."""
-    prompts = []
+    """The ids of each request's first prompt, all of them checked before the first is answered.
+    Where servers alone answer there are none."""
+    prompts: list[list[int]] = []
     for number, request in enumerate(requests):
         ids = list(request.input_ids)
+        if models is None:
+            if ids:
+                raise InputError("servers take text: give prompts, messages or turns, no input_ids")
+            prompts.append([])
+            continue
         if not ids:
             user = {"role": "user", "content": request.turns[0]}
             ids = models.encode([*_opening(request, system), user], raw)

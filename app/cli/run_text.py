@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.engine.load import load_line
 from app.text.plural import pluralize
 
 
@@ -17,10 +18,12 @@ def format_report(document: dict[str, Any]) -> str:
         for lane in run["lanes"]:
             title = f"[{lane['lane']}] {_figures(lane)}"
             blocks.append("\n".join(part for part in (title, lane["text"]) if part))
+    blocks += [load_line(load) for load in document["load"]]
     if document["ignored"]:
         names = ", ".join(document["ignored"])
         blocks.append(f"the model's generation_config also asks for {names}: ignored")
-    blocks.append(f"seed {document['settings']['seed']}, batch size 1")
+    at_once = ", batch size 1" if not document["load"] else ""
+    blocks.append(f"seed {document['settings']['seed']}{at_once}")
     return "\n\n".join(blocks)
 
 
@@ -39,6 +42,10 @@ def _figures(lane: dict[str, Any]) -> str:
     ):
         if lane[key] is not None:
             parts.append(form.format(lane[key]))
+    if lane["acceptance_rate"] is None and lane["drafted"]:  # all that most servers tell
+        parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")
+    if lane["same_text"] is not None:
+        parts.append("the same text as ar" if lane["same_text"] else "another text than ar")
     if lane["matches_ar"] is False:
         parts.append(f"differs from ar at token {lane['first_divergence']}")
     if lane["lossy"]:

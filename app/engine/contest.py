@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.engine.lane import Lane
+from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_seed
+from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params
 from decoding.stats import Stats
@@ -50,6 +52,17 @@ def lane_contestant(
         lane.generate(ids, params, draws, stop, cancelled=cancelled, tokens=tokens)
         stats = lane.stats
         return Generation(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
+
+    return answer
+
+
+def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contestant:
+    """Asked by the prompt's index, as a server takes text."""
+
+    def answer(ids: Sequence[int], index: int) -> Generation:
+        lane.generate(questions[index])
+        stats = lane.stats
+        return Generation([], stats.emitted, stats.decode_seconds, stats)
 
     return answer
 

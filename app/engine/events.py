@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from app.strategies.lane_spec import LaneSpec
+from app.servers.usage import Usage
+from app.strategies.lane_spec import Endpoint, LaneSpec
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenProbs
 
+PIECE = -1  # the id of what is no token: a piece of a server's text
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
 
@@ -33,10 +35,13 @@ class LaneInfo:
     checkpoint: str | None = None  # of its own (see `LaneSpec`)
     # how often its likeliest guess is right by level, as the checkpoint says
     claimed: tuple[float, ...] = ()
+    endpoint: Endpoint | None = None  # of a server's lane
 
     @property
     def spec(self) -> LaneSpec:
-        return LaneSpec(self.strategy, self.name, self.overrides, self.tree, self.checkpoint)
+        return LaneSpec(
+            self.strategy, self.name, self.overrides, self.tree, self.checkpoint, self.endpoint
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,9 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
+    """Where all lanes are servers', the first one's model and context are the `target`, its
+    `device` is "server", and nothing is known of its `dtype` and `threads`."""
+
     target: str  # short name for the title bar
     device: str
     dtype: str
@@ -80,6 +88,11 @@ class Loaded:
     # (nodes, seconds) of target passes, measured after a short prompt; () if that would have
     # taken long
     pass_costs: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def hardware(self) -> str:
+        """What the models run on, for a row of facts: "cpu float32"."""
+        return f"{self.device} {self.dtype}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +162,7 @@ class Metrics:
     verify_seconds: float
     accept_seconds: float
     decode_seconds: float
+    draft_acceptance_rate: float | None = None  # accepted over drafted: all that most servers tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +189,8 @@ class Finished(Timed):
     `first_divergence` is the index of the first different token, None if there is none, and
     `divergence_gap` the distance of the target's logits of both tokens there; None where only one
     of the answers has one, or they were drawn. `texts` are the texts of the tokens in its trees
-    by id."""
+    by id. Of a server's answer `usage` is what the server said, and `same_text` whether it is the
+    autoregressive lane's, greedy both."""
 
     lane: str
     reason: Reason
@@ -185,6 +200,8 @@ class Finished(Timed):
     first_divergence: int | None = None
     texts: Mapping[int, str] = field(default_factory=dict)
     divergence_gap: float | None = None
+    usage: Usage | None = None
+    same_text: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

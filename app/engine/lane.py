@@ -76,6 +76,10 @@ class Lane:
         )
 
     @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+    @property
     def prefill_seconds(self) -> float:
         """The target's, or of the lane that it was shared with."""
         return self.prompt.seconds

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -14,10 +16,16 @@ from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
 from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
-from app.models.loaded import load_drafter, load_models, needs_loading
+from app.engine.server_lane import ServerLane, served_model
+from app.engine.turn import AnyLane
+from app.models.loaded import LoadedModels, load_drafter, load_models, needs_loading
+from app.servers.background import Background
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.text.errors import describe
 from decoding.errors import InputError
+
+LOOK_SECONDS = 3.0  # that servers have to say what they are, before the screen is there
+USUAL_CONTEXT = 32768  # tokens, of a server that does not say
 
 
 class Lanes:
@@ -28,32 +36,63 @@ class Lanes:
         self._request, self._mailbox = request, mailbox
         self._gone: set[str] = set()  # names that are not free yet
         mailbox.trees.clear()  # by lane: these may know others
-        self.models = load_models(request.options, self._progress, request.specs)
-        self._lanes = [Lane(spec, self.models) for spec in request.specs]
+        self._background = Background()
+        self.models: LoadedModels | None = None  # None: all lanes are servers'
+        servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
+        looking = [lane.look() for lane in servers]
+        local = [spec for spec in request.specs if spec.endpoint is None]
+        if local:
+            self.models = load_models(request.options, self._progress, local)
+        known = {lane.spec.name: lane for lane in servers}
+        self._lanes = [known.get(spec.name) or self._lane(spec) for spec in request.specs]
         self._progress("warming up", 0.95)
         for lane in self._lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
-        models, cost = self.models, self.models.quick_cost
-        mailbox.emit(
-            Loaded(
-                target=models.title,
-                source=models.name,
-                device=models.device,
-                dtype=models.dtype,
-                threads=models.threads,
-                context=models.context,
-                lanes=self._infos(),
-                ignored=models.ignored,
-                sampling=models.sampling,
-                weights=weights(models),
-                memory=memory(models, self._lanes),
-                restored=restored,
-                pass_costs=() if cost is None else cost.points,
+        wait(looking, LOOK_SECONDS)  # a server that does not answer now may do so when it is asked
+        facts = {
+            "restored": restored,
+            "lanes": self._infos(),
+            "weights": weights(self.models),
+            "memory": memory(self.models, self._lanes),
+        }
+        mailbox.emit(self._loaded(self.models, servers, facts))
+
+    def _loaded(
+        self, models: LoadedModels | None, servers: Sequence[ServerLane], facts: dict[str, Any]
+    ) -> Loaded:
+        if models is None:
+            told = [lane.server.facts for lane in servers if lane.server.facts]
+            return Loaded(
+                target=served_model(servers),
+                device=servers[0].strategy.name,
+                dtype="",
+                threads=0,
+                context=max((each.context or 0 for each in told), default=0) or USUAL_CONTEXT,
+                **facts,
             )
+        cost = models.quick_cost
+        return Loaded(
+            target=models.title,
+            source=models.name,
+            device=models.device,
+            dtype=models.dtype,
+            threads=models.threads,
+            context=models.context,
+            ignored=models.ignored,
+            sampling=models.sampling,
+            pass_costs=() if cost is None else cost.points,
+            **facts,
         )
 
-    def __iter__(self) -> Iterator[Lane]:
+    def _server_lane(self, spec: LaneSpec) -> ServerLane:
+        return ServerLane(spec, self._background)
+
+    def _lane(self, spec: LaneSpec) -> Lane:
+        assert self.models is not None
+        return Lane(spec, self.models)
+
+    def __iter__(self) -> Iterator[AnyLane]:
         return iter(self._lanes)
 
     def __contains__(self, name: object) -> bool:
@@ -65,6 +104,7 @@ class Lanes:
         specs = (replace(e.spec, tree=trees.get(e.spec.name, e.spec.tree)) for e in self._lanes)
         request = replace(self._request, specs=tuple(specs))
         self._lanes.clear()
+        self._background.close()
         del self.models
         gc.collect()  # modules and the hooks on them hold each other
         if torch.cuda.is_available():
@@ -98,12 +138,17 @@ class Lanes:
             specs = change.specs
         elif isinstance(change, AddLane):
             specs = [change.spec]
-        return any(needs_loading(self.models.seen_by(spec), spec.strategy) for spec in specs)
+        models = self.models
+        return models is not None and any(
+            needs_loading(models.seen_by(spec), spec.strategy)
+            for spec in specs
+            if spec.endpoint is None
+        )
 
     def _apply(self, change: LaneChange) -> None:
         names = [lane.spec.name for lane in self._lanes]
         match change:
-            case AddLane(spec, after):
+            case AddLane(spec, after) if self._can_create(spec):
                 place = names.index(after) + 1 if after in names else len(names)
                 name = unique_name(spec.name, {*names, *self._gone})
                 lane = self._create(replace(spec, name=name))
@@ -116,7 +161,11 @@ class Lanes:
                 present = {lane.spec.name: lane for lane in self._lanes}
                 for name in present.keys() - {spec.name for spec in specs}:
                     self._forget(name)
-                self._lanes = [present.get(spec.name) or self._create(spec) for spec in specs]
+                self._lanes = [
+                    present.get(spec.name) or self._create(spec)
+                    for spec in specs
+                    if spec.name in present or self._can_create(spec)
+                ]
                 for lane in self._lanes:
                     self._choose_tree(lane)
             case SetOverrides(name, overrides) if name in names:
@@ -129,8 +178,14 @@ class Lanes:
         self._mailbox.switched_off.discard(name)
         self._mailbox.trees.pop(name, None)
 
-    def _create(self, spec: LaneSpec) -> Lane:
+    def _can_create(self, spec: LaneSpec) -> bool:
+        return self.models is not None or spec.endpoint is not None
+
+    def _create(self, spec: LaneSpec) -> AnyLane:
         """A lane of any strategy; its drafter is loaded now unless it already is."""
+        if spec.endpoint is not None:
+            return self._server_lane(spec)
+        assert self.models is not None
         models = self.models.seen_by(spec)
         try:
             load_drafter(models, spec.strategy, self._progress)
@@ -143,14 +198,15 @@ class Lanes:
         self._warm_up(lane)
         return lane
 
-    def _choose_tree(self, lane: Lane) -> None:
+    def _choose_tree(self, lane: AnyLane) -> None:
         """The tree of its spec, unless another has been chosen since."""
-        if lane.spec.tree in lane.trees:
+        if isinstance(lane, Lane) and lane.spec.tree in lane.trees:
             self._mailbox.trees.setdefault(lane.spec.name, lane.spec.tree)
 
-    def _warm_up(self, lane: Lane) -> None:
-        with suppress(Exception):  # a lane that breaks will say so when it answers
-            lane.warm_up()
+    def _warm_up(self, lane: AnyLane) -> None:
+        if isinstance(lane, Lane):
+            with suppress(Exception):  # a lane that breaks will say so when it answers
+                lane.warm_up()
 
     def _infos(self) -> tuple[LaneInfo, ...]:
         mailbox = self._mailbox

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
 from app.engine.commands import (
@@ -17,6 +18,8 @@ from app.engine.commands import (
 )
 from app.engine.config import SessionConfig
 from app.engine.events import Event, Timed
+
+ARRIVAL_SECONDS = 0.05  # after which a waiting worker looks around by itself
 
 
 class Mailbox:
@@ -94,6 +97,17 @@ class Mailbox:
             allowed = not self.stopping and (not self.paused or bool(self.steps))
             self.stepped = self.steps.popleft() if self.steps else None
             return allowed
+
+    def wait_for_arrival(self, there: Callable[[], bool]) -> None:
+        """Block until a server has said more, or something else may have to be done."""
+        with self.wake:
+            if not (there() or self.stopping or self.paused or self.lanes_changed):
+                self.wake.wait(ARRIVAL_SECONDS)
+
+    def notify(self) -> None:
+        """A server has said more; from any thread."""
+        with self.wake:
+            self.wake.notify()
 
     def is_advising(self, request: StartAdvice) -> bool:
         """True while `request` is wanted and nothing else is."""

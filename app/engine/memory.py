@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import psutil
 import torch
@@ -10,11 +10,14 @@ import torch
 from app.engine.events import Memory
 from app.engine.lane import Lane
 from app.models.hub import display_name
+from app.engine.turn import AnyLane
 from app.models.loaded import LoadedModels
 
 
-def weights(models: LoadedModels) -> dict[str, int]:
+def weights(models: LoadedModels | None) -> dict[str, int]:
     """Bytes by model; what a drafter takes from the target is the target's."""
+    if models is None:
+        return {}
     found = {"target": models.target, **models.drafters}
     for (role, checkpoint), view in models.views.items():
         if role in view.drafters:
@@ -22,11 +25,13 @@ def weights(models: LoadedModels) -> dict[str, int]:
     return {name: model.nbytes for name, model in found.items()}
 
 
-def memory(models: LoadedModels, lanes: Sequence[Lane]) -> Memory:
+def memory(models: LoadedModels | None, lanes: Iterable[AnyLane]) -> Memory:
     """What is in use now. No device is waited for."""
-    device = models.target.device
+    local = [lane for lane in lanes if isinstance(lane, Lane) and lane.available]
     return Memory(
         process=psutil.Process().memory_info().rss,
-        device=torch.cuda.memory_allocated(device) if device.type == "cuda" else None,
-        caches={lane.spec.name: lane.cache_bytes for lane in lanes if lane.available},
+        device=torch.cuda.memory_allocated(models.target.device)
+        if models is not None and models.on_gpu
+        else None,
+        caches={lane.spec.name: lane.cache_bytes for lane in local},
     )

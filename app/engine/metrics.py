@@ -23,4 +23,5 @@ def metrics_of(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -
         verify_seconds=stats.verify_seconds,
         accept_seconds=stats.accept_seconds,
         decode_seconds=stats.decode_seconds,
+        draft_acceptance_rate=ratio(stats.accepted, stats.drafted),
     )

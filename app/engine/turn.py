@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from app.engine.comparison import compare, rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
 from app.engine.lane import Lane
 from app.engine.metrics import metrics_of
+from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
+from app.servers.chunks import Question
 from app.text.errors import describe
 from decoding.params import Params, SamplingParams
 from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
 Emit = Callable[[Event], None]
+AnyLane = Lane | ServerLane
 
 
 class LaneTurn:
     """A lane's part in the turn."""
 
-    def __init__(self, lane: Lane) -> None:
+    def __init__(self, lane: AnyLane) -> None:
         self.lane = lane
+        self.asked = False  # of a server: it has the question
         self.started = False
         self.reason: Reason | None = None
         self.message: str | None = None
@@ -33,50 +38,78 @@ class LaneTurn:
 class TurnRunner:
     """Advances the lanes of one turn, one round at a time, and reports by `emit`.
 
-    A prompt is prefilled once for all lanes on the target. A lane that breaks ends alone.
+    A prompt is prefilled once for all lanes on the target. A lane that breaks ends alone. Servers
+    answer the `question` meanwhile, by their own clocks; `arrived` is called when they say more.
     """
 
     def __init__(
         self,
-        lanes: Sequence[Lane],
+        lanes: Sequence[AnyLane],
         prompt_ids: Sequence[int],
-        seed: int,
-        run: int,
+        question: Question,
         stop: Stop,
         emit: Emit,
         cancelled: Callable[[], bool],
+        arrived: Callable[[], None] = lambda: None,
     ) -> None:
         self._turns = [LaneTurn(lane) for lane in lanes]
-        self._prompt_ids, self._seed, self._run = prompt_ids, seed, run
+        self._prompt_ids, self._question, self._arrived = prompt_ids, question, arrived
         self._stop, self._emit, self._cancelled = stop, emit, cancelled
         self._shared: PrefilledPrompt | None = None
         self._baseline = next((t for t in self._turns if t.lane.strategy.is_baseline), None)
 
-    def due(
-        self, schedule: Schedule, enabled: Callable[[str], bool], wanted: str | None = None
-    ) -> LaneTurn | None:
-        """The lane whose round is next, None when all have ended. race: the one that has had the
-        least decoding time, so that all have the same and a disturbance meets all alike. fair: one
-        after the other. `wanted`: this lane or none."""
+    def goes_on(self, enabled: Callable[[str], bool]) -> bool:
+        """Whether any lane does. Those that are not `enabled` any more are stopped."""
         for turn in self._turns:
             if turn.reason is None and not enabled(turn.lane.spec.name):
                 self._end(turn, "stopped")
-        going = [turn for turn in self._turns if turn.reason is None]
-        if wanted is not None:
-            return next((turn for turn in going if turn.lane.spec.name == wanted), None)
-        if not going:
+        return bool(self._going)
+
+    @property
+    def _going(self) -> list[LaneTurn]:
+        return [turn for turn in self._turns if turn.reason is None]
+
+    def ask_servers(self, schedule: Schedule, params: Params) -> None:
+        """race: all at once. fair: the one whose turn it is."""
+        among = self._going if schedule == "race" else [_first(self._going)]
+        for turn in among:
+            if isinstance(turn.lane, ServerLane) and not turn.asked:
+                turn.asked = True
+                turn.lane.ask(replace(self._question, params=params), self._arrived)
+
+    def due(
+        self, schedule: Schedule, enabled: Callable[[str], bool], wanted: str | None = None
+    ) -> LaneTurn | None:
+        """The lane whose round is next; None where servers are waited for. One that something has
+        arrived for, else race: the one that has had the least decoding time, so that all have the
+        same and a disturbance meets all alike. fair: one after the other. `wanted`: this lane or
+        none."""
+        if not self.goes_on(enabled):
             return None
-        if schedule == "fair":
-            return next((turn for turn in going if turn.started), going[0])
-        return min(going, key=lambda t: t.lane.stats.decode_seconds if t.started else -1.0)
+        going = self._going
+        if wanted is not None:
+            going = [turn for turn in going if turn.lane.spec.name == wanted]
+        if (arrived := next(filter(_has_news, going), None)) is not None:
+            return arrived
+        if schedule == "fair" and wanted is None:
+            going = [_first(going)]
+        local = [turn for turn in going if not isinstance(turn.lane, ServerLane)]
+        return min(local, key=_spent, default=None)
+
+    def has_arrived(self) -> bool:
+        return any(map(_has_news, self._going))
 
     def advance(self, turn: LaneTurn, params: Params) -> None:
-        """One round of a lane; before its first one, the prefill."""
+        """One round of a lane; before its first one, the prefill. Of a server, all that it has said
+        meanwhile."""
         try:
+            if isinstance(turn.lane, ServerLane):
+                self._take(turn, turn.lane)
+                return
             if not turn.started:
-                self._start(turn, params)
+                self._start(turn, turn.lane, params)
             if turn.reason is None:
-                self._step(turn, params)
+                self._step(turn, turn.lane, params)
         except InterruptedError:
             self._end(turn, "stopped")
         except Exception as error:  # the other lanes go on
@@ -98,11 +131,26 @@ class TurnRunner:
         going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
         return {turn.lane.spec.name: list(turn.lane.ids) for turn in going}
 
-    def _start(self, turn: LaneTurn, params: Params) -> None:
-        lane = turn.lane
-        seed = answer_seed(self._seed, self._run)
+    def _take(self, turn: LaneTurn, lane: ServerLane) -> None:
+        name = lane.spec.name
+        for token, record in lane.take():
+            if record is None:
+                turn.started = True
+                self._emit(Prefilled(name, lane.ttft_seconds, token))
+            else:
+                metrics = self._metrics(lane)
+                self._emit(RoundFinished(name, record, (token,), metrics, params=lane.params))
+        if lane.finished:
+            self._end(turn, lane.finished)
+
+    def _start(self, turn: LaneTurn, lane: Lane, params: Params) -> None:
         first = lane.start(
-            self._prompt_ids, params, seed, self._stop, self._shared, self._cancelled
+            self._prompt_ids,
+            params,
+            self._question.seed,
+            self._stop,
+            self._shared,
+            self._cancelled,
         )
         if self._shared is None and lane.strategy.on_target:
             self._shared = lane.prompt
@@ -122,8 +170,7 @@ class TurnRunner:
         if lane.finished:
             self._end(turn, lane.finished)
 
-    def _step(self, turn: LaneTurn, params: Params) -> None:
-        lane = turn.lane
+    def _step(self, turn: LaneTurn, lane: Lane, params: Params) -> None:
         record = lane.step(params)
         own = lane.effective_params(params)
         turn.rules.add(rule(lane, own))
@@ -137,7 +184,12 @@ class TurnRunner:
 
     def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
         turn.reason, turn.message = reason, message
-        self._report(turn, turn.lane.tree_texts() if turn.started else {})
+        texts: Mapping[int, str] = {}
+        if isinstance(turn.lane, ServerLane):
+            turn.lane.close()
+        elif turn.started:
+            texts = turn.lane.tree_texts()
+        self._report(turn, texts)
         if turn is self._baseline:  # now the others can be compared with it
             for other in self._turns:
                 if other is not turn and other.reason is not None:
@@ -153,32 +205,51 @@ class TurnRunner:
                 turn.message or (lane.note if begun else None),
                 self._metrics(lane) if begun else None,
                 texts=texts,
-                **self._compare(turn),
+                usage=lane.usage if isinstance(lane, ServerLane) else None,
+                **self._compare(turn, lane),
             )
         )
 
-    def _compare(self, turn: LaneTurn) -> dict[str, Any]:
+    def _compare(self, turn: LaneTurn, lane: AnyLane) -> dict[str, Any]:
         """Whether the lane said what the autoregressive one said, where that is defined: both ended
         by themselves, and one rule chose all their tokens."""
         base = self._baseline
-        if base is None or not turn.lane.strategy.drafts:
+        if base is None or any(t.reason not in ("stop", "length") for t in (base, turn)):
             return {}
-        if any(t.reason not in ("stop", "length") for t in (base, turn)):
+        if isinstance(lane, ServerLane):
+            greedy = base.rules == {SamplingParams()} and lane.params.sampling.greedy
+            return {"same_text": lane.text == base.lane.text} if greedy else {}
+        if not lane.strategy.drafts or isinstance(base.lane, ServerLane):
             return {}
         if base.rules != turn.rules or len(base.rules) > 1 or None in base.rules:
             return {}
         greedy = base.rules == {SamplingParams()}
-        return compare(turn.lane, base.lane, self._prompt_ids, self._cancelled, greedy)
+        return compare(lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
-    def _metrics(self, lane: Lane) -> Metrics:
+    def _metrics(self, lane: AnyLane) -> Metrics:
+        """A server has its own machine: its speed over this one's would be no speedup."""
         # a baseline that has not begun still has the metrics of its last turn
         begun = self._baseline is not None and self._baseline.started
         base = self._baseline.lane.stats if self._baseline and begun else None
-        return metrics_of(lane.stats, len(lane.ids), lane.target_passes, base)
+        base = None if lane.strategy.remote else base
+        return metrics_of(lane.stats, lane.tokens, lane.target_passes, base)
+
+
+def _has_news(turn: LaneTurn) -> bool:
+    return isinstance(turn.lane, ServerLane) and turn.lane.arrived
+
+
+def _spent(turn: LaneTurn) -> float:
+    return turn.lane.stats.decode_seconds if turn.started else -1.0
+
+
+def _first(going: Sequence[LaneTurn]) -> LaneTurn:
+    """Of lanes that answer one after the other."""
+    return next((turn for turn in going if turn.started or turn.asked), going[0])
 
 
 def answer_each(
-    lanes: Sequence[Lane], prompt_ids: Sequence[int], params: Params, seed: int, stop: Stop
+    lanes: Sequence[AnyLane], prompt_ids: Sequence[int], question: Question, stop: Stop
 ) -> dict[str, str]:
     """A turn without events: one lane after the other answers the prompt, which is prefilled once
     for all on the target. Returns what went wrong, by lane; the other lanes go on."""
@@ -186,11 +257,13 @@ def answer_each(
     errors: dict[str, str] = {}
     for lane in lanes:
         try:
-            lane.generate(prompt_ids, params, seed, stop, shared)
+            if isinstance(lane, ServerLane):
+                lane.generate(question)
+            else:
+                lane.generate(prompt_ids, question.params, question.seed, stop, shared)
+                shared = shared or (lane.prompt if lane.strategy.on_target else None)
         except Exception as error:
             errors[lane.spec.name] = describe(error)
-        else:
-            shared = shared or (lane.prompt if lane.strategy.on_target else None)
     return errors
 
 

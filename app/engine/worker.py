@@ -20,6 +20,7 @@ from app.engine.events import (
     SamplingTest,
 )
 from app.engine.mailbox import Mailbox
+from app.servers.chunks import Question
 from app.text.errors import describe
 from decoding.errors import InputError
 
@@ -137,8 +138,9 @@ class Worker:
     # Answering
 
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
+        from app.engine.lane import Lane
         from app.engine.memory import memory
-        from app.engine.turn import TurnRunner
+        from app.engine.turn import TurnRunner, answer_seed
 
         mailbox, models = self._mailbox, lanes.models
         before = self.turns
@@ -162,36 +164,69 @@ class Worker:
                 self._leader_of(before[-1]) if before else mailbox.leader,
             )
         )
-        stop = models.stop(self._config.ignore_eos, self._config.stop_texts)
+        stop = self._stop(models)
         self._context = PromptContext(ids, stop, {})
+        question = Question(
+            self._messages(before, turn.prompt),
+            mailbox.params,
+            answer_seed(mailbox.seed, turn.run),
+            self._config.stop_texts,
+            self._config.raw,
+            self._config.ignore_eos,
+        )
         runner = TurnRunner(
-            running, ids, mailbox.seed, turn.run, stop, mailbox.emit, lambda: mailbox.stopping
+            running,
+            ids,
+            question,
+            stop,
+            mailbox.emit,
+            lambda: mailbox.stopping,
+            mailbox.notify,
         )
 
         def goes_on(name: str) -> bool:
             return mailbox.enabled(name) and name in lanes
 
-        while runner.due(mailbox.schedule, goes_on) and not mailbox.stopping:
+        while runner.goes_on(goes_on) and not mailbox.stopping:
             go_on = mailbox.wait_for_round()
             lanes.apply_changes(idle=False)
             if not go_on and (request := mailbox.sampling_test):
                 self._context = PromptContext(ids, stop, runner.unfinished())
                 self._test_sampling(request, lanes, running=True)
+            if not (go_on and runner.goes_on(goes_on)):
+                continue
+            runner.ask_servers(mailbox.schedule, mailbox.params)
             # what is due may have changed during a pause
-            if go_on and (due := runner.due(mailbox.schedule, goes_on, mailbox.stepped)):
-                name = due.lane.spec.name
+            due = runner.due(mailbox.schedule, goes_on, mailbox.stepped)
+            if due is None:
+                mailbox.wait_for_arrival(runner.has_arrived)
+                continue
+            name = due.lane.spec.name
+            if isinstance(due.lane, Lane):
                 due.lane.record_probabilities(name in mailbox.recorded_lanes)
                 if name in mailbox.trees:
                     due.lane.set_tree(mailbox.trees[name])
-                runner.advance(due, mailbox.params)
+            runner.advance(due, mailbox.params)
         stopped = runner.end()
         self._context = PromptContext(ids, stop, runner.unfinished())
         self.turns = (*before, replace(turn, answers=runner.answers()))
         mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
 
-    def _encode(self, before: tuple[Turn, ...], prompt: str, models: LoadedModels) -> list[int]:
+    def _stop(self, models: LoadedModels | None) -> Stop:
+        """Servers are told what ends an answer."""
+        from decoding.tokenizing.stopping import Stop
+
+        config = self._config
+        return models.stop(config.ignore_eos, config.stop_texts) if models else Stop()
+
+    def _encode(
+        self, before: tuple[Turn, ...], prompt: str, models: LoadedModels | None
+    ) -> list[int]:
+        """The ids of the conversation; none where servers alone answer."""
         from decoding.prefill import require_room
 
+        if models is None:
+            return []
         ids = models.encode(self._messages(before, prompt), self._config.raw)
         advice = "shorten the prompt or begin a new conversation"
         require_room(models.context, "the conversation", len(ids), advice)
@@ -218,6 +253,8 @@ class Worker:
 
     def _measure(self, answer: MeasureAnswer, lanes: Lanes) -> None:
         """Until it is done or dropped; where anything else is requested, it waits for that."""
+        from app.engine.lane import Lane
+
         mailbox = self._mailbox
 
         def cancelled() -> bool:
@@ -226,7 +263,7 @@ class Worker:
         measured = AnswerMeasured(answer.lane, answer.run, note=f"there is no lane {answer.lane}")
         try:
             for lane in lanes:
-                if lane.spec.name == answer.lane:
+                if lane.spec.name == answer.lane and isinstance(lane, Lane):
                     measured = lane.measure(answer, cancelled)
         except InterruptedError:
             return
@@ -239,17 +276,17 @@ class Worker:
 
     # Sampling tests
 
-    def _context_of_last_turn(self, models: LoadedModels) -> PromptContext:
+    def _context_of_last_turn(self, models: LoadedModels | None) -> PromptContext:
         """Of a conversation that was resumed, as if its last prompt were run again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
         *_, last = self.turns
         ids = self._encode(self.turns[:-1], last.prompt, models)
-        stop = models.stop(self._config.ignore_eos, self._config.stop_texts)
-        return PromptContext(ids, stop, {})
+        return PromptContext(ids, self._stop(models), {})
 
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
         """Until the test is done, or anything else is requested."""
+        from app.engine.lane import Lane
         from app.engine.sampling_test import StartState, compare_with_target
 
         mailbox = self._mailbox
@@ -257,6 +294,8 @@ class Worker:
             lane = next((lane for lane in lanes if lane.spec.name == request.lane), None)
             if lane is None or not lane.available:
                 raise InputError((lane and lane.reason) or f"there is no lane {request.lane}")
+            if not isinstance(lane, Lane):
+                raise InputError("it is a server: its next tokens can't be drawn one by one")
             context = self._context or self._context_of_last_turn(lanes.models)
             ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
             tree = mailbox.trees.get(request.lane)
@@ -281,20 +320,22 @@ class Worker:
         """Until it is measured, or anything else is requested."""
         from app.engine.advice import Circumstances, advise
 
-        mailbox, config = self._mailbox, self._config
+        mailbox, models = self._mailbox, lanes.models
         specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
         trees = mailbox.trees
-        circumstances = Circumstances(
-            lanes.models,
-            [replace(spec, tree=trees.get(spec.name, spec.tree)) for spec in specs],
-            mailbox.params,
-            lanes.models.stop(config.ignore_eos, config.stop_texts),
-            mailbox.seed,
-            lambda what, part: mailbox.emit(Advice(what, part)),
-            lambda: not mailbox.is_advising(request),
-        )
         try:
-            prompts = self._prompts(request.examples, lanes.models)
+            if models is None:
+                raise InputError("servers answer, and no model is loaded here to measure")
+            circumstances = Circumstances(
+                models,
+                [replace(spec, tree=trees.get(spec.name, spec.tree)) for spec in specs],
+                mailbox.params,
+                self._stop(models),
+                mailbox.seed,
+                lambda what, part: mailbox.emit(Advice(what, part)),
+                lambda: not mailbox.is_advising(request),
+            )
+            prompts = self._prompts(request.examples, models)
             result = Advice(document=advise(circumstances, prompts, request.seconds))
         except InterruptedError:
             result = Advice(note="something else was asked for")

@@ -17,11 +17,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from app.engine.events import Finished, Prefilled, RoundFinished
+from app.engine.events import PIECE, Finished, Prefilled, RoundFinished
 from app.history.log import names_on_disk
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 from app.report.document import LaneResult, envelope, lane_report, round_report, unavailable_report
-from app.strategies.registry import STRATEGIES
 from decoding.params import flat
 from decoding.round import Round, TokenProbs
 
@@ -61,7 +60,8 @@ def _texts(recording: Recording) -> dict[int, str]:
     those come last."""
     lanes = [lane for turn in recording.turns for lane in turn.lanes.values()]
     steps = [step for lane in lanes for step in lane.steps]
-    texts = {token.id: token.text for step in steps for token in step.tokens if token.text}
+    shown = [token for step in steps for token in step.tokens]
+    texts = {token.id: token.text for token in shown if token.text and token.id != PIECE}
     for event in [each for lane in lanes for each in lane.finishes]:
         texts.update(event.texts)
     for lane in lanes:
@@ -102,7 +102,7 @@ class _Recorded:
 
     def __init__(self, turn: RecordedTurn) -> None:
         lanes = turn.lanes.values()
-        ar = next((e for e in lanes if STRATEGIES[e.info.strategy].is_baseline), None)
+        ar = next((e for e in lanes if e.strategy.is_baseline), None)
         self.speed = ar.stats.tokens_per_second if ar else None
         self._ends = {name: lane.end for name, lane in turn.lanes.items()}
 
@@ -114,6 +114,7 @@ class _Recorded:
             "matches_ar": end.matches_ar,
             "first_divergence": end.first_divergence,
             "divergence_gap": end.divergence_gap,
+            "same_text": end.same_text,
         }
 
 

@@ -43,7 +43,7 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
     same share one. Only these `lanes`, if given: others have been removed since."""
     loaded = recording.loaded
     assert loaded is not None
-    facts = (loaded.target, f"{loaded.device} {loaded.dtype}", f"seed {recording.seed}")
+    facts = (loaded.target, loaded.hardware, f"seed {recording.seed}")
     title = " ".join(recording.title.split())
     parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}"]
     for turn in recording.turns:

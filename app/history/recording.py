@@ -8,6 +8,7 @@ from typing import Any
 
 from app.engine.commands import Turn
 from app.engine.events import (
+    PIECE,
     Event,
     Finished,
     LaneInfo,
@@ -21,8 +22,10 @@ from app.engine.events import (
     Timed,
 )
 from app.engine.metrics import metrics_of
+from app.servers.usage import Usage, settled
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import Strategy
 from decoding.round import Round
 from decoding.stats import Stats
 
@@ -69,7 +72,12 @@ class LaneRecord:
     @property
     def ids(self) -> list[int]:
         first = [self.prefilled.first.id] if self.prefilled else []
-        return first + [token for record in self.rounds for token in record.emitted]
+        found = first + [token for record in self.rounds for token in record.emitted]
+        return [token for token in found if token != PIECE]
+
+    @property
+    def tokens(self) -> int:
+        return bool(self.prefilled) + self.stats.emitted
 
     @property
     def rounds(self) -> list[Round]:
@@ -80,11 +88,19 @@ class LaneRecord:
         stats = Stats()
         for record in self.rounds:
             stats.add(record)
-        return stats
+        if not self.strategy.remote:
+            return stats
+        return settled(stats, self.end.usage if self.end else None)
+
+    @property
+    def strategy(self) -> Strategy:
+        return STRATEGIES[self.info.strategy]
 
     @property
     def target_passes(self) -> int:
-        return len(self.steps) if STRATEGIES[self.info.strategy].on_target else 0
+        if self.strategy.remote:
+            return self.stats.passes
+        return len(self.steps) if self.strategy.on_target else 0
 
     @property
     def ttft_seconds(self) -> float:
@@ -140,7 +156,7 @@ class Tally:
         self._lanes = turn.lanes
         self._sums = {name: Stats() for name in turn.lanes}
         lanes = turn.lanes.items()
-        plain = (name for name, lane in lanes if STRATEGIES[lane.info.strategy].is_baseline)
+        plain = (name for name, lane in lanes if lane.strategy.is_baseline)
         self._baseline = next(plain, None)
 
     def with_metrics(self, event: Event) -> Event:
@@ -148,13 +164,15 @@ class Tally:
             self._sums[event.lane].add(event.round)
             return replace(event, metrics=self._metrics(event.lane))
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
-            return replace(event, metrics=self._metrics(event.lane))
+            return replace(event, metrics=self._metrics(event.lane, event.usage))
         return event
 
-    def _metrics(self, name: str) -> Metrics:
-        sums = self._sums[name]
-        on_target = STRATEGIES[self._lanes[name].info.strategy].on_target
-        passes = sums.passes if on_target else 0
+    def _metrics(self, name: str, usage: Usage | None = None) -> Metrics:
+        sums, strategy = self._sums[name], self._lanes[name].strategy
+        if strategy.remote:
+            told = settled(sums, usage)
+            return metrics_of(told, 1 + told.emitted, told.passes, None)
+        passes = sums.passes if strategy.on_target else 0
         base = self._sums[self._baseline] if self._baseline else None
         return metrics_of(sums, 1 + sums.emitted, passes, base)
 

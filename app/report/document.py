@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from app.config.settings import Settings
@@ -19,7 +20,12 @@ LANE_FIELDS = (
     "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
     "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
     "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
-    "matches_ar", "first_divergence", "divergence_gap", "lossy",
+    "matches_ar", "first_divergence", "divergence_gap", "lossy", "server", "same_text",
+)  # fmt: skip
+
+
+_TOLD_BY_SERVERS = (
+    "target_passes", "drafted", "tested", "accepted", "accepted_histogram", "lossy",
 )  # fmt: skip
 
 
@@ -34,6 +40,8 @@ class LaneResult(Protocol):
     def text(self) -> str: ...
     @property
     def ids(self) -> Sequence[int]: ...
+    @property
+    def tokens(self) -> int: ...
     @property
     def finished(self) -> str | None: ...
     @property
@@ -68,7 +76,8 @@ class Reference(Protocol):
     def speed(self) -> float | None: ...
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
-        """Those of `matches_ar`, `first_divergence` and `divergence_gap` that are defined."""
+        """Those of `matches_ar`, `first_divergence`, `divergence_gap` and `same_text` that are
+        defined."""
 
 
 def lane_report(
@@ -88,10 +97,10 @@ def lane_report(
         "reasoning": split_reasoning(lane.text)[0],
         "token_ids": list(lane.ids),
         "finish_reason": "error" if error else lane.finished,
-        "tokens": len(lane.ids),
-        "ttft_seconds": lane.ttft_seconds if lane.ids else None,
-        "prefill_seconds": lane.prefill_seconds if lane.ids else None,
-        "draft_prefill_seconds": lane.draft_prefill_seconds if lane.ids else None,
+        "tokens": lane.tokens,
+        "ttft_seconds": lane.ttft_seconds if lane.tokens else None,
+        "prefill_seconds": lane.prefill_seconds if lane.tokens else None,
+        "draft_prefill_seconds": lane.draft_prefill_seconds if lane.tokens else None,
         "decode_seconds": stats.decode_seconds,
         "tokens_per_second": stats.tokens_per_second,
         "target_passes": lane.target_passes,
@@ -102,14 +111,22 @@ def lane_report(
         "acceptance_rate": stats.acceptance_rate,
         "accepted_histogram": list(stats.histogram),
         "lossy": any(record.lossy for record in lane.rounds),
+        "server": _server(lane.spec),
     }
+    if lane.spec.endpoint is not None:
+        report |= {name: report[name] or None for name in _TOLD_BY_SERVERS}
     if reference is not None and not error:
         report |= reference.compare(lane)
-        if stats.tokens_per_second is not None and reference.speed is not None:
+        local = lane.spec.endpoint is None  # another machine's speed is no speedup
+        if local and stats.tokens_per_second is not None and reference.speed is not None:
             report["speedup"] = ratio(stats.tokens_per_second, reference.speed)
     if trace:
         report["rounds"] = [round_report(record) for record in lane.rounds]
     return report
+
+
+def _server(spec: LaneSpec) -> dict[str, Any] | None:
+    return None if spec.endpoint is None else asdict(spec.endpoint)
 
 
 def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
@@ -122,6 +139,7 @@ def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
         "reason": reason,
         "text": "",
         "token_ids": [],
+        "server": _server(spec),
     }
 
 

@@ -40,7 +40,7 @@ def _row(score: LaneScore) -> tuple[str, ...]:
 
 
 def _text(score: LaneScore) -> str:
-    if score.is_baseline or not score.on_target:
+    if score.is_baseline or not (score.on_target or score.remote):
         return "" if score.is_baseline else "another model's"
     if score.lossy:
         return "lossy"

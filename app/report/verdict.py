@@ -26,6 +26,7 @@ class LaneScore:
     strategy: str = ""
     is_baseline: bool = False
     on_target: bool = True
+    remote: bool = False  # a server's: its own machine
     drafts: bool = True
     done: bool = True
     tokens: int = 0
@@ -98,7 +99,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     """None before anything can be said. `again`: the key of another run."""
     best, plain = fastest(scores), baseline(scores)
     if best is None or plain is None or best.speedup is None:
-        return _without_comparison(best, plain)
+        return _without_comparison(best, plain) or _of_servers(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"
     short = f"{best.title} {factor:.1f}×"
@@ -175,6 +176,17 @@ def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verd
         text = f"The big model alone: {speed}. A lane that drafts would show what can be gained."
         return Verdict(text, f"{plain.title} {speed}", None, plain.number)
     return None
+
+
+def _of_servers(scores: Sequence[LaneScore]) -> Verdict | None:
+    """Where nobody else answers. Several may share a machine, or have other models: no factor."""
+    known = [score for score in scores if score.remote and score.speed is not None]
+    if not known:
+        return None
+    best = max(known, key=_speed)
+    speed = f"{best.title} {_speed(best):.0f} tok/s"
+    others = [f"{score.title} {_speed(score):.0f}" for score in known if score is not best]
+    return Verdict(f"{', '.join([speed, *others])}.", speed, None, best.number)
 
 
 def _same(score: LaneScore) -> str:

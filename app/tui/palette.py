@@ -8,7 +8,7 @@ from functools import partial
 from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from app.strategies.registry import STRATEGIES
+from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE
 from app.tui.keys.bindings import APP_KEYS, LANE_KEYS, VIEW_KEYS, allowed, lane_key, run_keys
 from app.tui.keys.key_names import active_bindings, key_label
@@ -69,7 +69,7 @@ def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:
         what = TREES.get(tree, STATIC.format(depth))
         run = partial(app.run_action, f"tree({strategy!r}, {tree!r})")
         yield SystemCommand(f"{title} tree: {tree}", f"{what}; from the next round on", run)
-    for each in STRATEGIES.values() if allowed(screen.state, "add_lane") else ():
+    for each in LOCAL_STRATEGIES.values() if allowed(screen.state, "add_lane") else ():
         run = partial(app.run_action, f"add_lane({each.name!r})")
         yield SystemCommand(f"Add lane: {each.title}", each.summary, run)
     for number, lane in enumerate(screen.state.lanes.values(), 1):

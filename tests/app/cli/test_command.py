@@ -81,7 +81,7 @@ LANE_KEYS = {
     "token_ids", "finish_reason", "tokens", "prefill_seconds", "draft_prefill_seconds",
     "ttft_seconds", "decode_seconds", "tokens_per_second", "speedup", "target_passes",
     "tokens_per_pass", "drafted", "tested", "accepted", "acceptance_rate", "accepted_histogram",
-    "matches_ar", "first_divergence", "divergence_gap", "lossy",
+    "matches_ar", "first_divergence", "divergence_gap", "lossy", "server", "same_text",
 }  # fmt: skip
 
 

@@ -44,8 +44,10 @@ def open_session(options: ModelOptions) -> Iterator[Open]:
         }
         chosen = settings.pop("options", options)
         first_run = settings.pop("first_run", 0)
+        servers = settings.pop("servers", ())
         config = SessionConfig(**settings)
-        session = Session(chosen, parse_strategies(strategies), config, first_run=first_run)
+        specs = (*parse_strategies(strategies), *servers)
+        session = Session(chosen, specs, config, first_run=first_run)
         listener = Listener(session)
         listeners.append(listener)
         listener.session.open()

@@ -7,8 +7,9 @@ import pytest
 from app.config.overrides import parse_strategies
 from app.engine.events import Event, Prefilled, RoundFinished
 from app.engine.lane import Lane
-from app.engine.turn import TurnRunner
+from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels
+from app.servers.chunks import Question
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.detokenizer import Detokenizer
 from decoding.tokenizing.stopping import Stop
@@ -27,7 +28,8 @@ def events(family: LoadedModels, strategies: str, watched: str, temperature: flo
         lane.record_probabilities(lane.spec.name == watched)
     told: list[Event] = []
     ids = family.encode([{"role": "user", "content": "the quick brown fox and the quick"}])
-    runner = TurnRunner(lanes, ids, 3, 0, Stop(), told.append, lambda: False)
+    question = Question((), Params(), answer_seed(3, 0))
+    runner = TurnRunner(lanes, ids, question, Stop(), told.append, lambda: False)
     params = Params(SamplingParams(temperature), gamma=3, max_new_tokens=12)
     enabled = {lane.spec.name: True for lane in lanes}
     while due := runner.due("fair", enabled.__getitem__):

@@ -14,8 +14,9 @@ from app.config.settings import ModelOptions
 from app.engine.comparison import rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
-from app.engine.turn import TurnRunner
+from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels, load_models
+from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA
 from decoding.params import Params, SamplingParams
@@ -41,7 +42,12 @@ class Turn:
         self.enabled = {lane.spec.name: True for lane in lanes}
         own = {"cancelled": lambda: False, **own}
         self.runner = TurnRunner(
-            lanes, family.encode(PROMPT), seed, 0, Stop(), self.events.append, **own
+            lanes,
+            family.encode(PROMPT),
+            Question(PROMPT, PARAMS, answer_seed(seed, 0)),
+            Stop(),
+            self.events.append,
+            **own,
         )
 
     def play(self, params: Params = PARAMS, schedule: Schedule = "fair") -> list[Event]:

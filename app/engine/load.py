@@ -1,0 +1,98 @@
+"""Many prompts at once for one server: how it does under load."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Any
+
+import numpy
+
+from app.engine.server_lane import ServerLane
+from app.servers.chunks import Question
+from app.servers.usage import Drafting
+from app.text.errors import describe
+from app.text.plural import pluralize
+from decoding.stats import ratio
+
+PERCENTILES = (50, 90, 99)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """All answers of a lane that was asked `concurrency` prompts at a time; `tokens` are those of
+    all answers, first ones included, in the `seconds` from the first request to the last end."""
+
+    lane: str
+    concurrency: int
+    answers: Sequence[ServerLane]
+    errors: dict[int, str]  # by the prompt's index
+    seconds: float
+    drafting: Drafting | None  # of all together, by the server's counters
+
+    @property
+    def tokens(self) -> int:
+        return sum(answer.tokens for answer in self.answers)
+
+    def document(self) -> dict[str, Any]:
+        times = [answer.ttft_seconds for answer in self.answers if answer.tokens]
+        quantiles = numpy.percentile(times, PERCENTILES).tolist() if times else [None] * 3
+        names = [f"p{percentile}" for percentile in PERCENTILES]
+        drafting = self.drafting
+        return {
+            "lane": self.lane,
+            "concurrency": self.concurrency,
+            "requests": len(self.answers),
+            "failed": len(self.errors),
+            "seconds": self.seconds,
+            "tokens": self.tokens,
+            "tokens_per_second": ratio(self.tokens, self.seconds),
+            "ttft_seconds": dict(zip(names, quantiles, strict=True)),
+            "drafted": drafting.drafted if drafting else None,
+            "accepted": drafting.accepted if drafting else None,
+        }
+
+
+def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency: int) -> Load:
+    """Each question in an answer of its own, so many at a time. One that breaks ends alone."""
+    answers = [lane.beside() for _ in questions]
+    errors: dict[int, str] = {}
+    stopping = Event()
+
+    def answer(index: int) -> None:
+        try:
+            answers[index].generate(questions[index], stopping.is_set)
+        except Exception as error:
+            errors[index] = describe(error)
+
+    before = lane.background.submit(lane.server.counters()).result()
+    begun = time.perf_counter()
+    with ThreadPoolExecutor(concurrency) as pool:
+        try:
+            list(pool.map(answer, range(len(questions))))
+        finally:
+            stopping.set()  # also when this is interrupted
+    seconds = time.perf_counter() - begun
+    load = Load(lane.spec.name, concurrency, answers, dict(sorted(errors.items())), seconds, None)
+    if before is None:
+        return load
+    since = lane.server.drafting_since(before, load.tokens)
+    return replace(load, drafting=lane.background.submit(since).result())
+
+
+def load_line(load: dict[str, Any]) -> str:
+    """A `Load.document` for people."""
+    ttft = load["ttft_seconds"]
+    prompts = pluralize(load["requests"], "prompt")
+    parts = [f"[{load['lane']}] {prompts}, {load['concurrency']} at a time"]
+    if load["tokens_per_second"] is not None:
+        parts.append(f"{load['tokens_per_second']:.1f} tok/s in all")
+    parts += [f"TTFT {name} {value:.3f} s" for name, value in ttft.items() if value is not None]
+    if load["drafted"]:
+        parts.append(f"{load['accepted'] / load['drafted']:.0%} of the drafts accepted")
+    if load["failed"]:
+        parts.append(f"{load['failed']} failed")
+    return " · ".join(parts)

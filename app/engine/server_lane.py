@@ -1,0 +1,228 @@
+"""A lane that a server answers in: pieces of text, by the server's own clock."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from app.engine.events import PIECE, LaneInfo
+from app.servers.answer import Ending, Piece
+from app.servers.background import Background
+from app.servers.chunks import Question
+from app.servers.client import Facts, Server
+from app.servers.usage import Usage, settled
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
+from decoding.decoder import FinishReason
+from decoding.errors import InputError
+from decoding.params import Params, with_settings
+from decoding.round import Round, TokenEvent, TokenFate
+from decoding.stats import Stats
+
+LOOK_SECONDS = 0.05  # how often a waiting caller looks whether it is cancelled
+
+
+class Arrival(NamedTuple):
+    """A piece of an answer as a lane shows it; the first one ends no round."""
+
+    token: TokenEvent
+    record: Round | None
+
+
+class ServerLane:
+    """A lane like those that decode, for who shows and reports it: a piece of text is a token
+    without an id, and the time between two pieces is a round. Its tokens, passes and drafts are
+    those that the server tells at the end.
+
+    `ask` begins an answer, which comes in the `background`; `take` gives what has arrived.
+    """
+
+    def __init__(
+        self, spec: LaneSpec, background: Background, server: Server | None = None
+    ) -> None:
+        """`server`: that of another lane, which it is then asked beside."""
+        assert spec.endpoint is not None
+        self.spec = spec
+        self.strategy = STRATEGIES[spec.strategy]
+        self.reason: str | None = None  # why it can't be asked
+        self.server = server or Server(spec.endpoint)
+        self.usage: Usage | None = None
+        self.finished: FinishReason | None = None
+        self.rounds: list[Round] = []
+        self.text = ""
+        self.ttft_seconds = 0.0
+        self.note: str | None = None
+        self.params = Params()  # of the answer
+        self._alone = server is None
+        self.background = background
+        self._stats = Stats()
+        self._answer: Future[Ending] | None = None
+        self._arrived: deque[Piece] = deque()
+        self._asked_at = self._last_at = 0.0
+        self._begun = False
+
+    @property
+    def available(self) -> bool:
+        return self.reason is None
+
+    @property
+    def ids(self) -> list[int]:
+        """None: pieces have no ids."""
+        return []
+
+    @property
+    def tokens(self) -> int:
+        return self._begun + self.stats.emitted
+
+    @property
+    def stats(self) -> Stats:
+        return settled(self._stats, self.usage)
+
+    @property
+    def target_passes(self) -> int:
+        return self.stats.passes
+
+    @property
+    def prefill_seconds(self) -> None:
+        """Not known: it is a part of the time to first token, as is the way there."""
+        return None
+
+    @property
+    def draft_prefill_seconds(self) -> None:
+        return None
+
+    def info(self, enabled: bool) -> LaneInfo:
+        return LaneInfo(
+            name=self.spec.name,
+            strategy=self.spec.strategy,
+            title=self.spec.name,
+            available=self.available,
+            reason=self.reason,
+            enabled=enabled,
+            default_gamma=0,
+            note=self._description(),
+            overrides=self.spec.overrides,
+            endpoint=self.spec.endpoint,
+        )
+
+    def _description(self) -> str:
+        """What answers, and where."""
+        server = self.server
+        facts = server.facts or Facts()
+        what = " · ".join(filter(None, (facts.engine, server.model)))
+        where = "on this machine, beside the other lanes" if server.here else "on another machine"
+        first = f"{what}\n" if what else ""
+        several = len(facts.models) > 1 and server.endpoint.model is None
+        more = f", the first of {len(facts.models)} models (--server-model)" if several else ""
+        return f"{first}{server.endpoint.url}, {where}{more}; settings act from its next request"
+
+    def effective_params(self, params: Params) -> Params:
+        """The run's settings under the lane's own."""
+        return with_settings(params, self.spec.overrides)
+
+    def beside(self) -> ServerLane:
+        """Another answer of the same server's, at the same time."""
+        return ServerLane(self.spec, self.background, self.server)
+
+    def look(self) -> Future[Facts]:
+        """Ask the server what it has; the future raises ServerError where nobody answers."""
+        return self.background.submit(self.server.look())
+
+    # An answer
+
+    def ask(self, question: Question, arrived: Callable[[], None] = lambda: None) -> None:
+        """Begin an answer; `arrived` is called on another thread whenever there is more to take."""
+        self.close()
+        self.usage, self.finished, self.note = None, None, None
+        self.rounds, self.text, self._stats, self._begun = [], "", Stats(), False
+        self.ttft_seconds = 0.0
+        self.params = self.effective_params(question.params)
+        pieces = self._arrived = deque()
+
+        def take(piece: Piece) -> None:
+            pieces.append(piece)
+            arrived()
+
+        def asked(at: float) -> None:
+            self._asked_at = at
+
+        question = replace(question, params=self.params)
+        work = self.server.answer(question, take, counters=self._alone, asked=asked)
+        self._answer = self.background.submit(work)
+        self._answer.add_done_callback(lambda _: arrived())
+
+    @property
+    def arrived(self) -> bool:
+        """Whether there is anything to take, be it the end."""
+        return bool(self._arrived) or (self._answer is not None and self._answer.done())
+
+    def take(self) -> list[Arrival]:
+        """What has arrived. Raises ServerError once the answer has broken and all that came before
+        has been taken."""
+        assert self._answer is not None
+        ended = self._answer.done()  # before the pieces are counted: none comes after
+        arrivals = []
+        while self._arrived:
+            arrivals.append(self._take(self._arrived.popleft()))
+        if ended and not arrivals:
+            ending = self._answer.result()
+            self.usage, self.note, self.finished = ending.usage, ending.note, ending.reason
+        return arrivals
+
+    def _take(self, piece: Piece) -> Arrival:
+        self.text += piece.text
+        if not self._begun:
+            self._begun, self._last_at = True, piece.at
+            self.ttft_seconds = piece.at - self._asked_at
+            return Arrival(TokenEvent(PIECE, piece.text, TokenFate.FIRST, -1), None)
+        index = len(self.rounds)
+        record = Round(
+            index=index,
+            tokens=(PIECE,),
+            parents=(-1,),
+            accepted=(),
+            emitted=(PIECE,) * piece.tokens,
+            tested=0,
+            draft_seconds=0.0,
+            verify_seconds=0.0,
+            accept_seconds=0.0,
+            total_seconds=piece.at - self._last_at,
+            sampled=not self.params.sampling.greedy,
+        )
+        self._last_at = piece.at
+        self.rounds.append(record)
+        self._stats.add(record)
+        return Arrival(TokenEvent(PIECE, piece.text, TokenFate.PLAIN, index), record)
+
+    def generate(self, question: Question, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """A whole answer. Raises InputError, ServerError, and InterruptedError when `cancelled`."""
+        if not question.messages:
+            raise InputError("a server takes text, no input_ids")
+        more: SimpleQueue[None] = SimpleQueue()
+        self.ask(question, lambda: more.put(None))
+        try:
+            while self.finished is None:
+                if cancelled():
+                    raise InterruptedError
+                self.take()
+                if not self.arrived and self.finished is None:
+                    with suppress(Empty):
+                        more.get(timeout=LOOK_SECONDS)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End the answer if it goes on: the connection is closed, and the server stops."""
+        if self._answer is not None:
+            self._answer.cancel()
+            self._answer = None
+
+
+def served_model(lanes: Sequence[ServerLane]) -> str:
+    """A name for what answers where nothing is loaded here."""
+    return next((lane.server.model for lane in lanes if lane.server.model), lanes[0].spec.name)

@@ -1,0 +1,178 @@
+"""Commands with --server: alone and beside a model, under load, and with what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.config.settings import load_settings
+from decoding.errors import InputError
+from tests.conftest import FamilyFolders, Specchat
+from tests.support.fake_server import KEY, PIECES
+from tests.support.hostile import obeyed
+
+TEXT = "".join(PIECES)
+
+
+def document(done: Any) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_run_with_a_server_alone(specchat: Specchat, server_url: str) -> None:
+    done = specchat("run", "--server", f"{server_url}/vllm", "--prompt", "Hello", "--json")
+    report = document(done)
+    assert report["target"] == "fox-1b" and report["device"] == "server"
+    assert report["dtype"] is report["threads"] is None
+    (lane,) = report["runs"][0]["lanes"]
+    assert lane["strategy"] == "server" and lane["text"] == TEXT and lane["token_ids"] == []
+    assert lane["server"] == {"url": f"{server_url}/vllm/v1", "model": None}
+    assert (lane["tokens"], lane["target_passes"], lane["tokens_per_pass"]) == (11, 4, 2.5)
+    assert (lane["drafted"], lane["tested"], lane["accepted"]) == (12, 9, 6)
+    assert lane["acceptance_rate"] == 6 / 9 and lane["accepted_histogram"] == [1, 1, 1, 1]
+    assert lane["ttft_seconds"] > 0 and lane["tokens_per_second"] > 0
+    assert lane["speedup"] is lane["matches_ar"] is lane["prefill_seconds"] is None
+
+
+def test_what_the_server_does_not_say_is_null(specchat: Specchat, server_url: str) -> None:
+    done = specchat("run", "--server", f"{server_url}/llamacpp", "--prompt", "Hello", "--json")
+    (lane,) = document(done)["runs"][0]["lanes"]
+    assert (lane["drafted"], lane["accepted"], lane["tested"]) == (12, 6, None)
+    assert lane["acceptance_rate"] is None and lane["target_passes"] == 4
+
+
+def test_run_beside_a_model(
+    specchat: Specchat, server_url: str, family_folders: FamilyFolders
+) -> None:
+    servers = ["--server", f"good={server_url}/plain", "--server", f"bad={server_url}/dies"]
+    local = ["--target", family_folders.target, "--strategies", "ar", "--max-new-tokens", "8"]
+    done = specchat("run", *servers, *local, "--prompt", "the quick", "--json")
+    assert done.returncode == 1  # a lane broke
+    lanes = {lane["lane"]: lane for lane in json.loads(done.stdout)["runs"][0]["lanes"]}
+    assert list(lanes) == ["ar", "good", "bad"]
+    assert lanes["good"]["text"] == TEXT and lanes["good"]["same_text"] is False
+    assert lanes["bad"]["finish_reason"] == "error" and lanes["bad"]["text"] == "Half a"
+    assert lanes["bad"]["reason"] == "the connection broke in the middle of the answer"
+    assert lanes["ar"]["tokens"] >= 1 and lanes["ar"]["server"] is None
+
+
+def test_turns_go_on_from_what_the_server_said(specchat: Specchat, server_url: str) -> None:
+    asked = json.dumps({"turns": ["one", "two"]})
+    done = specchat(
+        "run", "--server", f"{server_url}/echo", "--prompts", "-", "--json", stdin=asked
+    )
+    first, second = (run["lanes"][0]["text"] for run in document(done)["runs"])
+    assert json.loads(second)["messages"] == [
+        {"role": "user", "content": "one"},
+        {"role": "assistant", "content": first},
+        {"role": "user", "content": "two"},
+    ]
+
+
+def test_the_text_of_a_server_is_cleaned(specchat: Specchat, server_url: str) -> None:
+    for kind in ("escapes", "breaks", "nojson"):
+        done = specchat("run", "--server", f"x={server_url}/{kind}", "--prompt", "Hello")
+        assert not obeyed(done.stdout) and not obeyed(done.stderr)
+
+
+@pytest.mark.parametrize("command", ["run", "bench"])
+def test_load(specchat: Specchat, server_url: str, command: str) -> None:
+    asked = "\n".join(json.dumps({"prompt": f"number {n}"}) for n in range(8))
+    server = f"fox={server_url}/paced-20-20"
+    flags = ["--server", server, "--concurrency", "4", "--prompts", "-", "--json"]
+    extra = ["--repeats", "1"] if command == "bench" else []
+    report = document(specchat(command, *flags, *extra, stdin=asked))
+    (load,) = report["load"]
+    assert (load["lane"], load["concurrency"], load["requests"]) == ("fox", 4, 8)
+    assert (load["failed"], load["tokens"]) == (0, 160)
+    assert load["tokens_per_second"] == pytest.approx(160 / load["seconds"])
+    assert load["seconds"] < 8 * 0.38  # less than one after the other
+    times = load["ttft_seconds"]
+    assert 0 < times["p50"] <= times["p90"] <= times["p99"]
+    if command == "run":
+        assert [run["lanes"][0]["tokens"] for run in report["runs"]] == [20] * 8
+    else:
+        (row,) = report["contestants"]
+        assert row["tokens_per_second"] == pytest.approx(50, rel=0.3) and row["speedup"] is None
+
+
+def test_load_in_words(specchat: Specchat, server_url: str) -> None:
+    asked = '{"prompt": "a"}\n{"prompt": "b"}'
+    flags = ["--server", f"fox={server_url}/counters", "--concurrency", "2", "--prompts", "-"]
+    done = specchat("run", *flags, stdin=asked)
+    assert "[fox] 2 prompts · 2 at a time" in done.stdout.replace(", ", " · ")
+    assert "50% of the drafts accepted" in done.stdout and "TTFT p99" in done.stdout
+
+
+WRONG = {
+    "no address": (["--server", "fox"], "must begin with http:// or https://"),
+    "a password": (["--server", "http://me:pass@fox"], "must have no password"),
+    "a query": (["--server", "http://fox?key=pass"], "must have no password, query"),
+    "a name twice as strategy": (["--strategies", "server"], "--server URL"),
+    "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
+    "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
+    "no number": (["--server", "http://127.0.0.1:9", "--concurrency", "0"], "concurrency"),
+    "an empty model": (["--server", "http://fox", "--server-model", ""], "--server-model"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_input_is_one_line(specchat: Specchat, case: str) -> None:
+    flags, words = WRONG[case]
+    done = specchat("run", "--prompt", "Hello", *flags)
+    assert done.returncode == 2 and words in done.stderr
+    assert done.stderr.count("\n") == 1 and "pass@" not in done.stderr
+
+
+def test_ids_and_many_turns_are_not_for_every_server(specchat: Specchat, server_url: str) -> None:
+    server = ["--server", f"{server_url}/plain", "--prompts", "-"]
+    done = specchat("run", *server, stdin='{"input_ids": [1]}')
+    assert done.returncode == 2 and "servers take text" in done.stderr
+    done = specchat("run", *server, "--concurrency", "2", stdin='{"turns": ["a", "b"]}')
+    assert done.returncode == 2 and "those of many turns" in done.stderr
+
+
+def test_a_key_is_nowhere_in_what_is_written(
+    specchat: Specchat, server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECCHAT_SERVER_KEY", KEY)
+    done = specchat("run", "--server", f"{server_url}/locked", "--prompt", "a", "--json")
+    assert document(done)["runs"][0]["lanes"][0]["text"] == TEXT
+    assert KEY not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "flags, names",
+    [
+        ({}, ["ar", "draft", "medusa", "eagle"]),
+        ({"server": ["http://fox:8000"]}, ["fox:8000"]),
+        ({"server": ["a=http://x", "b=http://x/v1", "http://x"]}, ["a", "b", "x"]),
+        ({"server": ["http://x"], "strategies": "ar"}, ["ar", "x"]),
+        ({"server": ["http://x"], "target": "m"}, ["ar", "draft", "medusa", "eagle", "x"]),
+        ({"server": ["ar=http://x"], "strategies": "ar"}, ["ar", "ar#2"]),
+    ],
+)
+def test_servers_are_lanes_after_the_local_ones(flags: dict[str, Any], names: list[str]) -> None:
+    assert [lane.name for lane in load_settings(flags).lanes] == names
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://x:1", "http://x:1/", "http://x:1/v1/", "http://x:1/v1/chat/completions"],
+)
+def test_an_address_may_name_what_is_below_it(address: str) -> None:
+    (lane,) = load_settings({"server": [address]}).lanes
+    assert lane.endpoint and lane.endpoint.url == "http://x:1/v1"
+
+
+def test_servers_in_the_environment_and_the_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SPECCHAT_SERVER", "fox=http://fox")
+    assert [lane.name for lane in load_settings({}).lanes] == ["fox"]
+    with pytest.raises(InputError, match="SPECCHAT_SERVER: a server's address must begin"):
+        monkeypatch.setenv("SPECCHAT_SERVER", "fox")
+        load_settings({})
