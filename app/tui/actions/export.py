@@ -81,7 +81,7 @@ class ExportActions(AppBase):
             return
         loaded = state.loaded
         facts = [
-            *([loaded.target, f"{loaded.device} {loaded.dtype}"] if loaded else []),
+            *([loaded.target, loaded.hardware] if loaded else []),
             *([f"seed {state.seed}"] if state.seed is not None else []),
             f"temperature {state.params.sampling.temperature:g}",
         ]

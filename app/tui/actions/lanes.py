@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from textual import on
 
+from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import STRATEGIES
+from app.strategies.registry import DEFAULT_STRATEGIES, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.tui.actions.base import AppBase
 from app.tui.screens.models import ModelsScreen
@@ -29,7 +30,9 @@ class LaneActions(AppBase):
     def action_duplicate(self) -> None:
         """The lane in focus once more, right after it."""
         if lane := self.lane_here:
-            spec = replace(lane.info.spec, name=lane.info.spec.stem, tree=lane.tree)
+            remote = lane.strategy.remote  # its name says which server it is
+            name = lane.info.name if remote else lane.info.spec.stem
+            spec = replace(lane.info.spec, name=name, tree=lane.tree)
             self._add_lane(spec, lane)
 
     def action_add_lane(self, strategy: str) -> None:
@@ -43,10 +46,13 @@ class LaneActions(AppBase):
         elif len(state.lanes) >= MAX_LANES:
             key = state.keys["lane.remove"]
             state.say(f"There are {MAX_LANES} lanes, more have no room: {key} removes one")
+        elif spec.endpoint is None and state.servers_only:
+            state.say(f"No model is loaded here: {state.keys['app.models']} opens one")
         else:
             self.engine.send(AddLane(spec, after.info.name if after else None))
             later = "; it joins in the next run" if state.running else ""
-            state.say(f"Another lane: {STRATEGIES[spec.strategy].title}{later}")
+            title = spec.name if spec.endpoint else STRATEGIES[spec.strategy].title
+            state.say(f"Another lane: {title}{later}")
         self.main.show_state()
 
     def action_remove(self) -> None:
@@ -104,6 +110,8 @@ class LaneActions(AppBase):
                 replace(lane.info.spec, tree=DEFAULT_TREE, checkpoint=None)
                 for lane in state.lanes.values()
             )
+            if state.servers_only:
+                specs = (*parse_strategies(DEFAULT_STRATEGIES), *specs)
             self.open_models(options, specs)
             name = title_of(str(options.target))
             key = state.keys["run.undo"]

@@ -116,6 +116,12 @@ METRICS = [
             "how far apart the target's logits of both tokens are there: next to nothing is a "
             "tie that rounding decided. Sampled, only in float32, of lanes that don't draw their "
             "drafts, and without Δ: all have the same seed, so they say the same."),
+    ("≡AR text", "a server's answer is the autoregressive lane's, character for character: its "
+                 "tokens are not known. ≠AR text: it is another, both at temperature 0."),
+    ("over HTTP", "a server answers: TTFT has the way there in it, and its tok/s are no speedup, "
+                  "since it has its own machine, or another part of this one."),
+    ("50% of drafts", "accepted ÷ drafted, where a server does not say enough for α: lower, as "
+                      "drafts after a rejected one count."),
     ("▇▅▂", "how many rounds had 0, 1, 2, … accepted tokens; the eighth bar: 7 or more."),
     ("γ", "gamma: the longest draft of a round, in tokens; for Medusa the number of heads used. "
           "“each”: every strategy's own default; “auto”: round by round what is expected to pay "
@@ -157,7 +163,10 @@ FIGURE_PATTERNS = [
         (r"TTFT ", "TTFT"),
         (r"α ", "α"),
         (r"τ ", "τ"),
+        (r"[≡≠]AR text$", "≡AR text"),
         (r"[≡≠]AR|Δ", "≡AR"),
+        (r"over HTTP$", "over HTTP"),
+        (r"\d+% of drafts$", "50% of drafts"),
         (r"[▁▂▃▄▅▆▇█ ]+$", "▇▅▂"),
         (r"LOSSY$", "LOSSY"),
         (r"next turn goes on here$", "next turn goes on here"),
@@ -171,6 +180,7 @@ FIGURE_PATTERNS = [
         (r"([█▒░] )?((draft|verify|pass|accept) )?[\d.]+m?s$|[█▒░]+$", "draft"),
         (r"(· )?seed \d", "seed"),
         (r"(· )?((cpu|cuda|mps)\S* \S+|\d+ threads?)$", "cpu float32"),
+        (r"(· )?server$", "over HTTP"),
         (r"[○●‖] ", "○ ● ‖"),
         (r"(· )?(fair|race)$", "race"),
         (r"\d(st|nd|rd|th)$", "1st 2nd"),

@@ -77,6 +77,8 @@ def settings_in_title(state: AppState, lane: LaneState) -> list[str]:
         facts.append(f"γ{gamma}{'*' * ('gamma' in overrides)}")
     if "temperature" in overrides:
         facts.append(f"T{overrides['temperature']:g}*")
+    if lane.info.endpoint is not None:
+        facts.append("over HTTP")
     if overrides and not any(fact.endswith("*") for fact in facts):
         facts.append("*")
     return facts
@@ -90,9 +92,13 @@ def lane_metrics(lane: LaneState) -> list[Part]:
         parts.append(Part(f"{metrics.tokens} tok", "$foreground"))
     if lane.ttft_seconds is not None:
         parts.append(Part(f"TTFT {seconds(lane.ttft_seconds)}", "$quiet", 3))
-    if metrics and lane.info.default_gamma:
+    drafts = bool(lane.info.default_gamma) or lane.strategy.remote
+    if metrics and drafts:
         if metrics.acceptance_rate is not None:
             parts.append(Part(f"α {metrics.acceptance_rate * 100:.0f}%", "$foreground", 1))
+        elif lane.strategy.remote and metrics.draft_acceptance_rate is not None:
+            rate = metrics.draft_acceptance_rate  # of all drafts, tested or not: lower than α
+            parts.append(Part(f"{rate:.0%} of drafts", "$foreground", 1))
         if metrics.tokens_per_pass is not None:
             parts.append(Part(f"τ {metrics.tokens_per_pass:.1f}", "$foreground", 1))
     if finished and finished.matches_ar is not None and not lane.lossy:  # would say nothing
@@ -103,7 +109,10 @@ def lane_metrics(lane: LaneState) -> list[Part]:
             parts.append(Part(f"≠AR{at}", "bold $warning", 2))
             if finished.divergence_gap is not None:
                 parts.append(Part(f"Δ{small(finished.divergence_gap)}", "$warning", 3))
-    if metrics and lane.info.default_gamma:
+    if finished and finished.same_text is not None:
+        same = ("≡AR text", "bold $success") if finished.same_text else ("≠AR text", "$warning")
+        parts.append(Part(*same, 2))
+    if metrics and drafts:
         parts.append(Part(histogram(metrics.histogram), "$accepted", 4))
     if finished and finished.reason in ("length", "stopped", "error"):
         parts.append(Part(finished.reason, "$quiet", 5))
@@ -125,11 +134,11 @@ def why_off(lane: LaneState, key: str) -> str:
 def title_bar(state: AppState) -> tuple[list[Part], list[Part]]:
     facts: list[tuple[str, int]] = []  # with the rank of each
     if loaded := state.loaded:
-        threads = pluralize(loaded.threads, "thread")
         topics = topics_of_demo(state)
         facts.append((f"{loaded.target}, a tiny model" if topics else loaded.target, 1))
         facts += [(f"knows {topics}", 7)] if topics else []
-        facts += [(f"{loaded.device} {loaded.dtype}", 4), (threads, 6)]
+        facts.append((loaded.hardware, 4))
+        facts += [(pluralize(loaded.threads, "thread"), 6)] if loaded.threads else []
     if state.seed is not None:
         facts.append((f"seed {state.seed}", 2))
     facts.append((state.schedule, 0))
@@ -263,6 +272,8 @@ def unmeasured(state: AppState) -> str:
 
 def not_recorded(state: AppState, lane: LaneState) -> str:
     """The note on a round without recorded probabilities."""
+    if lane.strategy.remote:
+        return "A server's text comes in pieces, without probabilities."
     if state.replay is not None:
         return "No probabilities were recorded."
     if lane.unmeasurable:

@@ -83,7 +83,7 @@ def passes_text(score: LaneScore) -> str:
 def same_text(score: LaneScore) -> str:
     if score.lossy:
         return "lossy"
-    if not score.on_target:
+    if not (score.on_target or score.remote):
         return "other model"
     if score.is_baseline or score.same_text is None:
         return ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.engine.events import Prefilled, RoundFinished
-from app.text.terminal_text import token_name
+from app.engine.events import PIECE, Prefilled, RoundFinished
+from app.text.terminal_text import one_line, token_name
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import explain_fate
 from app.tui.state.lane_state import LaneState
@@ -36,6 +36,8 @@ class TokenFacts:
 
     @property
     def name(self) -> str:
+        if self.token.id == PIECE:
+            return one_line(self.token.text).replace(" ", "·")
         return token_name(self.token.id, self.lane.texts)
 
     @property
@@ -95,6 +97,8 @@ class TokenFacts:
         """Who proposed the token."""
         record, node = self.record, self.token.node
         strategy = self.lane.strategy
+        if strategy.remote:
+            return "the server"
         if record is None or not self.drafted:
             on_target = strategy.on_target
             return "the target itself" if on_target else "the draft model, which answers alone"
@@ -109,6 +113,8 @@ class TokenFacts:
     def fate(self) -> str:
         """The token's fate, and why."""
         record = self.record
+        if self.lane.strategy.remote:
+            return "a piece of text as it came, of one token or more"
         if record is None or not self.drafted:
             return MEANINGS[self.token.fate]
         why = explain_fate(record, self.lane.texts, self.token.node)

@@ -13,13 +13,17 @@ INTRODUCTION = (
     "A drafter guesses the next tokens; one pass of the model tests all and keeps the right ones.",
     "Fewer passes, the same answer, sooner. How much sooner will stand here.",
 )
+OF_SERVERS = (
+    "A serving engine answers in every pane, by its own clock; no model is loaded here.",
+    "Its time to the first token, its tokens per second and what became of its drafts stand below.",
+)
 TOPICS_CHARACTERS = 48
 AND_MORE = " and more"
 
 
 def welcome(state: AppState) -> list[str]:
     """What this is; what the demo knows; to who has never asked anything, how to begin."""
-    lines = [*INTRODUCTION]
+    lines = [*(OF_SERVERS if state.servers_only else INTRODUCTION)]
     if topics := topics_of_demo(state):
         lines.append(f"The demo is a tiny model that knows a little of {topics}.")
     if state.example:

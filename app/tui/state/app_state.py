@@ -163,6 +163,11 @@ class AppState:
         return None
 
     @property
+    def servers_only(self) -> bool:
+        """No model is loaded here."""
+        return bool(self.lanes) and all(lane.strategy.remote for lane in self.lanes.values())
+
+    @property
     def busy(self) -> str | None:
         """Why nothing new can begin now."""
         if self.opening:

@@ -144,7 +144,9 @@ class LaneState:
 
     @property
     def unmeasured(self) -> bool:
-        """Some tokens have no recorded probabilities."""
+        """Some tokens have no recorded probabilities, and could have them."""
+        if self.strategy.remote:
+            return False
         if self.first and not self.first.probs:
             return True
         return any(not event.round.entropies for event in self.round_events)

@@ -41,7 +41,10 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
         tokens_per_pass=now.tokens_per_pass if now else None,
         round_seconds=spent / len(lane.round_events) if lane.round_events else 0.0,
         draft_share=now.draft_seconds / spent if now and spent else 0.0,
-        same_text=ended.matches_ar if ended else None,
+        remote=lane.strategy.remote,
+        same_text=(ended.same_text if lane.strategy.remote else ended.matches_ar)
+        if ended
+        else None,
         lossy=lane.lossy,
     )
 

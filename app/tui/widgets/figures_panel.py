@@ -29,6 +29,7 @@ from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
 DRAFTS_NOTHING = "This lane drafts nothing: every round is one pass and one token."
+FROM_A_SERVER = "Pieces of text, as they came. A server tells its tokens and drafts at the end."
 
 
 class FiguresPanel(Panel):
@@ -86,17 +87,20 @@ class FiguresPanel(Panel):
     def _draw(self, state: AppState, lane: LaneState, end: int) -> None:
         rounds = lane.rounds[:end]
         drafts = bool(lane.info.default_gamma)
-        note = "" if drafts else DRAFTS_NOTHING
+        remote = lane.strategy.remote
+        note = "" if drafts else FROM_A_SERVER if remote else DRAFTS_NOTHING
         if not rounds:
             off = why_off(lane, state.keys["view.toggle_here"])
             note = NOTHING_YET if lane.active else off
         self._note.update(note)
         self._note.display = bool(note)
-        self._times.display = self._plots.display = bool(rounds)
+        self._plots.display = bool(rounds)
+        self._times.display = bool(rounds) and not remote
         self._accepted.display = self._positions.display = bool(rounds) and drafts
         self._tau.display = self._tau_range.display = drafts
         if rounds:
-            self._times.show(partial(time_lines, rounds))
+            if not remote:
+                self._times.show(partial(time_lines, rounds))
             taus, speeds = history(rounds)
             self._tau.data, self._speed.data = taus, speeds
             self._tau_range.update(range_line("tokens a pass (τ)", taus, end, 1))

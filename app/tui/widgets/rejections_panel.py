@@ -40,6 +40,7 @@ from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
 ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
 MOST_COMPARED = 2  # columns beside those of the lane itself
+FROM_A_SERVER = "A server does not say which drafts were rejected."
 DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
 
 
@@ -141,6 +142,7 @@ class RejectionsPanel(Panel):
             note = why_off(lane, state.keys["view.toggle_here"])
         elif not levels:
             note = NOTHING_YET if lane.strategy.drafts else DRAFTS_NOTHING
+            note = FROM_A_SERVER if lane.strategy.remote else note
         elif not self._found:
             note = ALL_RIGHT.format(pluralize(len(levels), "tested draft"))
         self._note.update(note)

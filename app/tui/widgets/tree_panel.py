@@ -24,6 +24,7 @@ from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
 NOTHING_YET = "No round yet: the trees come with the answer."
+FROM_A_SERVER = "A server does not say what it drafted, at most how much of it was accepted."
 TIGHT_SHARE = 4  # levels of two columns may take 1/4 of the width
 
 
@@ -69,8 +70,9 @@ class TreePanel(Panel):
             if lane.round_index is None and state.moving(lane):
                 right.append(Part("newest", "$quiet", 1))
         self.top.show(title, right)
-        self._facts.show(round_counts(record), round_total(record, BAR_CELLS))
-        self.bottom.show(round_times(record))
+        known = None if lane.strategy.remote else record
+        self._facts.show(round_counts(known), round_total(known, BAR_CELLS))
+        self.bottom.show(round_times(known))
         self._draw(state, lane, record)
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
@@ -83,6 +85,9 @@ class TreePanel(Panel):
         if record is None:
             off = why_off(lane, state.keys["view.toggle_here"])
             self.view.show([], NOTHING_YET if lane.active else off)
+            return
+        if lane.strategy.remote:
+            self.view.show([], FROM_A_SERVER)
             return
         lines = tree_lines(
             record,
