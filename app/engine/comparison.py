@@ -24,10 +24,10 @@ class Baseline:
     def compare(self, lane: LaneResult) -> dict[str, Any]:
         """As `compare`, where it is defined: both greedy, and no draft model alone, which is
         another model. A server's answer is compared by its text, as it has no ids."""
-        if lane.spec.endpoint is not None and self._greedy(lane) and self._greedy(self._lane):
+        rules = {self._rule(lane), self._rule(self._lane)}
+        if lane.spec.endpoint is not None and None not in rules:
             return {"same_text": lane.text == self._lane.text}
         on_target = STRATEGIES[lane.spec.strategy].on_target
-        rules = {self._rule(lane), self._rule(self._lane)}
         if not on_target or None in rules or len(rules) > 1:
             return {}
         return compare(lane, self._lane, self._prompt, greedy=rules == {SamplingParams()})

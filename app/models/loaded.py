@@ -183,7 +183,8 @@ def load_models(
     source = vocabulary = str(options.target)
     notes = {}
     heads = options.drafters.get("medusa")
-    if heads and "medusa" in strategies:  # else nothing is downloaded for them
+    drafts = {STRATEGIES[spec.strategy].role for spec in lanes}
+    if heads and "medusa" in drafts:  # else nothing is downloaded for them
         heads = str(local_folder(heads, progress))
     if heads and is_merged(folder := Path(heads).expanduser()):
         source = heads

@@ -15,6 +15,7 @@ from app.models.download import local_folder
 from app.models.hub import Repo, parse_repo
 from app.models.loaded import load_models
 from app.models.loading import load_target
+from app.strategies.lane_spec import LaneSpec
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
@@ -112,7 +113,7 @@ def test_a_disk_without_room(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> N
 def test_every_role_may_be_a_hub_id(hub: FakeHub, family_folders: FamilyFolders) -> None:
     hub.repos["org/draft"] = Path(family_folders.draft)
     options = ModelOptions("org/model@v2", {"draft": "org/draft@main"}, threads=1)
-    models = load_models(options, strategies=("ar", "draft"))
+    models = load_models(options, lanes=(LaneSpec("ar", "ar"), LaneSpec("draft", "draft")))
     assert models.title == models.name == "org/model@v2" and "draft" in models.drafters
 
 

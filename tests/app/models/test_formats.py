@@ -53,8 +53,8 @@ def test_a_gguf_file_is_the_model_that_it_was_made_from(
 def test_a_gguf_file_is_answered_with(family_folders: FamilyFolders, tmp_path: Path) -> None:
     write_gguf(Path(family_folders.target), tmp_path / "tiny.gguf")
     options = ModelOptions(str(tmp_path / "tiny.gguf"), {"draft": family_folders.draft}, threads=1)
-    models = load_models(options, strategies=("ar", "draft"))
-    original = load_models(ModelOptions(family_folders.target, threads=1), strategies=())
+    models = load_models(options, lanes=(LaneSpec("ar", "ar"), LaneSpec("draft", "draft")))
+    original = load_models(ModelOptions(family_folders.target, threads=1), lanes=())
     ids = models.encode([{"role": "user", "content": "the lazy fox"}])
     assert ids == original.encode([{"role": "user", "content": "the lazy fox"}])
     assert models.notes["target"] == "dequantized from tiny.gguf" and models.eos == {1}
@@ -114,7 +114,7 @@ def greedy(model: Any, count: int = 12) -> list[int]:
 
 
 def answer(options: ModelOptions, strategy: str) -> list[int]:
-    models = load_models(options, strategies=(strategy,))
+    models = load_models(options, lanes=(LaneSpec(strategy, strategy),))
     lane = Lane(LaneSpec(strategy, strategy), models)
     lane.generate(IDS[0].tolist(), Params(max_new_tokens=12), 0, Stop())
     return lane.ids
@@ -133,10 +133,10 @@ def test_an_adapter_answers_as_peft_merges_it(
     alone = ModelOptions(str(adapter), {"draft": draft}, threads=1)
     beside = ModelOptions(target, {"draft": draft}, adapter=str(adapter), threads=1)
     assert answer(alone, "ar") == answer(beside, "draft") == expected
-    assert load_models(alone, strategies=()).notes["target"] == "with the adapter adapter merged"
+    assert load_models(alone, lanes=()).notes["target"] == "with the adapter adapter merged"
     of_draft = ModelOptions(target, {"draft": draft}, draft_adapter=str(adapter), threads=1)
     assert answer(of_draft, "draft") == plain
-    merged = load_models(of_draft, strategies=("draft",))
+    merged = load_models(of_draft, lanes=(LaneSpec("draft", "draft"),))
     assert merged.notes["draft"] == "with the adapter adapter merged"
     weights = merged.drafters["draft"].model.model.layers[0].self_attn.v_proj.weight
     untouched = load_file(Path(draft) / "model.safetensors")

@@ -28,7 +28,7 @@ def template(tmp_path: Path) -> str:
 
 def models(family_folders: FamilyFolders, template: str, *arguments: str) -> LoadedModels:
     flags = {"target": family_folders.target, "chat_template": template, "threads": "1"}
-    return load_models(load_settings({**flags, "template_arg": arguments}).models, strategies=())
+    return load_models(load_settings({**flags, "template_arg": arguments}).models, lanes=())
 
 
 def test_a_template_of_ones_own_with_arguments(
@@ -64,7 +64,7 @@ def test_a_template_that_is_not_there(family_folders: FamilyFolders, tmp_path: P
         models(family_folders, str(tmp_path / "none.jinja"))
     options = ModelOptions(family_folders.target, chat_template=str(tmp_path))
     with pytest.raises(InputError, match="--chat-template: can't read"):
-        load_models(options, strategies=())
+        load_models(options, lanes=())
 
 
 @pytest.mark.parametrize(

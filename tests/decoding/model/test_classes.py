@@ -74,7 +74,10 @@ EXACT = [
     "qwen3_5_text", "qwen3_next", "zamba2", "zaya",
 ]
 # fmt: on
+# Keys and values of these are compressed for all heads.
+MLA = ("axk1", "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "minicpm3", "youtu")
 MORE: dict[str, dict[str, Any]] = {
+    **{kind: {"num_key_value_heads": 4} for kind in MLA},
     "bailing_hybrid": {"layer_types": MIXED, "num_key_value_heads": 4},
     "bamba": {"attn_layer_indices": [1]},
     "granitemoehybrid": {"layer_types": MIXED},
