@@ -143,7 +143,10 @@ def _key(model: str, threads: int | None) -> str:
 def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
     model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
-    return _key(f"{model}, {target.nbytes} bytes of {target.dtype}", threads)
+    nbytes = (
+        target.model.get_memory_footprint()
+    )  # without packed copies, which are there only later
+    return _key(f"{model}, {nbytes} bytes of {target.dtype}", threads)
 
 
 def _known(key: str) -> Measured | None:

@@ -55,7 +55,7 @@ def test_quantized_models_draft_and_verify_on_a_cpu(
         quantize_draft="none",
         threads=1,
     )
-    models = load_models(options, strategies=("ar", "draft"))
+    models = load_models(options, lanes=(LaneSpec("ar", "ar"), LaneSpec("draft", "draft")))
     assert models.target.nbytes < models.drafters["draft"].nbytes  # of the same shape
     answers = []
     for strategy in ("ar", "draft"):
