@@ -12,6 +12,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.loop import LoopConfig, schedule
 from assets.demo.recipe.pretrain import (
+    MedusaLayers,
     block_size,
     build_model,
     grow,
@@ -20,6 +21,7 @@ from assets.demo.recipe.pretrain import (
     pretrain,
 )
 from assets.demo.recipe.stream import load_stream
+from decoding.checkpoints.medusa import read_medusa
 
 CONFIG = LoopConfig(steps=3, warmup=1, save_every=1, log_every=1, bf16=False, lr=1e-2)
 
@@ -96,6 +98,25 @@ def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
     torch.testing.assert_close(deep(ids).logits, shallow(ids).logits)
     pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)])
     assert [json.loads(line)["step"] for line in (tmp_path / "deep/log.jsonl").open()] == [3]
+
+
+def test_medusa_heads_learn_with_the_target(
+    make_model: Callable[[], LlamaForCausalLM],
+    tokenizer: PreTrainedTokenizerFast,
+    data_file: Path,
+    tmp_path: Path,
+) -> None:
+    stream = load_stream([str(data_file)], tokenizer)
+    model = make_model()
+    model.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
+    config = LoopConfig(**{**vars(CONFIG), "steps": 40, "log_every": 20, "muon_lr": 1e-2})
+    pretrain(model, tokenizer, stream, stream, config, tmp_path, 64, [(16, 1.0)],
+             medusa=model.medusa)  # fmt: skip
+    losses = [json.loads(line).get("loss") for line in (tmp_path / "log.jsonl").open()]
+    assert losses[1] < 0.6 * losses[0]
+    heads = read_medusa(tmp_path / "medusa", 32, len(tokenizer))
+    assert heads.heads == 2 and (heads.weights.flatten(1).norm(dim=1) > 0.1).all()
+    LlamaForCausalLM.from_pretrained(tmp_path / "model")  # without them
 
 
 def test_training_learns_and_saves_what_it_measured(

@@ -17,7 +17,7 @@ from app.engine.session import Session
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 
-PROMPT = "What kinds of milk do you have?"
+PROMPT = "What is speculative decoding?"
 
 
 async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int) -> None:

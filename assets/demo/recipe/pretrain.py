@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import nn
 from torch.nn import functional
 from transformers import (
     AutoTokenizer,
@@ -35,6 +36,7 @@ from assets.demo.recipe.loop import (
     train,
 )
 from assets.demo.recipe.stream import TokenStream, answer_mask, load_stream, turn_ids
+from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 
 OUTPUTS = ("o_proj.weight", "down_proj.weight")  # what a layer adds to the residual stream
 
@@ -103,6 +105,44 @@ def grow(shallow: Path, out: Path, layers: int) -> None:
     torch.save(state, out / "checkpoint.pt")
 
 
+class MedusaLayers(nn.Module):
+    """Medusa heads that learn with the target (Medusa-2, Cai et al. 2024, 2401.10774), so that its
+    last states say more of the tokens after the next one. They share its lm_head."""
+
+    def __init__(self, heads: int, layers: int, hidden: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(heads * layers))
+        self.heads = heads
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter)
+
+    def loss(
+        self, model: LlamaForCausalLM, hidden: torch.Tensor, ids: torch.Tensor, answer: torch.Tensor
+    ) -> torch.Tensor:
+        """Cross entropies of the heads, the k-th weighted by 0.8^k; `hidden` [rows, n, H], `ids`
+        and `answer` (which ids are an answer's) [rows, n]."""
+        losses = []
+        each = len(self.layers) // self.heads
+        for k in range(self.heads):
+            asked = answer[:, k + 2 :]
+            x = hidden[:, : asked.shape[1]][asked]
+            for layer in self.layers[k * each : (k + 1) * each]:
+                x = x + functional.silu(layer(x))
+            wanted, logits = ids[:, k + 2 :][asked], model.lm_head(x).float()
+            loss = functional.cross_entropy(logits, wanted, reduction="sum")
+            losses.append(0.8**k * loss / max(len(wanted), 1))
+        return torch.stack(losses).sum()
+
+    def weights(self) -> MedusaWeights:
+        each = len(self.layers) // self.heads
+        linears = [layer for layer in self.layers if isinstance(layer, nn.Linear)]
+        matrices = torch.stack([linear.weight for linear in linears]).detach()
+        biases = torch.stack([linear.bias for linear in linears]).detach()
+        return MedusaWeights(
+            "v2", matrices.unflatten(0, (-1, each)), biases.unflatten(0, (-1, each)), None
+        )
+
+
 def block_size(step: int, steps: int, stages: Sequence[tuple[int, float]]) -> int:
     """The row length of a step; `stages` are (length, share of the steps), in order."""
     end = 0.0
@@ -155,6 +195,8 @@ def pretrain(
     stages: Sequence[tuple[int, float]] = ((512, 1.0),),
     stop_at: int | None = None,
     prompt_weight: float = 1.0,
+    medusa: MedusaLayers | None = None,
+    medusa_weight: float = 0.1,
 ) -> dict[str, float]:
     """Train on the stream; saves the bfloat16 folder in `out/model`. Tokens outside of answers
     count `prompt_weight` as much as those of answers: what people type is worth reading, but not
@@ -164,12 +206,18 @@ def pretrain(
     def loss_of(step: int) -> torch.Tensor:
         columns = block_size(step, config.steps, stages)
         ids = own_rows(stream.block(step, tokens_per_step // columns, columns)).to(model.device)
-        logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
-        weights = torch.where(answer_mask(ids, assistant, end)[:, 1:], 1.0, prompt_weight)
+        hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
+        logits = model.lm_head(hidden[:, :-1])
+        answer = answer_mask(ids, assistant, end)
+        weights = torch.where(answer[:, 1:], 1.0, prompt_weight)
         losses = functional.cross_entropy(
             logits.float().flatten(0, 1), ids[:, 1:].flatten(), reduction="none"
         )
-        return (losses * weights.flatten()).sum() / weights.sum()
+        loss = (losses * weights.flatten()).sum() / weights.sum()
+        if medusa is None:
+            return loss
+        half = slice(step % 2, None, 2)  # of the rows: that is enough, and costs less
+        return loss + medusa_weight * medusa.loss(model, hidden[half], ids[half], answer[half])
 
     def evaluate() -> dict[str, float]:
         if heldout is None:
@@ -184,6 +232,8 @@ def pretrain(
     round_to_bfloat16(model)
     result = evaluate()
     save(model, tokenizer, out / "model")
+    if medusa is not None:
+        write_medusa(medusa.weights(), out / "medusa", "v2", target="the demo target")
     return result
 
 
@@ -210,6 +260,9 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=1024)
     parser.add_argument("--tokens-per-step", type=int, default=4096)
     parser.add_argument("--stages", type=parse_stages, default=[(512, 1.0)])
+    parser.add_argument(
+        "--medusa-heads", type=int, default=0, help="so many learn with the target, in OUT/medusa"
+    )
     parser.add_argument("--prompt-weight", type=float, default=0.3)
     parser.add_argument("--system-rate", type=float, default=0.05)
     parser.add_argument("--device", default="cpu")
@@ -243,10 +296,14 @@ def main() -> None:
     if args.compile:
         for layer in model.model.layers:
             layer.compile(dynamic=False)
+    medusa = None
+    if args.medusa_heads:
+        medusa = MedusaLayers(args.medusa_heads, 2, args.hidden).to(args.device)
+        model.medusa = medusa  # so that it is trained and kept with the rest
     config = config_from(args)
     print(pretrain(
         model, tokenizer, stream, heldout, config, args.out, args.tokens_per_step, args.stages,
-        args.stop_at, args.prompt_weight,
+        args.stop_at, args.prompt_weight, medusa,
     ))  # fmt: skip
 
 

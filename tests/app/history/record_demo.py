@@ -23,9 +23,9 @@ from app.history.store import Store
 from app.report.document import settings_report
 
 PROMPTS = (
-    "What kinds of milk do you have?",
-    "Then I'll take a flat white with almond milk.",
-    "Looks good.",
+    "What is speculative decoding?",
+    "What is a draft model?",
+    "Write a haiku about the sea.",
 )
 
 

@@ -11,7 +11,7 @@ from tests.conftest import Specchat
 
 PROMPTS = Path(__file__).parents[3] / "assets" / "prompts" / "demo.jsonl"
 # tokens per target pass over the first turns of a few demo prompts, well below what is measured
-LEAST = {"ar": 1.0, "draft": 2.0, "medusa": 1.6, "eagle": 2.2, "eagle1": 2.2, "lookup": 1.0}
+LEAST = {"ar": 1.0, "draft": 3.5, "medusa": 1.2, "eagle": 2.2, "eagle1": 1.2, "lookup": 1.0}
 
 
 @pytest.fixture
