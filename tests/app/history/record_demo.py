@@ -24,8 +24,7 @@ from app.report.document import settings_report
 
 PROMPTS = (
     "What is speculative decoding?",
-    "What is a draft model?",
-    "Write a haiku about the sea.",
+    "How big are you?",
 )
 
 

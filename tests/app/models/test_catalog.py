@@ -56,7 +56,7 @@ def keep(hub: Path, name: str, source: Path) -> Path:
 )  # fmt: skip
 def test_what_a_folder_holds(folder: str, kind: str) -> None:
     found = inspect_folder(DEMO / folder)
-    assert found and (found.kind, found.hidden) == (kind, 256)
+    assert found and (found.kind, found.hidden) == (kind, 192)
 
 
 def test_a_folder_that_holds_nothing_or_something_broken(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_the_command_and_families_of_ones_own(
     assert [each["name"] for each in document["models"]] == ["acme/big"]
     text = specchat("models", str(DEMO / "draft")).stdout
     assert "mine: --family mine" in text and "· medusa  specchat heads convert medusa" in text
-    assert "acme/big (25 MiB): --target " in text
+    assert "acme/big (14 MiB): --target " in text
     run = ("run", "--prompt", "a", "--max-new-tokens", "2", "--threads", "1", "--json")
     done = json.loads(specchat(*run, "--family", "mine", "--strategies", "draft,medusa").stdout)
     assert done["target"] == str(DEMO / "target") and "families" not in done["settings"]

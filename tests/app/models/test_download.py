@@ -121,7 +121,7 @@ def test_one_of_several_gguf_files(hub: FakeHub, tmp_path: Path) -> None:
     names = ["tiny-Q4_K_M.gguf", "tiny-Q4_K_S.gguf", "tiny.q8_0.gguf", "mmproj-f16.gguf"]
     (tmp_path / "gguf").mkdir()
     for name in names:
-        (tmp_path / "gguf" / name).write_bytes(b"GGUF")
+        (tmp_path / "gguf" / name).write_bytes(b"GGUF" + name.encode())  # each its own
     hub.repos["org/gguf"] = tmp_path / "gguf"
     found = find_checkpoint("org/gguf:q4_k_m")
     assert found.gguf_file == names[0] and hub.sent == names[:1]

@@ -92,7 +92,7 @@ def test_convert_train_eval_run(
 
 BAD = {
     "no draft": (["--eagle", "HERE"], "holds no EAGLE head"),
-    "no folder": (["--eagle", "./nowhere"], "no folder nowhere"),
+    "no folder": (["--eagle", "./nowhere"], "no folder ./nowhere"),
     "no such tree": (["--eagle", "HERE", "--eagle-choices", "oak"], "no such file"),
     "a tree of the root alone": (["--eagle-total-tokens", "1"], "--eagle-total-tokens"),
     "no branches": (["--eagle-top-k", "0"], "--eagle-top-k"),

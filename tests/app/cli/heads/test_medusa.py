@@ -122,7 +122,7 @@ def test_a_merged_model_without_a_tokenizer_takes_the_targets(
 
 BAD = {
     "no heads": (["--medusa", "HERE"], "holds no Medusa heads"),
-    "no folder": (["--medusa", "./nowhere"], "no folder nowhere"),
+    "no folder": (["--medusa", "./nowhere"], "no folder ./nowhere"),
     "no such tree": (["--medusa", "HERE", "--medusa-choices", "oak"], "no such file"),
     "epsilon": (["--epsilon", "0"], "--epsilon"),
     "acceptance": (["--acceptance", "mostly"], "--acceptance"),
