@@ -108,7 +108,8 @@ def best_turn(turns: list[RecordedTurn]) -> RecordedTurn:
 
     def worth(turn: RecordedTurn) -> tuple[bool, int]:
         lanes = turn.lanes.values()
-        return any(map(rejected_round, lanes)), max(len(lane.ids) for lane in lanes)
+        rejections = any(rejected_round(lane) is not None for lane in lanes)
+        return rejections, max(len(lane.ids) for lane in lanes)
 
     return max(turns, key=worth)
 
