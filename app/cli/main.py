@@ -51,7 +51,7 @@ Flags = dict[str, Any]
 # (panel, name, type, help) of the options that chat, run and bench share. Values are checked in
 # app.config, together with those of the environment and config.toml.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
-    ("Models", "family", str, "Named family of models: demo (default), or of config.toml."),
+    ("Models", "family", str, "Family by name: demo (default), those of `specchat models`."),
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
     ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
     ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),

@@ -1,26 +1,36 @@
-"""`specchat models`: lists families and local models, with the drafters found for each."""
+"""`specchat models`: lists families and local models, with the drafters found for each, and
+downloads public families."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from app.cli.terminal import print_document, print_output
+from app.cli.terminal import print_document, print_output, say
+from decoding.errors import InputError
 
 
 def models(
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Further model folders to inspect.")
     ] = None,
+    get: Annotated[
+        str | None, typer.Option(help="Download a public family's parts, after a question.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Download without the question.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List families, models in the Hugging Face cache, and the drafters found for each."""
     from app.config.settings import load_settings
     from app.report.document import envelope
 
+    if get is not None:
+        _get(get, yes)
+        return
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
     if as_json:
         print_document(envelope(**found))
@@ -28,17 +38,47 @@ def models(
         print_output(_format_report(found))
 
 
+def _get(name: str, yes: bool) -> None:
+    from app.cli.run import progress
+    from app.config.families import PUBLIC_FAMILIES
+    from app.models.public import family_state, fetch, machine_memory
+    from app.text.units import format_bytes
+
+    family = PUBLIC_FAMILIES.get(name)
+    if family is None:
+        known = ", ".join(PUBLIC_FAMILIES)
+        raise InputError(f"--get: there is no public family '{name}'; there are {known}")
+    state = family_state(family, machine_memory())
+    if state.missing:
+        say(f"{name}: {format_bytes(state.size)} to download, {state.fits}")
+        for role, part in state.missing.items():
+            say(f"  {role:<7} {part.source}  {format_bytes(part.size)}  {part.licence}")
+        if not yes:
+            if sys.stdin is None or not sys.stdin.isatty():
+                raise InputError("--get asks before it downloads, and there is no terminal: --yes")
+            typer.confirm("Download it into the Hugging Face cache?", abort=True, err=True)
+        with progress() as show:
+            fetch(family, lambda what, part: show(what))
+    print_output(f"{name} is here: specchat --family {name}")
+
+
 def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
+    from app.config.families import PUBLIC_FAMILIES
     from app.models.catalog import cached_checkpoints, fill_in_drafters, resolve_model_folder
     from app.models.library import library
+    from app.models.public import machine_memory
 
     given = [resolve_model_folder(folder) for folder in folders]
     cached = cached_checkpoints()
     targets = [*given, *(each for each in cached if each.kind == "model")]
+    memory = machine_memory()
     return {
         "families": [
             {"name": name, "target": options.target, "parts": _parts(options)}
             for name, options in library(settings).families.items()
+        ],
+        "public": [
+            _public(name, PUBLIC_FAMILIES[name], memory) for name in settings.public_families
         ],
         "models": [
             {
@@ -48,6 +88,28 @@ def _report(settings: Any, folders: list[str]) -> dict[str, Any]:
                 ),
             }
             for each in targets
+        ],
+    }
+
+
+def _public(name: str, family: Any, memory: Any) -> dict[str, Any]:
+    from app.models.public import family_state
+
+    state = family_state(family, memory)
+    return {
+        "name": name,
+        "size": int(family.size),
+        "to_download": int(state.size),
+        "fits": state.fits,
+        "parts": [
+            {
+                "role": role,
+                "place": part.source,
+                "size": int(part.size),
+                "licence": part.licence,
+                "here": role not in state.missing,
+            }
+            for role, part in family.parts.items()
         ],
     }
 
@@ -76,6 +138,15 @@ def _format_report(found: dict[str, Any]) -> str:
     for model in found["models"]:
         lines += [f"{model['name']} ({format_bytes(model['size'])}): --target {model['place']}"]
         lines += _rows(model)
+    for family in found["public"]:
+        name, rest = family["name"], family["to_download"]
+        get = f", {format_bytes(rest)} by specchat models --get {name}" if rest else ""
+        lines.append(f"{name} ({family['fits']}): --family {name}{get}")
+        lines += [
+            f"  {'✓' if part['here'] else '·'} {part['role']:<7} {part['place']}  "
+            f"{format_bytes(part['size'])}  {part['licence']}"
+            for part in family["parts"]
+        ]
     if not found["models"]:
         lines.append("The Hugging Face cache holds no causal language model.")
     return "\n".join(lines)

@@ -22,6 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import LaneSettings, complaint, no_truth_value, parse_strategies
 from app.config.presets import Presets
 from app.config.servers import parse_servers
@@ -150,7 +151,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @field_validator("family")
     @classmethod
     def _a_family(cls, name: str, info: ValidationInfo) -> str:
-        known = ["demo", *info.data.get("families", ())]
+        known = dict.fromkeys(["demo", *info.data.get("families", ()), *PUBLIC_FAMILIES])
         if name not in known:
             raise ValueError(f"there is no family '{name}'; there are {', '.join(known)}")
         return name
@@ -227,13 +228,18 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     @property
     def models(self) -> ModelOptions:
         """The models that are named; without a target, completed from the family."""
-        family = self.families.get(self.family) if self.target is None else None
-        options = self._options({**(family.sources if family else {}), **self.sources})
+        options = self.load_options
+        if self.target is None:
+            known = {**self.public_families, **self.own_families}
+            options = known.get(self.family, options)
+        named = self._options(self.sources)
         return replace(
             options,
+            target=named.target or options.target,
+            drafters={**options.drafters, **named.drafters},
             adapter=self.adapter,
             draft_adapter=self.draft_adapter,
-            chat_template=self.chat_template,
+            chat_template=self.chat_template or options.chat_template,
             template_args=dict(map(_argument, self.template_arg)),
         )
 
@@ -262,6 +268,16 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     def own_families(self) -> dict[str, ModelOptions]:
         """The families of config.toml, by name."""
         return {name: self._options(each.sources) for name, each in self.families.items()}
+
+    @property
+    def public_families(self) -> dict[str, ModelOptions]:
+        """Those on the hub by name, unless config.toml has another of that name."""
+        families = {}
+        for name, family in PUBLIC_FAMILIES.items():
+            if name not in self.families:
+                template = None if family.chat_template is None else str(family.chat_template)
+                families[name] = replace(self._options(family.sources), chat_template=template)
+        return families
 
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:

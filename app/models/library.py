@@ -1,9 +1,9 @@
-"""Named families of models: the demo and those of config.toml."""
+"""Named families of models: the demo, those of config.toml, and public ones on the hub."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from app.config.settings import ModelOptions, Settings
 from app.models.assets import assets
@@ -13,10 +13,12 @@ from app.strategies.roles import ROLES
 
 @dataclass(frozen=True, slots=True)
 class ModelLibrary:
-    """Families by name, and `load_options` (device, dtype, ...) for any other target."""
+    """Families by name, the `public` ones apart as they may have to be downloaded, and
+    `load_options` (device, dtype, ...) for any other target."""
 
     families: Mapping[str, ModelOptions]
     load_options: ModelOptions
+    public: Mapping[str, ModelOptions] = field(default_factory=dict)
 
 
 def demo() -> ModelOptions:
@@ -47,5 +49,7 @@ def with_demo(options: ModelOptions) -> ModelOptions:
 
 def library(settings: Settings) -> ModelLibrary:
     return ModelLibrary(
-        {"demo": with_demo(settings.load_options), **settings.own_families}, settings.load_options
+        {"demo": with_demo(settings.load_options), **settings.own_families},
+        settings.load_options,
+        settings.public_families,
     )

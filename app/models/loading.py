@@ -29,7 +29,11 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
 )
-from transformers.utils.import_utils import is_gguf_available
+from transformers.utils.import_utils import (
+    is_gguf_available,
+    is_protobuf_available,
+    is_sentencepiece_available,
+)
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
 from app.config.settings import ModelOptions
@@ -148,12 +152,22 @@ def load_tokenizer(
     folder, gguf = checkpoint.with_tokenizer, {}
     if checkpoint.gguf_file is not None and folder == checkpoint.folder:
         gguf = _gguf(source, checkpoint.gguf_file)
+    elif not (folder / "tokenizer.json").exists() and (folder / "tokenizer.model").exists():
+        _require_sentencepiece(source)
     try:
         return AutoTokenizer.from_pretrained(
             folder, trust_remote_code=options.trust_remote_code, **gguf
         )
     except Exception as error:
         raise InputError(f"can't load the tokenizer of {source}: {_reason(error)}") from error
+
+
+def _require_sentencepiece(source: str) -> None:
+    """Raises InputError without the packages: transformers would ask for others."""
+    if not (is_sentencepiece_available() and is_protobuf_available()):
+        raise InputError(
+            f"{source} has only a SentencePiece tokenizer: pip install 'specchat[sentencepiece]'"
+        )
 
 
 def _gguf(source: str, file: str, load: bool = False) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from pathlib import Path
 from threading import Thread
 from urllib.parse import unquote, urlsplit
 
+import pytest
+
 COMMIT = "a" * 40
 
 
@@ -99,6 +101,15 @@ class FakeHub:
                 for name, size in sizes.items()
             ]
         return 200, {"Content-Type": "application/json"}, json.dumps(found).encode()
+
+
+def ask_only(hub: FakeHub, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client of the real hub asks this one, with a cache of its own."""
+    files = f"{hub.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", files)
 
 
 def _split(path: str, words: tuple[str, ...]) -> tuple[str, str, str]:

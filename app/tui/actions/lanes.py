@@ -4,21 +4,26 @@ models."""
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from textual import on
 
+from app.config.families import PUBLIC_FAMILIES
 from app.config.overrides import parse_strategies
 from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
+from app.models.public import fetch
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.tui.actions.base import AppBase
-from app.tui.screens.models import ModelsScreen
+from app.tui.background import run_in_background
+from app.tui.screens.models import Fetch, ModelsScreen
 from app.tui.state.lane_state import LaneState
 from app.tui.state.sliders import describe_overrides
 from app.tui.widgets.sliders_panel import SlidersPanel
+from decoding.errors import InputError
 from decoding.params import flat
 
 MAX_LANES = 6  # more have no room to be read
@@ -98,11 +103,13 @@ class LaneActions(AppBase):
             source = self.state.loaded.source if self.state.loaded else ""
             self.push_screen(ModelsScreen(self.library, source), self._open_models)
 
-    def _open_models(self, options: ModelOptions | None) -> None:
+    def _open_models(self, options: ModelOptions | Fetch | None) -> None:
         state = self.state
         if options is None:
             return
-        if state.busy:
+        if isinstance(options, Fetch):
+            self._fetch(options.name)
+        elif state.busy:
             state.say(state.busy)
         else:
             # without trees and checkpoints of their own, which are the present models'
@@ -117,3 +124,31 @@ class LaneActions(AppBase):
             key = state.keys["run.undo"]
             state.say(f"The conversation begins anew with {name} ({key} goes back)", 3.0)
         self.main.show_state()
+
+    def _fetch(self, name: str) -> None:
+        """Download a public family while everything else goes on."""
+        state = self.state
+        if state.download:
+            state.say("One download at a time")
+            return
+
+        def show(line: str) -> None:
+            if state.download:
+                state.download = line
+                self.main.show_state()
+
+        def progress(what: str, part: float | None) -> None:
+            self.call_later(show, what)  # from another thread
+
+        async def work() -> None:
+            try:
+                await run_in_background(partial(fetch, PUBLIC_FAMILIES[name], progress))
+            except InputError as error:
+                state.say(f"{name}: {error}", None)
+            else:
+                state.say(f"{name} is here: {state.keys['app.models']} loads it", None)
+            state.download = ""
+            self.main.show_state()
+
+        state.download = f"Asking the hub for {name}"
+        self.run_worker(work())

@@ -209,6 +209,8 @@ def status_left(state: AppState, said: Verdict | None = None, commands: bool = F
         return [Part(f"Runs when loading is done ({what}); {back} takes it back", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
+    if state.download:
+        return [Part(state.download, "$primary")]
     if commands and state.replay is None:
         return [Part(letters_are_commands(state), "$quiet", 1)]
     if said is not None:

@@ -1,11 +1,12 @@
-"""Other models: families by name, those in the Hugging Face cache, and any folder."""
+"""Other models: families by name, those in the Hugging Face cache, any folder, and public families,
+which are downloaded after a question."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from textual.suggester import Suggester
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from app.config.families import PUBLIC_FAMILIES
 from app.config.settings import ModelOptions
 from app.models.catalog import (
     CheckpointInfo,
@@ -29,6 +31,7 @@ from app.models.catalog import (
 )
 from app.models.hub import display_name
 from app.models.library import ModelLibrary
+from app.models.public import FamilyState, family_state, machine_memory
 from app.text.terminal_text import shortened
 from app.text.units import format_bytes
 from app.tui.background import run_in_background
@@ -71,8 +74,20 @@ def subfolders(folder: str) -> list[str]:
         return []
 
 
-class ModelsScreen(ModalScreen[ModelOptions | None]):
-    """Returns the chosen target with its drafters, or None."""
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """A public family that is to be downloaded."""
+
+    name: str
+
+
+def public_states(names: Iterable[str]) -> dict[str, FamilyState]:
+    memory = machine_memory()
+    return {name: family_state(PUBLIC_FAMILIES[name], memory) for name in names}
+
+
+class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
+    """Returns the chosen target with its drafters, a family to download first, or None."""
 
     BINDINGS = [
         Binding("escape,f6", "leave", "Close", id="models.close",
@@ -85,6 +100,9 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._library = library
         self._loaded = loaded
         self._entries: list[CheckpointInfo | str] = [*library.families]  # a name, or what was found
+        self._entries += library.public
+        self._public: dict[str, FamilyState] = {}  # once that is known
+        self._asked: str | None = None  # whether to download this family
         self._elsewhere: list[CheckpointInfo] = []  # in the cache
         self._known: dict[str, ModelOptions] = {}  # by target: with what drafts for it
         self._chosen: CheckpointInfo | None = None  # waits for that
@@ -110,6 +128,7 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._fill(0)
         self._list.focus()
         self._in_background("cache", cached_checkpoints, self._take_cached)
+        self._in_background("public", partial(public_states, self._library.public), self._tell)
 
     def on_key(self, event: events.Key) -> None:
         """Typing in the list begins a folder's name."""
@@ -149,17 +168,26 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self._entries += [each for each in models if each not in self._entries]
         self._fill(self._list.highlighted or 0)
 
+    def _tell(self, states: dict[str, FamilyState]) -> None:
+        self._public = states
+        self._fill(self._list.highlighted or 0)
+
     def _fill(self, index: int) -> None:
         self._list.clear_options()
-        self._list.add_options(
-            [Option(entry_line(entry, self._is_loaded(entry))) for entry in self._entries]
-        )
+        self._list.add_options([Option(self._line(entry)) for entry in self._entries])
         self._list.highlighted = index
+
+    def _line(self, entry: CheckpointInfo | str) -> Content:
+        state = self._public.get(entry) if isinstance(entry, str) else None
+        return entry_line(entry, self._is_loaded(entry), state)
 
     def _is_loaded(self, entry: CheckpointInfo | str) -> bool:
         if isinstance(entry, str):
-            return self._library.families[entry].target == self._loaded
+            return self._family(entry).target == self._loaded
         return entry.source == self._loaded
+
+    def _family(self, name: str) -> ModelOptions:
+        return self._library.families.get(name) or self._library.public[name]
 
     def _complain(self, text: str = "") -> None:
         line = self.query_one(".complaint", Static)
@@ -185,9 +213,14 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         entry = self._here
         if entry != self._chosen:
             self._chosen = None
+        if self._asked is not None and entry != self._asked:
+            self._asked = None
+            self._complain()
         details = self.query_one(".details", Static)
-        if isinstance(entry, str):
-            details.update(drafter_lines(self._library.families[entry]))
+        if isinstance(entry, str) and entry in self._library.public:
+            details.update(part_lines(entry, self._public.get(entry)))
+        elif isinstance(entry, str):
+            details.update(drafter_lines(self._family(entry)))
         elif entry is not None and entry.source in self._known:
             details.update(drafter_lines(self._known[entry.source]))
         elif entry is not None:
@@ -212,8 +245,15 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
     @on(OptionList.OptionSelected)
     def choose(self) -> None:
         entry = self._here
-        if isinstance(entry, str):
-            self.dismiss(self._library.families[entry])
+        if isinstance(entry, str) and (state := self._public.get(entry)) and state.missing:
+            if self._asked == entry:
+                self.dismiss(Fetch(entry))
+            self._asked = entry
+            self._complain(
+                f"Enter once more downloads {format_bytes(state.size)}; you can go on meanwhile"
+            )
+        elif isinstance(entry, str):
+            self.dismiss(self._family(entry))
         elif entry is not None and entry.source in self._known:
             self.dismiss(self._known[entry.source])
         else:
@@ -223,9 +263,14 @@ class ModelsScreen(ModalScreen[ModelOptions | None]):
         self.dismiss(None)
 
 
-def entry_line(entry: CheckpointInfo | str, loaded: bool) -> Content:
+def entry_line(
+    entry: CheckpointInfo | str, loaded: bool, public: FamilyState | None = None
+) -> Content:
     """Content, not str: a name may hold what looks like markup."""
     mark = ("● ", "$accepted") if loaded else "  "
+    if public is not None and public.missing:
+        here = f"  {format_bytes(public.size)} to download · {public.fits}"
+        return Content.assemble(mark, (str(entry), "bold"), (here, "$quiet"))
     if isinstance(entry, str):
         return Content.assemble(mark, (entry, "bold"), "  a family by name")
     name = shortened(entry.name, NAME_CHARACTERS)
@@ -241,4 +286,14 @@ def drafter_lines(options: ModelOptions) -> Content:
             lines.append(Content(f"✓ {name} {display_name(part.source)}"))
         else:
             lines.append(Content.styled(f"· {name} {part.advice}", "$quiet"))
+    return Content("\n").join(lines)
+
+
+def part_lines(name: str, state: FamilyState | None) -> Content:
+    """A line for each part of a public family."""
+    lines: list[Content] = []
+    for role, part in PUBLIC_FAMILIES[name].parts.items():
+        line = f"{role:<7} {part.source}  {format_bytes(part.size)}  {part.licence}"
+        here = state is not None and role not in state.missing
+        lines.append(Content(f"✓ {line}") if here else Content.styled(f"· {line}", "$quiet"))
     return Content("\n").join(lines)

@@ -38,6 +38,7 @@ class AppState:
     seed: int | None = None
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
+    download: str = ""  # how far one is that goes on beside all this
     loaded: Loaded | None = None
     asked_for: ModelOptions = field(default_factory=ModelOptions)
     models: ModelOptions = field(default_factory=ModelOptions)  # of these the loaded ones

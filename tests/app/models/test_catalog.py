@@ -220,7 +220,8 @@ def test_the_command_and_families_of_ones_own(
     assert [lane["available"] for lane in done["runs"][0]["lanes"]] == [True, False]
     wrong = specchat(*run, "--family", "huge")
     assert (
-        wrong.returncode == 2 and "there is no family 'huge'; there are demo, mine" in wrong.stderr
+        wrong.returncode == 2
+        and "there is no family 'huge'; there are demo, mine, smol" in wrong.stderr
     )
 
 

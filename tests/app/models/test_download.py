@@ -19,7 +19,7 @@ from app.strategies.lane_spec import LaneSpec
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
-from tests.support.fake_hub import COMMIT, FakeHub
+from tests.support.fake_hub import COMMIT, FakeHub, ask_only
 
 
 @pytest.fixture
@@ -31,12 +31,8 @@ def hub(
     shutil.copytree(family_folders.target, model)
     torch.save({}, model / "pytorch_model.bin")  # the same once more
     (model / "model.onnx").write_bytes(b"0" * 1000)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with FakeHub({"org/model": model}, ("main", "v2", COMMIT)).serving() as serving:
-        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", serving.url)
-        files = f"{serving.url}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-        monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", files)
+        ask_only(serving, tmp_path / "cache", monkeypatch)
         yield serving
 
 

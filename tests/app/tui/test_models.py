@@ -10,15 +10,20 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
+from app.config.families import PUBLIC_FAMILIES, PublicFamily
 from app.config.settings import ModelOptions
 from app.engine.commands import OpenModels, Run
 from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets
 from app.models.catalog import CheckpointInfo
+from app.models.download import Progress
 from app.models.library import ModelLibrary, demo, title_of
+from app.models.public import FamilyState
 from app.strategies.lane_spec import LaneSpec
+from app.tui.actions import lanes
 from app.tui.screens import models
-from app.tui.screens.models import ModelsScreen
+from app.tui.screens.models import Fetch, ModelsScreen
+from decoding.errors import InputError
 from tests.support.scripted import lane, prefilled
 from tests.support.stage import LANES, PATIENCE, Play
 
@@ -258,3 +263,60 @@ async def test_what_is_loaded_has_a_mark(play: Play) -> None:
         await stage.tell(Loaded("mine", "cpu", "float32", 1, 99, LANES, source="/models/mine"))
         await stage.press("tab", "f6")
         assert "● mine" in stage.text and "● demo" not in stage.text
+
+
+async def test_a_public_family_is_downloaded_after_a_question_while_all_goes_on(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, arrived = threading.Event(), threading.Event()
+    here = list[str]()
+
+    def states(names: object) -> dict[str, FamilyState]:
+        missing = {} if here else PUBLIC_FAMILIES["smollm2"].parts
+        return {"smollm2": FamilyState(missing, "fits")}
+
+    def slow(family: PublicFamily, progress: Progress) -> None:
+        progress("SmolLM2 from the hub: 1 GiB of 3 GiB", 0.3)
+        asked.set()
+        assert arrived.wait(PATIENCE)
+        here.append(family.sources["target"])
+
+    monkeypatch.setattr(models, "public_states", states)
+    monkeypatch.setattr(lanes, "fetch", slow)
+    public = {"smollm2": ModelOptions("HuggingFaceTB/SmolLM2-1.7B-Instruct")}
+    async with play(library=replace(LIBRARY, public=public)) as stage:
+        await stage.load()
+        await stage.press("f6")
+        await stage.until(lambda: "smollm2  3.4 GiB to download · fits" in stage.text)
+        await stage.press("down", "down")
+        assert "SmolLM2-1.7B-Instruct  3.2 GiB  Apache-2.0" in stage.text
+        await stage.press("enter")
+        assert "Enter once more downloads 3.4 GiB" in stage.text
+        await stage.press("up", "down")
+        assert "once more" not in stage.text  # the question was about another line
+        await stage.press("enter", "enter")
+        await stage.until(lambda: asked.is_set() and "1 GiB of 3 GiB" in stage.text)
+        await stage.press("f6", "down", "down", "enter", "enter")
+        assert "One download at a time" in stage.text
+        await stage.type("Hi")
+        await stage.press("enter")
+        assert stage.engine.asked(Run) == [Run("Hi")]
+        arrived.set()
+        await stage.until(lambda: "smollm2 is here: F6 loads it" in stage.text)
+        assert not stage.engine.asked(OpenModels)
+        await stage.tell(RunFinished(0, False))
+        await stage.press("f6", "down", "down", "enter")
+        [command] = stage.engine.asked(OpenModels)
+        assert command.options == public["smollm2"]
+
+
+async def test_a_download_that_fails_says_so(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(family: PublicFamily, progress: Progress) -> None:
+        raise InputError("https://huggingface.co can't be reached")
+
+    monkeypatch.setattr(lanes, "fetch", broken)
+    async with play(library=LIBRARY) as stage:
+        await stage.load()
+        stage.app._open_models(Fetch("smollm2"))
+        await stage.until(lambda: "smollm2: https://huggingface.co can't be" in stage.text)
+        assert not stage.app.state.download

@@ -1,0 +1,84 @@
+"""Public families on this machine: which of their parts are here, whether they fit, fetching."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import psutil
+
+from app.config.families import Part, PublicFamily
+from app.models.download import Progress, is_whole, local_folder, silent
+from app.models.hub import cached_folder, parse_repo
+from app.text.units import format_bytes
+
+_WITH_TOKENIZER = ("target", "draft")
+_USABLE = 0.85  # of the memory; the rest is for caches, activations and everybody else
+_NF4_BYTES = 0.7  # per parameter: what is no linear layer stays as it is
+
+
+@dataclass(frozen=True, slots=True)
+class MachineMemory:
+    """Bytes that models can lie in: of the first GPU, else of the machine."""
+
+    size: float
+    on_gpu: bool
+
+    @property
+    def usable(self) -> float:
+        return _USABLE * self.size
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyState:
+    """The parts that are `missing` here, by role, and how the family `fits` this machine."""
+
+    missing: Mapping[str, Part]
+    fits: str
+
+    @property
+    def size(self) -> float:
+        """Bytes to download."""
+        return sum(part.size for part in self.missing.values())
+
+
+def machine_memory() -> MachineMemory:
+    """Asks the driver's own tool for a GPU, as importing torch takes seconds."""
+    if (tool := shutil.which("nvidia-smi")) is not None:
+        with suppress(OSError, ValueError, IndexError, subprocess.SubprocessError):
+            query = [tool, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+            done = subprocess.run(query, capture_output=True, text=True, timeout=5, check=True)
+            return MachineMemory(int(done.stdout.splitlines()[0]) * 2**20, True)
+    return MachineMemory(psutil.virtual_memory().total, False)
+
+
+def family_state(family: PublicFamily, memory: MachineMemory) -> FamilyState:
+    missing = {role: part for role, part in family.parts.items() if not _is_here(role, part)}
+    return FamilyState(missing, fits(family, memory))
+
+
+def fits(family: PublicFamily, memory: MachineMemory) -> str:
+    """Whether all parts fit into memory, and by which option: a CPU computes in float32 unless it
+    is told otherwise."""
+    ways: dict[str, float] = {"fits": 2 if memory.on_gpu else 4, "fits with --dtype bfloat16": 2}
+    if family.quantizable:
+        ways["fits with --quantize nf4"] = _NF4_BYTES
+    for words, bytes_each in ways.items():
+        if family.parameters * bytes_each <= memory.usable:
+            return words
+    return f"too large for {format_bytes(memory.size)}"
+
+
+def fetch(family: PublicFamily, progress: Progress = silent) -> None:
+    """Download what is missing. Raises InputError."""
+    for role, part in family.parts.items():
+        local_folder(part.source, progress, role in _WITH_TOKENIZER)
+
+
+def _is_here(role: str, part: Part) -> bool:
+    repo = parse_repo(part.source)
+    folder = None if repo is None else cached_folder(repo)
+    return folder is not None and is_whole(folder, role in _WITH_TOKENIZER)
