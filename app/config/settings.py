@@ -55,6 +55,7 @@ class ModelOptions:
     chat_template: str | None = None  # a file; None: the tokenizer's own
     template_args: Mapping[str, Any] = field(default_factory=dict)
     threads: int | None = None  # None: chosen for this machine
+    graphs: bool = True  # CUDA graphs, where they pay
     trust_remote_code: bool = False
 
     def source(self, role: str) -> str | None:
@@ -113,6 +114,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     adapter: str | None = Field(None, min_length=1)
     draft_adapter: str | None = Field(None, min_length=1)
     threads: int | Literal["auto"] = "auto"
+    graphs: bool = True
     trust_remote_code: bool = False
 
     strategies: str = DEFAULT_STRATEGIES
@@ -256,6 +258,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             quantize=self.quantize,
             quantize_draft=self.quantize_draft,
             threads=threads,
+            graphs=self.graphs,
             trust_remote_code=self.trust_remote_code,
         )
 

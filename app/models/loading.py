@@ -116,7 +116,7 @@ def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tup
 
 def load_target(source: str, options: ModelOptions, progress: Progress = silent) -> Target:
     """Load a model to decode with, and try whether it can be decoded exactly. Raises InputError."""
-    target = Target(load_model(source, options, progress))
+    target = Target(load_model(source, options, progress), options.graphs)
     self_test(target)
     return target
 

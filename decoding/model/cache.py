@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import NamedTuple
 
 import torch
@@ -31,6 +32,23 @@ class LayerRows(NamedTuple):
     new: Tensor
     keys: Tensor
     values: Tensor
+
+    def write(self, kv: Tensor) -> None:
+        """`kv` like `new`."""
+        self.new.copy_(kv)
+
+
+class LayerRowsAt(NamedTuple):
+    """The same for rows that a tensor names, `at` [n]: no shape depends on where they are.
+    `store` [2 * heads, capacity, D]; `keys` and `values` are all that there is room for."""
+
+    store: Tensor
+    at: Tensor
+    keys: Tensor
+    values: Tensor
+
+    def write(self, kv: Tensor) -> None:
+        self.store.index_copy_(1, self.at, kv.transpose(0, 1))
 
 
 class TreeCache(Cache):
@@ -69,7 +87,8 @@ class TreeCache(Cache):
         old, self._stores = self._stores, []
         for index, ((device, heads, dim), group) in enumerate(self._groups.items()):
             size = (len(group), 1, heads, capacity, dim)
-            store = torch.empty(size, dtype=self._dtype, device=device)
+            # zeros: what stands in rows that a mask hides still has to be numbers
+            store = torch.zeros(size, dtype=self._dtype, device=device)
             if old:
                 store[..., : self.length, :] = old[index][..., : self.length, :]
             self._stores.append(store)
@@ -102,6 +121,14 @@ class TreeCache(Cache):
         new = pairs[:, :, self.length : end].transpose(1, 2).unbind(0)
         seen = store[..., :end, :].unbind(0)
         return map(LayerRows, new, seen[::2], seen[1::2])
+
+    def rows_at(self, at: Tensor) -> Iterator[LayerRowsAt]:
+        """Of each layer, where a pass writes the rows `at` [n]. For layers of one shape on one
+        device."""
+        (store,) = self._stores
+        pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
+        sides = store.unbind(0)
+        return map(LayerRowsAt, pairs.unbind(0), repeat(at), sides[::2], sides[1::2])
 
     def keep(self, rows: Sequence[int]) -> None:
         """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.

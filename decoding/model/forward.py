@@ -25,6 +25,15 @@ class ForwardOutput:
     features: Tensor
     aux_hidden_states: Tensor | None = None
 
+    def copy_of(self, rows: int, last_only: bool = False) -> ForwardOutput:
+        """The first `rows` rows in memory of their own; of the logits only the last of these."""
+        aux = self.aux_hidden_states
+        return ForwardOutput(
+            self.logits[rows - 1 if last_only else 0 : rows].clone(),
+            self.features[:rows].clone(),
+            None if aux is None else aux[:rows].clone(),
+        )
+
 
 class Forward(Protocol):
     """`layers`, `states` and `devices` say what a cache needs (a layer has rows, states, both or

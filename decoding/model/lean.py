@@ -8,7 +8,7 @@ hidden states are simply there. Batch size 1: rows are [n, H].
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from decoding.device import upload
 from decoding.model.attention import attend
-from decoding.model.cache import LayerRows, LayerShape, TreeCache
+from decoding.model.cache import LayerRows, LayerRowsAt, LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.linears import Linear
 
@@ -79,10 +79,16 @@ class Rope:
 
     def at(self, positions: Tensor, end: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines [n, width of a qkv row] of positions [n], all below `end`."""
+        table = self.reach(end)
+        cos, sin = table.index_select(0, positions).index_select(2, self._columns).unbind(1)
+        return cos, sin
+
+    def reach(self, end: int) -> Tensor:
+        """The table, for positions below `end` at least, as far as there are any."""
+        end = min(end, self._context)
         if end > len(self._table):
             self._table = self._tabulated(min(max(end, 2 * len(self._table)), self._context))
-        cos, sin = self._table.index_select(0, positions).index_select(2, self._columns).unbind(1)
-        return cos, sin
+        return self._table
 
     def __call__(self, qkv: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         return torch.addcmul(qkv * cos, qkv.index_select(1, self._partner), sin)
@@ -117,7 +123,7 @@ class Block:
         x: Tensor,
         normed: Tensor,
         rotate: Callable[[Tensor], Tensor],
-        rows: LayerRows,
+        rows: LayerRows | LayerRowsAt,
         mask: Tensor | None,
     ) -> None:
         """x [n, H] becomes the layer's output, in place. `normed` [n, in] is what attention reads,
@@ -128,7 +134,7 @@ class Block:
             qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
             qk.copy_(self.qk_norm(qk))
         q, kv = rotate(qkv).view(len(x), -1, dim).split((queries, 2 * keys), 1)
-        rows.new.copy_(kv)
+        rows.write(kv)
         q = q.transpose(0, 1)[None]
         attended = attend(q, rows.keys, rows.values, mask, self.scale)
         self.o.add_to(x, attended.view(len(x), -1))
@@ -172,7 +178,7 @@ class LeanForward:
     ) -> None:
         self._embedding = embedding
         self._layers = layers
-        self._rope = rope
+        self.rope = rope
         self._norm = norm
         self._lm_head = lm_head
         self._aux_layers: tuple[int, ...] = ()
@@ -186,15 +192,27 @@ class LeanForward:
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
     ) -> ForwardOutput:
+        rows = cache.append(len(tokens))
+        return self.run(tokens, positions, mask, rows, cache.length + len(tokens), last_only)
+
+    def run(
+        self,
+        tokens: Tensor,
+        positions: Tensor,
+        mask: Mask,
+        rows_of_layers: Iterable[LayerRows | LayerRowsAt],
+        end: int,
+        last_only: bool = False,
+    ) -> ForwardOutput:
+        """The pass, its rows where `rows_of_layers` says; positions are below `end`."""
         x: Tensor = self._embedding(tokens)
-        cos, sin = self._rope.at(positions, cache.length + len(tokens))
+        cos, sin = self.rope.at(positions, end)
 
         def rotate(qkv: Tensor) -> Tensor:
-            return self._rope(qkv, cos, sin)
+            return self.rope(qkv, cos, sin)
 
         captured: dict[int, Tensor] = {}
-        new = cache.append(len(tokens))
-        for index, (layer, rows) in enumerate(zip(self._layers, new, strict=True)):
+        for index, (layer, rows) in enumerate(zip(self._layers, rows_of_layers, strict=True)):
             if index in self._aux_layers:
                 captured[index] = x.clone()
             own = mask[layer.window] if isinstance(mask, dict) else mask

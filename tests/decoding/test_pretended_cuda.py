@@ -20,6 +20,7 @@ from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.drafters.suffix import Suffix
+from decoding.model.graphs import GraphForward, Work
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.trees.draft import DraftTree
@@ -131,6 +132,27 @@ def test_a_lane_says_what_it_says_on_the_cpu_and_hardly_waits(lane: str, setting
     assert not cuda.ledger.pageable
     most = rounds * (WAITS.get(lane, 1) + (settings == "recorded"))
     assert cuda.ledger.waits.total() <= most, cuda.ledger.waits
+
+
+@pytest.mark.parametrize("settings", ["greedy", "sampled"])
+@pytest.mark.parametrize("lane", ["ar", "draft", "medusa", "eagle3"])
+def test_what_a_graph_is_given_is_there_without_waiting(lane: str, settings: str) -> None:
+    def repeated(work: Work, otherwise: Work) -> Work:
+        work()
+        return work
+
+    with PretendedCuda() as cuda:
+        cuda.recorder = repeated
+        models: list[Any] = [build("llama"), noised(build("llama"))]
+        target, draft = (Target(model.requires_grad_(False).to("cuda")) for model in models)
+        assert isinstance(target._forward, GraphForward)
+        decoder = Decoder(target, LANES[lane](target, draft))
+        start(decoder, settings)
+        cuda.reset()
+        rounds = finish(decoder, settings)
+    assert decoder.generated == ids_on_the_cpu(lane, settings)
+    assert not cuda.ledger.pageable
+    assert cuda.ledger.waits.total() <= rounds * WAITS.get(lane, 1), cuda.ledger.waits
 
 
 @pytest.mark.parametrize("lane", LANES)

@@ -27,6 +27,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from decoding.model.graphs import Recorder
+
 LIBRARY = str(Path(__file__).parents[2] / "decoding")
 CPU = torch.device("cpu")
 
@@ -144,6 +146,7 @@ class PretendedCuda(TorchFunctionMode):
         super().__init__()
         self.ledger = Ledger()
         self.waited = 0  # how often, in all
+        self.recorder: Recorder | None = None  # of CUDA graphs
         self._kernels = _Kernels(self)
         self._special: dict[Any, Callable[..., Any]] = {
             Tensor.to: self._to,
@@ -165,7 +168,11 @@ class PretendedCuda(TorchFunctionMode):
             patch("torch.accelerator.synchronize", lambda device=None: self.wait()),
             patch("torch.cuda.Event", lambda **_: Event(self)),
             patch("torch.cuda.current_stream", lambda device=None: None),
+            patch("decoding.model.target.recorder_for", self._recorder_for),
         )
+
+    def _recorder_for(self, device: torch.device) -> Recorder | None:
+        return self.recorder
 
     def __enter__(self) -> Self:
         for each in self._patches:

@@ -1,0 +1,198 @@
+"""Passes of a lean forward as CUDA graphs: recorded once, and launched as one from then on.
+
+A graph knows addresses and shapes only. So a pass gets buffers that stay, a tensor that says which
+rows of the cache it writes, and a mask over all rows that there is room for; a pass of 5 rows is
+one of 8 whose last three are for nobody. Only `CudaRecorder` needs a GPU: the tests record by other
+means.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from decoding.model.attention import additive_mask
+from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.clock import synchronize
+from decoding.model.forward import ForwardOutput, Mask
+from decoding.model.lean import LeanForward
+from decoding.model.linears import Linear
+
+SIZES = (1, 2, 4, 8, 16, 32, 64)  # rows of a pass; launching is little of what longer ones take
+WARM_UPS = 2
+TIMED = 3  # runs, of which the quickest counts
+
+Work = Callable[[], None]
+
+
+class Recorder(Protocol):
+    def __call__(self, work: Work, otherwise: Work) -> Work | None:
+        """What does the same as `work` with the same memory, again and again; None if it takes as
+        long as `otherwise`, which does it without a graph. Raises RuntimeError if `work` can't be
+        recorded."""
+
+
+def recorder_for(device: torch.device) -> Recorder | None:
+    """None where there are no graphs."""
+    if device.type != "cuda" or not torch.cuda.is_available():
+        return None
+    return CudaRecorder(device)
+
+
+class CudaRecorder:
+    """Records the graphs of one model. They run one after the other, so they share their scratch
+    memory."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, work: Work, otherwise: Work) -> Work | None:
+        own, current = torch.cuda.Stream(self._device), torch.cuda.current_stream(self._device)
+        own.wait_stream(current)
+        with torch.cuda.stream(own):
+            for _ in range(WARM_UPS):  # libraries allocate, and choose their kernels
+                work()
+        current.wait_stream(own)
+        graph = torch.cuda.CUDAGraph()
+        # "thread_local": other threads may do meanwhile what a recording forbids
+        with torch.cuda.graph(graph, self._pool, own, capture_error_mode="thread_local"):
+            work()
+        # Attention in a graph looks at all rows that there is room for: in long texts that may cost
+        # more than launching does.
+        if self._seconds(graph.replay) >= self._seconds(otherwise):
+            return None
+        return graph.replay
+
+    def _seconds(self, work: Work) -> float:
+        """The host's time for launching included."""
+        best = float("inf")
+        for _ in range(TIMED):
+            synchronize(self._device)
+            begun = time.perf_counter()
+            work()
+            synchronize(self._device)
+            best = min(best, time.perf_counter() - begun)
+        return best
+
+
+class Buffers:
+    """What a pass of `size` rows reads, always at the same addresses."""
+
+    def __init__(self, size: int, fold: int, capacity: int, like: Tensor) -> None:
+        self.tokens, self.positions, self.rows = (
+            torch.zeros(size, dtype=torch.long, device=like.device) for _ in range(3)
+        )  # `rows`: those of the cache that are written
+        self.mask = additive_mask(0, like.new_zeros(size, capacity), fold)
+        self._sees = self.mask.unflatten(2, (fold, size))[0, 0]
+        self._hidden = torch.finfo(like.dtype).min
+
+    def fill(self, tokens: Tensor, positions: Tensor, mask: Tensor | None, past: int) -> None:
+        """A pass after `past` rows. The rows that are left over keep what they had."""
+        rows = len(tokens)
+        self.tokens[:rows] = tokens
+        self.positions[:rows] = positions
+        torch.arange(past, past + len(self.rows), out=self.rows)
+        self._sees.fill_(self._hidden)
+        seen = self._sees[:, :rows, : past + rows]
+        if mask is None:
+            seen.zero_()
+        else:
+            seen.copy_(mask.unflatten(2, (-1, rows))[0, 0])
+
+
+@dataclass(slots=True, eq=False)
+class RecordedPass:
+    """`keeps`: what the graph has the address of, and nobody else needs to keep."""
+
+    buffers: Buffers
+    keeps: object
+    output: ForwardOutput | None = None
+    replay: Work | None = None
+
+
+@dataclass(slots=True)
+class Recordings:
+    """Of passes over a cache of this capacity, by size; None where a graph does not pay."""
+
+    capacity: int
+    passes: dict[int, RecordedPass | None] = field(default_factory=dict)
+
+
+class GraphForward:
+    """`lean`, with its short passes replayed. Follows `decoding.model.forward.Forward`."""
+
+    states: Mapping[int, int] = {}
+
+    def __init__(self, lean: LeanForward, fold: int, record: Recorder) -> None:
+        """`fold`: how often each row of a pass stands in a mask. After a failure nothing is
+        recorded any more."""
+        self.layers: Sequence[LayerShape | None] = lean.layers
+        self.devices = lean.devices
+        self.vocab_size = lean.vocab_size
+        self._lean = lean
+        self._fold = fold
+        self._record: Recorder | None = record
+        self._recordings: WeakKeyDictionary[TreeCache, Recordings] = WeakKeyDictionary()
+
+    def __call__(
+        self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
+    ) -> ForwardOutput:
+        rows = len(tokens)
+        size = next((size for size in SIZES if size >= rows), None)
+        # Several rows without a mask are the beginning of a prompt; several masks are windows.
+        if size is None or isinstance(mask, dict) or (mask is None and rows > 1):
+            return self._lean(tokens, positions, mask, cache, last_only)
+        cache.reserve(cache.length + size)
+        made = self._recordings.get(cache)
+        if made is None or made.capacity != cache.capacity:  # its rows lie elsewhere now
+            made = self._recordings[cache] = Recordings(cache.capacity)
+        if size not in made.passes:
+            made.passes[size] = self._recorded(size, tokens, positions, mask, cache)
+        known = made.passes[size]
+        if known is None or known.replay is None:
+            return self._lean(tokens, positions, mask, cache, last_only)
+        known.buffers.fill(tokens, positions, mask, cache.length)
+        known.replay()
+        assert known.output is not None
+        return known.output.copy_of(rows, last_only)
+
+    @property
+    def linears(self) -> Sequence[tuple[str, Linear]]:
+        return self._lean.linears
+
+    def capture_layers(self, layers: Sequence[int]) -> None:
+        self._lean.capture_layers(layers)
+        self._recordings.clear()
+
+    def lm_head(self, features: Tensor) -> Tensor:
+        return self._lean.lm_head(features)
+
+    def _recorded(
+        self, size: int, tokens: Tensor, positions: Tensor, mask: Tensor | None, cache: TreeCache
+    ) -> RecordedPass | None:
+        lean, capacity = self._lean, cache.capacity
+        table = lean.rope.reach(capacity)
+        made = RecordedPass(Buffers(size, self._fold, capacity, like=table), table)
+        buffers = made.buffers
+        buffers.fill(tokens, positions, mask, cache.length)
+
+        def work() -> None:
+            rows = cache.rows_at(buffers.rows)
+            made.output = lean.run(buffers.tokens, buffers.positions, buffers.mask, rows, capacity)
+
+        def otherwise() -> None:
+            lean(tokens, positions, mask, cache, False)
+
+        if self._record is not None:
+            try:
+                made.replay = self._record(work, otherwise)
+            except RuntimeError:  # a driver that can't, or memory that is all in use
+                self._record = None
+        return None if made.replay is None else made

@@ -1,0 +1,164 @@
+"""What passes say that were recorded once, and where none is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from decoding.decoder import Decoder
+from decoding.drafters.base import Drafter
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.eagle import EagleTree
+from decoding.drafters.lookup import Lookup
+from decoding.drafters.medusa import Medusa
+from decoding.model import target as target_module
+from decoding.model.graphs import SIZES, GraphForward, Work
+from decoding.model.lean import LeanForward
+from decoding.model.target import Target
+from decoding.params import Params, SamplingParams
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import TreeShape, chain
+from decoding.trees.static import NAMED_TREES
+from tests.decoding.drafters.test_medusa import heads_for
+from tests.decoding.model.test_lean import BUSHY, LEAN
+from tests.support import recorded
+from tests.support.eagle_drafts import eagle
+from tests.support.families import build
+
+PROMPT = [3, 7, 9, 11, 2, 3, 7, 9, 11, 2, 3]
+SMALL = TreeShape((-1, 0, 0, 1, 2))
+SETTINGS = {
+    "greedy": Params(max_new_tokens=24),
+    "sampled": Params(SamplingParams(temperature=0.9, top_p=0.9), max_new_tokens=24),
+}
+LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
+    "ar": lambda target, draft: None,
+    "draft": lambda target, draft: DraftModel(draft, target.vocab_size),
+    "lookup": lambda target, draft: Lookup(target.device),
+    "medusa": lambda target, draft: Medusa(heads_for(target), NAMED_TREES["wide"]),
+    "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40),
+}
+
+
+@pytest.fixture
+def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Work]:
+    """From now on targets record on the CPU; what they have recorded."""
+    made: list[Work] = []
+
+    def record(work: Work, otherwise: Work) -> Work:
+        made.append(recorded.record(work, otherwise))
+        return made[-1]
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: record)
+    return made
+
+
+@pytest.mark.usefixtures("recordings")
+@pytest.mark.parametrize("kind", LEAN)
+@torch.inference_mode()
+def test_a_recorded_pass_says_the_same_after_any_prefix(kind: str) -> None:
+    """Also when the cache has grown, and its rows lie elsewhere."""
+    lean, replayed = Target(LEAN[kind](), graphs=False), Target(LEAN[kind]())
+    assert isinstance(lean._forward, LeanForward)
+    assert isinstance(replayed._forward, GraphForward)
+    lean.capture_layers((0, 1))
+    replayed.capture_layers((0, 1))
+    pairs = [(each, each.new_cache(16)) for each in (lean, replayed)]
+    for target, cache in pairs:
+        target.prefill(cache, PROMPT)
+    for number, shape in enumerate(2 * [chain(0), BUSHY, chain(2), SMALL, chain(6), chain(0)]):
+        tokens = torch.tensor([(11 * node + 5 + number) % 61 for node in range(len(shape))])
+        expected, got = (target.forward(cache, DraftTree(shape, tokens)) for target, cache in pairs)
+        for _, cache in pairs:
+            cache.keep([0, *shape.path(len(shape) - 1)])
+        for name in ("logits", "features", "aux_hidden_states"):
+            torch.testing.assert_close(
+                getattr(got, name), getattr(expected, name), rtol=1e-5, atol=1e-5
+            )
+
+
+def ids(lanes: list[str], params: Params) -> list[list[int]]:
+    """What lanes on one target say that take turns round by round."""
+    target, draft = Target(model(0)), Target(model(1))
+    decoders = [Decoder(target, LANES[lane](target, draft)) for lane in lanes]
+    for decoder in decoders:
+        decoder.start(PROMPT, params, seed=3)
+    while any(not decoder.finished for decoder in decoders):
+        for decoder in decoders:
+            if not decoder.finished:
+                decoder.step(params)
+    return [decoder.generated for decoder in decoders]
+
+
+def passes(target: Target) -> list[Any]:
+    """Logits of some passes of one size."""
+    cache = target.new_cache()
+    target.prefill(cache, PROMPT)
+    trees = [DraftTree(SMALL, torch.arange(first, first + len(SMALL))) for first in range(3)]
+    return [target.forward(cache, tree).logits.tolist() for tree in trees]
+
+
+def model(seed: int) -> Any:
+    made: Any = build("llama").requires_grad_(False)
+    torch.manual_seed(seed)
+    for weight in made.parameters():
+        weight.add_(torch.randn_like(weight) * 0.03 * seed)
+    return made
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_lanes_say_the_same(
+    settings: str, recordings: list[Work], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed = ids(list(LANES), SETTINGS[settings])
+    assert 0 < len(recordings) <= len(SIZES) * (len(LANES) + 2)  # by cache, not by round
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
+    assert replayed == ids(list(LANES), SETTINGS[settings])
+
+
+def test_an_output_is_not_overwritten_by_the_next_pass(recordings: list[Work]) -> None:
+    target = Target(model(0))
+    cache = target.new_cache()
+    target.prefill(cache, PROMPT)
+    first = target.forward(cache, DraftTree(chain(0), torch.tensor([5])))
+    before = first.logits.clone(), first.features.clone()
+    target.forward(cache, DraftTree(chain(0), torch.tensor([6])))
+    assert torch.equal(first.logits, before[0])
+    assert torch.equal(first.features, before[1])
+    assert len(recordings) == 2  # the trial's at load, and one
+
+
+def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[None] = []
+
+    def refuse(work: Work, otherwise: Work) -> Work:
+        asked.append(None)
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: refuse)
+    assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
+    assert len(asked) == 1
+
+
+def test_what_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stale(work: Work, otherwise: Work) -> Work:
+        work()
+        return lambda: None
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: stale)
+    assert isinstance(Target(model(0))._forward, LeanForward)
+
+
+def test_a_size_that_does_not_pay_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[None] = []
+
+    def does_not_pay(work: Work, otherwise: Work) -> None:
+        otherwise()
+        asked.append(None)
+
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: does_not_pay)
+    assert passes(Target(model(0))) == passes(Target(model(0), graphs=False))
+    assert len(asked) == 2  # once a cache, the trial's at load among them
