@@ -89,10 +89,11 @@ def conversations_of(
         measured = records_of(held_out)
     else:
         # A record that is repeated, by FILE:REPEAT or in a file, must not be on both sides.
-        different = {json.dumps(record, sort_keys=True): record for record in records}
+        keys = [json.dumps(record, sort_keys=True) for record in records]
+        different = dict(zip(keys, records, strict=True))
         apart = dict(list(different.items())[::20])
         measured = list(apart.values())
-        records = [r for r in records if json.dumps(r, sort_keys=True) not in apart]
+        records = [r for key, r in zip(keys, records, strict=True) if key not in apart]
     length = min(length, context_of(model.config.get_text_config(decoder=True)))
     learned = Conversations(records, tokenizer, length)
     tested = Conversations(measured, tokenizer, length)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -108,13 +109,20 @@ def test_an_earlier_answer_that_became_other_ids_is_not_learned(
 
 
 def test_nothing_held_out_is_learned(
-    model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path
+    model: LlamaForCausalLM,
+    tokenizer: PreTrainedTokenizerFast,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also not where a file is repeated, or repeats itself."""
+    """Also not where a file is repeated, or repeats itself. A record is written out once to be told
+    from others: there may be millions."""
     path = tmp_path / "data.jsonl"
     lines = [json.dumps({"text": f"text {n % 61} of many"}) for n in range(70)]
     path.write_text("\n".join(lines))
+    dumps = Mock(wraps=json.dumps)
+    monkeypatch.setattr("app.cli.heads.training_data.json.dumps", dumps)
     kept, held_out, _ = conversations_of([f"{path}:2"], None, model, tokenizer, 64)
+    assert dumps.call_count == 2 * len(lines)
     both = {kept[i].ids for i in range(len(kept))} & {held_out[i].ids for i in range(len(held_out))}
     assert not both and len(held_out) == 4 and len(kept) > 120
 
