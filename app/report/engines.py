@@ -9,6 +9,7 @@ import json
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
 from app.strategies.strategy import Strategy
@@ -55,23 +56,29 @@ class Engine:
     configure: Callable[[Choice], Snippet | None]
 
 
-def _served(choice: Choice) -> str:
-    """The target for a command line, its revision as an option."""
-    name, _, revision = choice.target.partition("@")
-    if not revision or choice.target.startswith((".", "/", "~")):
-        return shlex.quote(choice.target)
-    return f"{shlex.quote(name)} --revision {shlex.quote(revision)}"
+def _named(source: str) -> tuple[str, str | None]:
+    """A folder, or a hub id and the revision behind it."""
+    name, _, revision = source.partition("@")
+    if not revision or source.startswith((".", "/", "~")) or Path(source).exists():
+        return source, None
+    return name, revision
+
+
+def _on_a_line(source: str, option: str) -> str:
+    """A model for a command line, its revision as an option."""
+    name, revision = _named(source)
+    return shlex.quote(name) + (f" {option} {shlex.quote(revision)}" if revision else "")
 
 
 def _vllm(choice: Choice) -> Snippet | None:
     config: dict[str, object]
     note = ""
     if choice.strategy is DRAFT_MODEL:
-        config = {"method": "draft_model", "model": choice.source}
+        config = {"method": "draft_model"}
     elif choice.is_eagle and choice.is_chain:
-        config = {"method": _eagle_method(choice), "model": choice.source}
+        config = {"method": _eagle_method(choice)}
     elif choice.strategy is MEDUSA:
-        config = {"method": "medusa", "model": choice.source}
+        config = {"method": "medusa"}
         note = "takes each head's first guess only, without a tree: expect less"
     elif choice.strategy is LOOKUP:
         config = {"method": "ngram", "prompt_lookup_max": MAX_NGRAM}
@@ -80,9 +87,13 @@ def _vllm(choice: Choice) -> Snippet | None:
         note = "needs the package arctic-inference"
     else:
         return None
+    if choice.source:
+        config["model"], revision = _named(choice.source)
+        if revision:
+            config["revision"] = revision
     config["num_speculative_tokens"] = choice.gamma
-    text = shlex.quote(json.dumps(config))
-    return Snippet(f"vllm serve {_served(choice)} --speculative-config {text}", note)
+    served, text = _on_a_line(choice.target, "--revision"), shlex.quote(json.dumps(config))
+    return Snippet(f"vllm serve {served} --speculative-config {text}", note)
 
 
 def _sglang(choice: Choice) -> Snippet | None:
@@ -100,10 +111,12 @@ def _sglang(choice: Choice) -> Snippet | None:
         }
     else:
         return None
-    parts = ["python -m sglang.launch_server", "--model-path", _served(choice)]
+    served = _on_a_line(choice.target, "--revision")
+    parts = ["python -m sglang.launch_server", "--model-path", served]
     parts += ["--speculative-algorithm", algorithm]
     if choice.source:
-        parts += ["--speculative-draft-model-path", shlex.quote(choice.source)]
+        drafts = _on_a_line(choice.source, "--speculative-draft-model-revision")
+        parts += ["--speculative-draft-model-path", drafts]
     parts += [f"--speculative-{name} {value}" for name, value in options.items()]
     return Snippet(" ".join(parts), note)
 
@@ -111,10 +124,13 @@ def _sglang(choice: Choice) -> Snippet | None:
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
     fields: dict[str, object] = {"max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
+    name, revision = _named(choice.source)
+    if revision:
+        note += f"; it takes no revision of what drafts: download {choice.source}, name the folder"
     if choice.strategy is DRAFT_MODEL:
-        fields = {"decoding_type": "DraftTarget", **fields, "speculative_model": choice.source}
+        fields = {"decoding_type": "DraftTarget", **fields, "speculative_model": name}
     elif choice.is_eagle and choice.version == "eagle3":
-        fields = {"decoding_type": "Eagle3", **fields, "speculative_model": choice.source}
+        fields = {"decoding_type": "Eagle3", **fields, "speculative_model": name}
         if not choice.is_chain:
             width = choice.top_k
             nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
@@ -142,8 +158,10 @@ def _transformers(choice: Choice) -> Snippet | None:
         )
     if choice.strategy is not DRAFT_MODEL:
         return None
+    name, revision = _named(choice.source)
+    source = f"{name!r}, {revision=}" if revision else repr(name)
     return Snippet(
-        f"assistant = AutoModelForCausalLM.from_pretrained({choice.source!r})\n"
+        f"assistant = AutoModelForCausalLM.from_pretrained({source})\n"
         "assistant.generation_config.update(\n"
         f"    num_assistant_tokens={choice.gamma}, num_assistant_tokens_schedule='constant',\n"
         "    assistant_confidence_threshold=0.0,\n"

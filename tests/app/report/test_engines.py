@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,6 +67,37 @@ def test_what_an_engine_cannot_do_it_is_not_offered() -> None:
     old_head = Choice("t", EAGLE_1, 2, source="head", version="eagle1")
     assert TENSORRT_LLM(old_head) is None
     assert SGLANG(Choice("t", MEDUSA, 2, source="heads")) is None
+
+
+def test_a_revision_of_what_drafts_is_named_where_the_engine_takes_one() -> None:
+    choice = Choice("org/big@v2", DRAFT_MODEL, 4, source="org/small@abc")
+    snippet = VLLM(choice)
+    assert snippet is not None and options(snippet.text)["--revision"] == "v2"
+    config = json.loads(options(snippet.text)["--speculative-config"])
+    assert (config["model"], config["revision"]) == ("org/small", "abc")
+    snippet = SGLANG(choice)
+    assert snippet is not None
+    given = options(snippet.text)
+    assert given["--speculative-draft-model-path"] == "org/small"
+    assert given["--speculative-draft-model-revision"] == "abc" and given["--revision"] == "v2"
+    snippet = TRANSFORMERS(choice)
+    assert snippet is not None and "from_pretrained('org/small', revision='abc')" in snippet.text
+    snippet = TENSORRT_LLM(choice)  # has no field for it
+    assert snippet is not None and 'speculative_model: "org/small"' in snippet.text
+    assert "download org/small@abc" in snippet.note
+    assert snippet.note not in str(TENSORRT_LLM(Choice("t", DRAFT_MODEL, 4, source="org/small")))
+
+
+def test_a_folder_with_an_at_sign_is_no_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heads@2").mkdir()
+    snippet = VLLM(Choice("./big@2", MEDUSA, 4, source="heads@2"))
+    assert snippet is not None
+    config = json.loads(options(snippet.text)["--speculative-config"])
+    assert config["model"] == "heads@2" and "revision" not in config
+    assert "vllm serve ./big@2 " in snippet.text
 
 
 def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
