@@ -7,16 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.cli import terminal
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
-from app.engine.lane import Lane
 from app.engine.load import Load, answer_together
 from app.engine.server_lane import ServerLane, served_model
 from app.engine.turn import AnyLane, answer_each, answer_seed
-from app.models.loaded import LoadedModels, load_models
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from app.servers.background import Background
 from app.servers.chunks import Question
@@ -26,8 +24,10 @@ from app.text.errors import describe
 from app.text.prompt_file import Message, Request
 from app.text.terminal_text import one_line
 from decoding.errors import InputError
-from decoding.prefill import require_room
 from decoding.tokenizing.stopping import Stop
+
+if TYPE_CHECKING:  # torch comes with these; where servers alone answer it is not imported
+    from app.models.loaded import LoadedModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def run(
         prompts = first_prompts(requests, models, settings.system, settings.raw)
         say("warming up")
         for lane in available:
-            if isinstance(lane, Lane):
+            if not isinstance(lane, ServerLane):
                 with suppress(Exception):  # a lane that breaks will say so when it answers
                     lane.warm_up()
         loads: dict[str, Load] = {}
@@ -113,6 +113,9 @@ def open_lanes(
     local = [spec for spec in specs if spec.endpoint is None]
     models = None
     if local:
+        from app.engine.lane import Lane
+        from app.models.loaded import load_models
+
         models = load_models(
             settings.models,
             lambda what, part: say(f"loading {what}"),
@@ -183,7 +186,7 @@ def _answer(
             reports = _run_lanes(settings, ids, question, lanes, models, index, trace, loads)
         except InputError as error:  # a template that takes no second turn
             ids = []
-            fresh = [_fresh(lane) for lane in lanes]
+            fresh = [lane.beside() for lane in lanes]
             broken = {lane.spec.name: describe(error) for lane in fresh}
             reports = _reports(fresh, None, broken, trace)
         yield {
@@ -200,11 +203,6 @@ def _answer(
         if answer is None:  # every lane broke: nothing to continue from
             return
         messages.append({"role": "assistant", "content": answer})
-
-
-def _fresh(lane: AnyLane) -> AnyLane:
-    """As if it had answered nothing yet."""
-    return lane.beside() if isinstance(lane, ServerLane) else Lane(lane.spec, lane.models)
 
 
 def _run_lanes(
@@ -226,8 +224,8 @@ def _run_lanes(
     lanes = [
         loads[lane.spec.name].answers[index] if lane.spec.name in loads else lane for lane in lanes
     ]
-    bases = (lane for lane in lanes if isinstance(lane, Lane) and lane.strategy.is_baseline)
-    base = next(bases, None)
+    local = (lane for lane in lanes if not isinstance(lane, ServerLane))
+    base = next((lane for lane in local if lane.strategy.is_baseline), None)
     reference = None
     if base is not None and base.spec.name not in errors:
         reference = Baseline(base, ids, settings.params)
@@ -261,6 +259,9 @@ def first_prompts(
 ) -> list[list[int]]:
     """The ids of each request's first prompt, all of them checked before the first is answered.
     Where servers alone answer there are none."""
+    if models is not None:
+        from decoding.prefill import require_room
+
     prompts: list[list[int]] = []
     for number, request in enumerate(requests):
         ids = list(request.input_ids)

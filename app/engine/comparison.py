@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from app.engine.lane import Lane
 from app.report.document import LaneResult
 from app.strategies.registry import STRATEGIES
 from decoding.params import Params, SamplingParams, with_settings
+
+if TYPE_CHECKING:
+    from app.engine.lane import Lane
 
 
 class Baseline:
@@ -45,7 +45,7 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
     if own.sampling.greedy:
         return _greedy_rule(own.sampling)
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
-    return own.sampling if alone and lane.models.target.dtype == torch.float32 else None
+    return own.sampling if alone and lane.models.dtype == "float32" else None
 
 
 def _greedy_rule(sampling: SamplingParams) -> SamplingParams:

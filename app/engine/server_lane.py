@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.engine.events import PIECE, LaneInfo
 from app.servers.answer import Ending, Piece
@@ -18,13 +19,16 @@ from app.servers.client import Facts, Server
 from app.servers.usage import Usage, settled
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
-from decoding.decoder import FinishReason
 from decoding.errors import InputError
 from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent, TokenFate
 from decoding.stats import Stats
 
+if TYPE_CHECKING:
+    from decoding.decoder import FinishReason
+
 LOOK_SECONDS = 0.05  # how often a waiting caller looks whether it is cancelled
+SILENT_SECONDS = 10.0  # without a word, after which lanes that take turns wait no longer
 
 
 class Arrival(NamedTuple):
@@ -63,7 +67,7 @@ class ServerLane:
         self._stats = Stats()
         self._answer: Future[Ending] | None = None
         self._arrived: deque[Piece] = deque()
-        self._asked_at = self._last_at = 0.0
+        self._asked_at = self._last_at = self._heard_at = 0.0
         self._begun = False
 
     @property
@@ -142,10 +146,12 @@ class ServerLane:
         self.rounds, self.text, self._stats, self._begun = [], "", Stats(), False
         self.ttft_seconds = 0.0
         self.params = self.effective_params(question.params)
+        self._heard_at = time.perf_counter()
         pieces = self._arrived = deque()
 
         def take(piece: Piece) -> None:
             pieces.append(piece)
+            self._heard_at = piece.at
             arrived()
 
         def asked(at: float) -> None:
@@ -160,6 +166,11 @@ class ServerLane:
     def arrived(self) -> bool:
         """Whether there is anything to take, be it the end."""
         return bool(self._arrived) or (self._answer is not None and self._answer.done())
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come for long."""
+        return not self.arrived and time.perf_counter() - self._heard_at > SILENT_SECONDS
 
     def take(self) -> list[Arrival]:
         """What has arrived. Raises ServerError once the answer has broken and all that came before

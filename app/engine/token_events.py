@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from app.models.loaded import LoadedModels
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
 from decoding.tokenizing.detokenizer import Detokenizer
+
+if TYPE_CHECKING:
+    from app.models.loaded import LoadedModels
 
 
 class TokenEvents:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from app.engine.comparison import compare, rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
-from app.engine.lane import Lane
 from app.engine.metrics import metrics_of
 from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
 from app.servers.chunks import Question
 from app.text.errors import describe
 from decoding.params import Params, SamplingParams
-from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
+if TYPE_CHECKING:  # torch comes with these, and servers alone need none
+    from app.engine.lane import Lane
+    from decoding.prefill import PrefilledPrompt
+
 Emit = Callable[[Event], None]
-AnyLane = Lane | ServerLane
+AnyLane: TypeAlias = "Lane | ServerLane"
 
 
 class LaneTurn:
@@ -29,6 +31,7 @@ class LaneTurn:
     def __init__(self, lane: AnyLane) -> None:
         self.lane = lane
         self.asked = False  # of a server: it has the question
+        self.passed_over = False  # of a server: it fell silent, and the next lane began
         self.started = False
         self.reason: Reason | None = None
         self.message: str | None = None
@@ -71,7 +74,7 @@ class TurnRunner:
 
     def ask_servers(self, schedule: Schedule, params: Params) -> None:
         """race: all at once. fair: the one whose turn it is."""
-        among = self._going if schedule == "race" else [_first(self._going)]
+        among = self._going if schedule == "race" else self._next_of_fair()
         for turn in among:
             if isinstance(turn.lane, ServerLane) and not turn.asked:
                 turn.asked = True
@@ -92,9 +95,19 @@ class TurnRunner:
         if (arrived := next(filter(_has_news, going), None)) is not None:
             return arrived
         if schedule == "fair" and wanted is None:
-            going = [_first(going)]
+            going = self._next_of_fair()
         local = [turn for turn in going if not isinstance(turn.lane, ServerLane)]
         return min(local, key=_spent, default=None)
+
+    def _next_of_fair(self) -> list[LaneTurn]:
+        """Of lanes that answer one after the other: the one whose turn it is, if any. A server that
+        falls silent has had its turn; what it still says is taken as it comes."""
+        for turn in self._going:
+            if isinstance(turn.lane, ServerLane) and turn.asked and turn.lane.silent:
+                turn.passed_over = True
+        waiting = [turn for turn in self._going if not turn.passed_over]
+        begun = (turn for turn in waiting if turn.started or turn.asked)
+        return [next(begun, waiting[0])] if waiting else []
 
     def has_arrived(self) -> bool:
         return any(map(_has_news, self._going))
@@ -241,11 +254,6 @@ def _has_news(turn: LaneTurn) -> bool:
 
 def _spent(turn: LaneTurn) -> float:
     return turn.lane.stats.decode_seconds if turn.started else -1.0
-
-
-def _first(going: Sequence[LaneTurn]) -> LaneTurn:
-    """Of lanes that answer one after the other."""
-    return next((turn for turn in going if turn.started or turn.asked), going[0])
 
 
 def answer_each(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat
 from tests.support.fake_server import KEY, PIECES
 from tests.support.hostile import obeyed
+from tests.support.processes import ROOT
 
 TEXT = "".join(PIECES)
 
@@ -35,6 +38,20 @@ def test_run_with_a_server_alone(specchat: Specchat, server_url: str) -> None:
     assert lane["acceptance_rate"] == 6 / 9 and lane["accepted_histogram"] == [1, 1, 1, 1]
     assert lane["ttft_seconds"] > 0 and lane["tokens_per_second"] > 0
     assert lane["speedup"] is lane["matches_ar"] is lane["prefill_seconds"] is None
+
+
+def test_a_server_alone_needs_no_torch(server_url: str) -> None:
+    """In a fresh interpreter: here others have imported it."""
+    code = (
+        "import atexit, sys; from app.cli.main import main; "
+        "atexit.register(lambda: print([n for n in ('torch', 'transformers') if n in sys.modules]))"
+        "; main()"
+    )
+    asked = ["run", "--server", f"{server_url}/vllm", "--prompt", "Hello"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *asked], capture_output=True, text=True, cwd=ROOT
+    )
+    assert TEXT in done.stdout and done.stdout.endswith("[]\n"), done.stderr
 
 
 def test_what_the_server_does_not_say_is_null(specchat: Specchat, server_url: str) -> None:

@@ -120,6 +120,19 @@ def test_a_slow_server_does_not_hold_the_others_up(beside: Any) -> None:
     assert of(events, RunFinished)[-1].stopped
 
 
+def test_in_turns_a_server_that_falls_silent_is_waited_for_no_longer(
+    beside: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.engine.server_lane.SILENT_SECONDS", 0.05)
+    session = beside("mute", "vllm", local="ar", schedule="fair")
+    session.loaded()
+    session.session.send(Run("the quick"))
+    ended = session.wait(Finished, such=lambda event: event.lane == "vllm")
+    assert ended.reason == "stop"
+    session.session.send(Stop())
+    assert reason_of(session.rest(), "mute") == "stopped"
+
+
 def test_an_endless_server_can_be_stopped_and_switched_off(beside: Any) -> None:
     session = beside("endless", local="ar", params=Params(max_new_tokens=10_000), schedule="race")
     session.loaded()
