@@ -143,9 +143,7 @@ def _key(model: str, threads: int | None) -> str:
 def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
     model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
-    nbytes = (
-        target.model.get_memory_footprint()
-    )  # without packed copies, which are there only later
+    nbytes = target.model.get_memory_footprint()  # packed copies, which come later, left out
     return _key(f"{model}, {nbytes} bytes of {target.dtype}", threads)
 
 

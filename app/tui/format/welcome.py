@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import shorten
-
 from app.models.assets import demo_topics
 from app.models.library import is_demo
 from app.tui.state.app_state import AppState
@@ -36,5 +34,9 @@ def topics_of_demo(state: AppState) -> str:
     """What the demo knows; empty for other models."""
     if state.loaded is None or not is_demo(state.loaded.source):
         return ""
-    topics = shorten(", ".join(demo_topics()), TOPICS_CHARACTERS, placeholder=AND_MORE)
-    return topics.replace(f",{AND_MORE}", AND_MORE)
+    topics = demo_topics()
+    for count in range(len(topics), 0, -1):  # whole ones alone
+        text = ", ".join(topics[:count]) + (AND_MORE if count < len(topics) else "")
+        if len(text) <= TOPICS_CHARACTERS:
+            return text
+    return ""

@@ -37,6 +37,8 @@ Sample = Callable[[random.Random, bool], Conversation]
 
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
+CHANGES_SUBJECT = 0.12  # of the conversations: two that have nothing to do with each other
+
 # Share of the conversations, in percent. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
     "subject": (24, subject.sample),
@@ -59,8 +61,13 @@ def conversations(
     """`shares` replaces some of the weights in SOURCES."""
     rng = random.Random(f"{seed}/{held_out}")
     weights = {name: weight for name, (weight, _) in SOURCES.items()} | dict(shares or {})
-    for name in rng.choices(list(SOURCES), [weights[name] for name in SOURCES], k=count):
-        yield {"category": name, "messages": SOURCES[name][1](rng, held_out)}
+    names, by = list(SOURCES), [weights[name] for name in SOURCES]
+    for name in rng.choices(names, by, k=count):
+        messages = SOURCES[name][1](rng, held_out)
+        if not held_out and rng.random() < CHANGES_SUBJECT:
+            (other,) = rng.choices(names, by)
+            messages = [*SOURCES[other][1](rng, held_out), *messages]
+        yield {"category": name, "messages": messages}
 
 
 def real_texts(files: list[Path], seed: int) -> Iterator[dict[str, object]]:

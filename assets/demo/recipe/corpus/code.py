@@ -16,6 +16,7 @@ from assets.demo.recipe.corpus.text import (
     ANSWERS,
     Conversation,
     chat,
+    drawn,
     read_topics,
     sentence,
     with_article,
@@ -186,7 +187,7 @@ KINDS = Kinds({functions: 9, refusals: 1})
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     way = rng.random()
     if way < 0.22:
-        return rng.choice(TOPICS).sample(rng, held_out)
+        return drawn(rng, TOPICS).sample(rng, held_out)
     if way < 0.27 and not held_out:  # an offer that is taken
         asked, offered = _refusal(rng)
         while reserved(asked.key):

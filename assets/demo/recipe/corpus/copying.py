@@ -222,8 +222,8 @@ def _salad(rng: random.Random) -> str:
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
-    if way < 0.4:
-        return scene(rng, held_out).text(rng.random() < 0.6, rng.random() < 0.4)
+    if way < 0.3:
+        return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
     if way < 0.6:
         return _salad(rng)
     if way < 0.72:

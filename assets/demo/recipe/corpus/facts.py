@@ -19,6 +19,7 @@ from assets.demo.recipe.corpus.text import (
     Topic,
     as_typed,
     chat,
+    drawn,
     listed,
     read_topics,
     sentence,
@@ -593,6 +594,21 @@ NOT_ON_FOUR_LEGS = (
 )  # fmt: skip
 
 
+# Words in the names of the tables' topics that people ask for first.
+WELL_KNOWN = set(
+    """
+    France Paris Germany Berlin Italy Rome Spain Madrid Portugal Kingdom London Ireland Greece
+    Sweden Norway Switzerland Austria Vienna Poland Russia Moscow Turkey Egypt Cairo China
+    Beijing Japan Tokyo Korea India Canada States Washington Mexico Brazil Argentina Australia
+    Netherlands Kenya Amsterdam Denmark Finland dogs dog cats cat horses horse cows cow bees bee
+    birds bird lions lion tigers tiger elephants elephant bears bear rabbits rabbit spiders
+    spider fish sharks shark whales whale dolphins dolphin penguins penguin pandas panda owls
+    owl frogs frog snakes snake mice mouse sheep pigs pig ducks duck butterflies butterfly ants
+    ant giraffes giraffe monkeys monkey wolf wolves
+    """.split()  # noqa: SIM905 (a list would be four times as long)
+)
+
+
 def rows(table: str) -> list[list[str]]:
     """The fields of each line of a table."""
     return [line.split("|") for line in table.strip().splitlines()]
@@ -1028,6 +1044,11 @@ def topics() -> list[Topic]:
     return [t for path in sorted(ANSWERS.glob("facts_*.txt")) for t in read_topics(path)]
 
 
+def known(name: str) -> float:
+    """The weight of a table's topic: more for what everybody knows."""
+    return 12.0 if any(word in WELL_KNOWN for word in name.split()) else 1.0
+
+
 def _bare(wording: str) -> str:
     return re.sub(r"[^a-z0-9 ]", "", wording.lower()).strip()
 
@@ -1050,7 +1071,7 @@ def tables() -> tuple[tuple[list[Topic], float], ...]:
             free = [tuple(w for w in wordings if _bare(w) not in taken) for wordings in asked]
             taken.update(_bare(w) for ws in free for w in ws)
             if all(free):
-                left.append(Topic(t.name, free[0], free[1], t.answers))
+                left.append(Topic(t.name, free[0], free[1], t.answers, known(t.name)))
         kept.append((left, share))
     return tuple(kept)
 
@@ -1129,10 +1150,10 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     """A hand-written topic, a row of a table, three of a group, or two questions in a row."""
     way = rng.random()
     if way < 0.62:
-        return rng.choice(_hand_written()).sample(rng, held_out)
+        return drawn(rng, _hand_written()).sample(rng, held_out)
     if way < 0.66:
         return some_of(rng, held_out)
     if way < 0.7:
         return talk(rng, held_out)
     table = rng.choices([t for t, _ in tables()], [share for _, share in tables()])[0]
-    return rng.choice(table).sample(rng, held_out)
+    return drawn(rng, table).sample(rng, held_out)

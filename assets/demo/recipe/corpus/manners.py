@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import random
 
-from assets.demo.recipe.corpus.text import ANSWERS, Conversation, Topic, as_typed, chat, read_topics
+from assets.demo.recipe.corpus.text import (
+    ANSWERS,
+    Conversation,
+    Topic,
+    as_typed,
+    chat,
+    drawn,
+    read_topics,
+)
 
 MANNERS = read_topics(ANSWERS / "manners.txt")  # what is said rather than asked
 SMALL_TALK = read_topics(ANSWERS / "smalltalk.txt")
@@ -48,11 +56,11 @@ def _turn(rng: random.Random, topic: Topic, held_out: bool) -> tuple[str, str]:
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     way = rng.random()
     if way < 0.4:
-        topic = rng.choice(IDENTITY)
+        topic = drawn(rng, IDENTITY)
     elif way < 0.65:
-        topic = rng.choice(SMALL_TALK)
+        topic = drawn(rng, SMALL_TALK)
     else:
-        topic = rng.choice(MANNERS)
+        topic = drawn(rng, MANNERS)
     turns: tuple[str, ...] = _turn(rng, topic, held_out)
     way = rng.random()
     if way < 0.12:

@@ -27,7 +27,7 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from assets.demo.recipe.corpus.text import Conversation, as_typed, chat, sentence
+from assets.demo.recipe.corpus.text import Conversation, as_typed, chat, early, sentence
 
 DATA = Path(__file__).parent / "story_data"
 RESERVED_ONE_IN = 50
@@ -332,12 +332,12 @@ ENDS = ("n", "l", "ko", "la", "mi", "ra", "na", "ri", "ly", "ny", "ra", "lo", "v
 
 def new_name(rng: random.Random, pronoun: str) -> str:
     """A name for a character: a known one, or now and then one that was never heard before."""
-    if rng.random() < 0.15:
+    if rng.random() < 0.04:
         name = rng.choice(ONSETS) + rng.choice(VOWELS)
         if rng.random() < 0.4:
             name += rng.choice(MIDDLES) + rng.choice(VOWELS)
         return sentence(name + rng.choice(ENDS))
-    return rng.choice(words()[pronoun])
+    return early(rng, words()[pronoun])
 
 
 def known_pronoun(name: str) -> str:
@@ -355,12 +355,12 @@ def _character(rng: random.Random, noun: str, name: str, taken: str) -> tuple[st
 
 
 def _draw_friend(rng: random.Random, kind: str, hero: str) -> str:
-    pool = hero_nouns("sea") if kind == "sea" else hero_nouns("animal", "child")
+    pool = hero_nouns("sea") if kind == "sea" else hero_nouns("animal")
     if kind != "sea" and rng.random() < 0.2:
-        pool = hero_nouns("adult", "fantasy")
-    friend = rng.choice(pool)
+        pool = hero_nouns("child", "adult", "fantasy")
+    friend = early(rng, pool)
     while friend == hero:
-        friend = rng.choice(pool)
+        friend = early(rng, pool)
     return friend
 
 
@@ -480,7 +480,7 @@ def tell(rng: random.Random, wish: Wish) -> Story:
     found = candidates(wish)
     if wish.season and rng.random() < 0.6:
         found = tuple(plot for plot in found if plot.seasons) or found
-    plot = rng.choice(found)
+    plot = early(rng, found)
     context = _context(rng, wish, plot)
     kind = heroes()[wish.hero][0]
     if wish.length == "three":
@@ -536,13 +536,13 @@ def tell(rng: random.Random, wish: Wish) -> Story:
 def _any_hero(rng: random.Random) -> str:
     """A hero, the dear old ones more often than the rare ones."""
     way = rng.random()
-    if way < 0.2:
+    if way < 0.45:
         return rng.choice(
             ("dog", "cat", "girl", "boy", "dragon", "robot", "bear", "fox", "rabbit", "king",
              "princess", "mouse", "owl", "horse", "knight")
         )  # fmt: skip
-    if way < 0.5:
-        return rng.choice(hero_nouns("animal"))
+    if way < 0.7:
+        return early(rng, hero_nouns("animal"))
     if way < 0.95:
         return rng.choice(hero_nouns("child", "adult", "fantasy", "thing"))
     return rng.choice(hero_nouns("sea", "still", "sky"))

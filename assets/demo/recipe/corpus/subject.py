@@ -97,7 +97,7 @@ class Subject:
     """All topics, the sums of their weights, and what may follow each."""
 
     topics: tuple[Topic, ...]
-    weights: tuple[int, ...]
+    weights: tuple[float, ...]
     followups: dict[str, tuple[tuple[str, Topic], ...]]  # a question and the topic that answers it
     near: dict[str, tuple[Topic, ...]]
 
@@ -139,7 +139,7 @@ def read_subject() -> Subject:
     names = {topic.name: topic for topic in topics}
     return Subject(
         topics,
-        tuple(accumulate(len(topic.questions) for topic in topics)),
+        tuple(accumulate(len(topic.questions) * topic.weight for topic in topics)),
         {topic.name: tuple(following(topic.name, names)) for topic in topics},
         {
             topic.name: tuple(file[max(0, i - NEAR) : i] + file[i + 1 : i + 1 + NEAR])

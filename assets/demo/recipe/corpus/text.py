@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
+T = TypeVar("T")
 Conversation = list[dict[str, str]]
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -20,12 +22,14 @@ def chat(*texts: str) -> Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One thing that may be asked: trained wordings, reserved wordings, and its answers."""
+    """One thing that may be asked: trained wordings, reserved wordings, and its answers. What
+    people ask first weighs more: a small model learns it before all the rest."""
 
     name: str
     questions: tuple[str, ...]
     reserved: tuple[str, ...]
     answers: tuple[str, ...]
+    weight: float = 1.0
 
     def sample(self, rng: random.Random, held_out: bool = False) -> Conversation:
         question = rng.choice(self.reserved if held_out else self.questions)
@@ -33,8 +37,9 @@ class Topic:
 
 
 def read_topics(path: Path) -> list[Topic]:
-    """Topics of a file: a `# name` line, `? wording` lines, `! reserved wording` lines, then the
-    answer; a line of three dashes parts alternative answers. An answer keeps its own line breaks.
+    """Topics of a file: a `# name` line (`# name *4` weighs four times as much), `? wording` lines,
+    `! reserved wording` lines, then the answer; a line of three dashes parts alternative answers.
+    An answer keeps its own line breaks.
 
     Raises ValueError for a topic that lacks wordings, reserved wordings or an answer, and for a
     wording that stands twice in the file.
@@ -60,7 +65,8 @@ def read_topics(path: Path) -> list[Topic]:
             raise ValueError(
                 f"{path.name}: topic {name!r} needs wordings, reserved ones, an answer"
             )
-        topics.append(Topic(name.strip(), tuple(questions), tuple(reserved), answers))
+        name, _, weight = name.strip().partition(" *")
+        topics.append(Topic(name, tuple(questions), tuple(reserved), answers, float(weight or 1)))
     return topics
 
 
@@ -116,6 +122,17 @@ def _slip(rng: random.Random, text: str) -> str:
     if kind == 0:
         return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
     return text[:at] + (text[at] * 2 if kind == 1 else "") + text[at + 1 :]
+
+
+def drawn(rng: random.Random, topics: Sequence[Topic]) -> Topic:
+    """One of `topics`, by their weights."""
+    return rng.choices(topics, [topic.weight for topic in topics])[0]
+
+
+def early(rng: random.Random, items: Sequence[T]) -> T:
+    """One of `items`, which are sorted by how well known they are: the first third is drawn in
+    about two of three times."""
+    return items[int(len(items) * rng.random() ** 2.5)]
 
 
 def sentence(text: str) -> str:

@@ -166,6 +166,11 @@ KINDS_OF = {
     for entry in WORDS["groups"]
     if " = " in entry
 }
+# What people ask for first.
+FIRST_GROUPS = (
+    "fruits", "animals", "colours", "planets", "days of the week", "months", "vegetables",
+    "countries", "cities", "birds", "flowers", "sports",
+)  # fmt: skip
 SENTENCE_WORDS = _named_lists("sentence words", ",")
 FRAMES = _named_lists("frames", ";")
 _POOLS: tuple[Iterable[str], ...] = (
@@ -728,7 +733,7 @@ def shapes(rng: random.Random) -> Asked:
 
 
 def lists(rng: random.Random) -> Asked:
-    group = rng.choice(tuple(GROUPS))
+    group = rng.choice(FIRST_GROUPS if rng.random() < 0.6 else tuple(GROUPS))
     if rng.random() < 0.7 or group == "languages":
         n = rng.choice((3, 3, 4, 5, 5, 5, 6))
         count = in_words(n) if rng.random() < 0.6 else str(n)
@@ -736,9 +741,10 @@ def lists(rng: random.Random) -> Asked:
     else:
         n = 5
         asked = _ask(rng, ASK_SOME, "", group, g=group)
-    items = rng.sample(GROUPS[group], n)
-    if group in ("planets", "days of the week", "months"):
-        items.sort(key=GROUPS[group].index)
+    # A stretch of the list: what comes next is plain, so nothing is said twice.
+    names = GROUPS[group]
+    start = 0 if rng.random() < 0.7 else rng.randrange(len(names) - n + 1)
+    items = names[start : start + n]
     return asked._replace(answer=f"Here are {in_words(n)} {group}: {listed(items)}.")
 
 
