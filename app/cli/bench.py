@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import torch
@@ -28,25 +30,28 @@ from app.engine.contest import (
     Contestant,
     Generation,
     answer_in_turn,
+    decoder_contestant,
     lane_contestant,
     server_contestant,
     speed,
 )
-from app.engine.load import answer_together, load_line
+from app.engine.load import answer_together
 from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane
 from app.models.library import with_demo
 from app.models.loaded import LoadedModels
 from app.models.loading import load_model
 from app.report.document import settings_report
-from app.report.page import Section
 from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
-from app.text.plural import pluralize
 from app.text.prompt_file import Request
+from decoding.cost.measure import reading_seconds
+from decoding.decoder import Decoder
+from decoding.drafters.simulated import Simulated
 from decoding.errors import InputError
 from decoding.model.clock import synchronize
+from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.tokenizing.stopping import Stop
 
@@ -61,11 +66,15 @@ def bench(
     peers: Sequence[Peer],
     sweep: Sweep,
     concurrency: int = 1,
+    acceptances: Sequence[float] = (),
 ) -> dict[str, Any]:
-    """Measure all contestants, each lane for every combination of the values in `sweep`; afterwards
-    servers with so many prompts at a time (`concurrency`). Returns the JSON document; see
-    `_summary` for its figures. Raises InputError."""
+    """Measure all contestants, each lane for every combination of the values in `sweep`, and
+    drafters that are simulated with these `acceptances`; afterwards servers with so many prompts at
+    a time (`concurrency`). Returns the JSON document; see `_summary` for its figures. Raises
+    InputError."""
     check_concurrency(settings, concurrency)
+    if acceptances and settings.temperature > 0:
+        raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
     specs_of_lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
         lanes, models = open_lanes(specs_of_lanes, settings, say)
@@ -74,12 +83,15 @@ def bench(
         contestants = _lanes(settings, lanes, models, seed, asked)
         if models is not None:
             contestants |= _peers(settings, models, peers)
-        elif peers:
-            raise InputError("--peers needs a model: give one with --target")
+            contestants |= _simulated(settings, models, acceptances, prompts)
+        elif peers or acceptances:
+            option = "--peers" if peers else "--simulate-acceptance"
+            raise InputError(f"{option} needs a model: give one with --target")
         specs = {spec.name: spec for spec in specs_of_lanes if spec.name in contestants}
         params = {name: _params(settings, specs.get(name)) for name in contestants}
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
+        categories = [request.category for request in requests]
         answers: list[dict[str, list[Generation]]] = []
         for repeat in range(repeats):
             answers.append({name: [] for name in contestants})
@@ -105,65 +117,14 @@ def bench(
         "repeats": repeats,
         "batch_size": 1,
         "contestants": [
-            _summary(name, specs.get(name), answers, _baseline(name, specs, params), params)
+            _summary(
+                name, specs.get(name), answers, _baseline(name, specs, params), params, categories
+            )
             for name in contestants
         ],
+        "weights": None if models is None else _reading(models.target),
         "load": loads,
     }
-
-
-def format_report(report: dict[str, Any]) -> str:
-    """Format the report as a table."""
-    width = max(14, *(len(row["name"]) for row in report["contestants"]))
-    head = f"{'tok/s':>8} {'speedup':>8}  {'(low-high)':<12} {'α':>5} {'τ':>5}  same ids"
-    lines = [f"{'':{width}} {head}"]
-    for row in report["contestants"]:
-        spread = f"({row['speedup_low']:.2f}-{row['speedup_high']:.2f})" if row["speedup"] else ""
-        cells = [
-            f"{row['name']:{width}}",
-            f"{row['tokens_per_second']:8.1f}" if row["tokens_per_second"] else " " * 8,
-            f"{row['speedup']:7.2f}x" if row["speedup"] else " " * 8,
-            f" {spread:<12}",
-            " " * 5 if row["acceptance_rate"] is None else f"{row['acceptance_rate']:5.0%}",
-            " " * 5 if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:5.2f}",
-            "" if row["matches_ar"] is None else f" {row['matches_ar']} of {report['prompts']}",
-        ]
-        lines.append(" ".join(cells).rstrip())
-    return "\n".join((*lines, *_notes(report))) + "\n"
-
-
-def report_sections(report: dict[str, Any]) -> list[Section]:
-    """The table of a report's page."""
-    heading = ("", "tok/s", "speedup", "low-high", "α", "τ", "same ids")
-    table = [heading]
-    for row in report["contestants"]:
-        drafted, speedup, speed = (
-            row[key] for key in ("acceptance_rate", "speedup", "tokens_per_second")
-        )
-        table.append(
-            (
-                row["name"],
-                f"{speed:.1f}" if speed else "",
-                f"{speedup:.2f}x" if speedup else "",
-                f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if speedup else "",
-                "" if drafted is None else f"{drafted:.0%}",
-                "" if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:.2f}",
-                "" if row["matches_ar"] is None else f"{row['matches_ar']} of {report['prompts']}",
-            )
-        )
-    return [Section("Contestants", _notes(report), table)]
-
-
-def _notes(report: dict[str, Any]) -> list[str]:
-    notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
-    if report["first_turns_only"]:
-        notes.append("Only the first turn of each conversation was answered.")
-    notes += [load_line(load) for load in report["load"]]
-    facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
-    if report["threads"] is not None:
-        facts += [f"{report['device']} {report['dtype']}", pluralize(report["threads"], "thread")]
-    notes.append(f"{', '.join(facts)}, batch size 1; medians over the repeats")
-    return notes
 
 
 def _summary(
@@ -172,34 +133,86 @@ def _summary(
     answers: Sequence[dict[str, list[Generation]]],
     baseline: str | None,
     params: Mapping[str, Params],
+    categories: Sequence[str | None],
 ) -> dict[str, Any]:
-    """Figures of one contestant over all prompts; `spec` None is a peer. `matches_ar` counts the
-    prompts where it has the baseline's ids, if it must have them."""
-    pairs = [(speed(r[name]), speed(r[baseline]) if baseline else None) for r in answers]
-    speeds = [own for own, _ in pairs if own is not None]
-    ratios = [own / base for own, base in pairs if own is not None and base is not None]
+    """Figures of one contestant over all prompts, and over those of each category; `spec` None is a
+    peer. `matches_ar` counts the prompts where it has the baseline's ids, if it must have them."""
     last = answers[-1]
-    passes = sum(a.stats.passes for a in last[name] if a.stats)
-    tested = sum(a.stats.tested for a in last[name] if a.stats)
-    accepted = sum(a.stats.accepted for a in last[name] if a.stats)
-    emitted = sum(a.emitted for a in last[name])
     same = None
     if baseline and _comparable(spec, params[name], params[baseline]):
         same = sum(a.ids == b.ids for a, b in zip(last[name], last[baseline], strict=True))
+    prompts_of = defaultdict[str, list[int]](list)
+    for prompt, category in enumerate(categories):
+        if category:
+            prompts_of[category].append(prompt)
     return {
         "name": name,
         "strategy": spec.strategy if spec else None,
         "checkpoint": spec.checkpoint if spec else None,
         "pins": dict(spec.overrides) if spec else {},
         "baseline": baseline,
+        **_figures(name, baseline, answers, range(len(categories))),
+        "matches_ar": same,
+        "round_seconds": _round_seconds([a for repeat in answers for a in repeat[name]]),
+        "categories": {
+            category: _figures(name, baseline, answers, prompts)
+            for category, prompts in prompts_of.items()
+        },
+    }
+
+
+def _figures(
+    name: str,
+    baseline: str | None,
+    answers: Sequence[dict[str, list[Generation]]],
+    prompts: Sequence[int],
+) -> dict[str, Any]:
+    """Over some of the prompts: the median speed of the repeats, their speedups, and what of the
+    drafts was accepted in the last repeat."""
+
+    def chosen(repeat: dict[str, list[Generation]], contestant: str) -> list[Generation]:
+        return [repeat[contestant][prompt] for prompt in prompts]
+
+    speeds, ratios = list[float](), list[float]()
+    for repeat in answers:
+        own = speed(chosen(repeat, name))
+        base = speed(chosen(repeat, baseline)) if baseline else None
+        if own is not None:
+            speeds.append(own)
+            if base is not None:
+                ratios.append(own / base)
+    last = chosen(answers[-1], name)
+    passes = sum(a.stats.passes for a in last if a.stats)
+    tested = sum(a.stats.tested for a in last if a.stats)
+    accepted = sum(a.stats.accepted for a in last if a.stats)
+    return {
         "tokens_per_second": statistics.median(speeds) if speeds else None,
         "speedup": statistics.median(ratios) if ratios else None,
         "speedup_low": min(ratios, default=None),
         "speedup_high": max(ratios, default=None),
         "acceptance_rate": accepted / tested if tested else None,
-        "tokens_per_pass": emitted / passes if passes else None,
-        "matches_ar": same,
+        "tokens_per_pass": sum(a.emitted for a in last) / passes if passes else None,
     }
+
+
+def _round_seconds(answers: Sequence[Generation]) -> dict[str, float] | None:
+    """Of a mean round: drafting, the target's pass, and all the rest. None for peers."""
+    stats = [answer.stats for answer in answers if answer.stats]
+    rounds = sum(each.passes for each in stats)
+    if not rounds:
+        return None
+    draft = sum(each.draft_seconds for each in stats) / rounds
+    verify = sum(each.verify_seconds for each in stats) / rounds
+    whole = sum(each.decode_seconds for each in stats) / rounds
+    return {"draft": draft, "verify": verify, "rest": whole - draft - verify}
+
+
+def _reading(target: Target) -> dict[str, Any] | None:
+    """The least that a pass can take: its weights have to be read."""
+    nbytes = target.bytes_per_pass
+    if nbytes is None:
+        return None
+    return {"bytes": nbytes, "seconds": reading_seconds(nbytes, target.device)}
 
 
 def _params(settings: Settings, spec: LaneSpec | None) -> Params:
@@ -244,6 +257,34 @@ def _lanes(
     }
 
 
+def _simulated(
+    settings: Settings,
+    models: LoadedModels,
+    acceptances: Sequence[float],
+    prompts: Sequence[Sequence[int]],
+) -> dict[str, Contestant]:
+    """Drafters that know the target's answers, and how often to be wrong."""
+    if not acceptances:
+        return {}
+    stop = models.stop(settings.ignore_eos, settings.stop)
+    plain = Decoder(models.target)
+    answers = []
+    for ids in prompts:
+        for _ in plain.generate(ids, settings.params, stop=stop):
+            pass
+        answers.append(list(plain.generated))
+
+    def contestant(acceptance: float) -> Contestant:
+        drafter = Simulated(models.target.device, acceptance)
+
+        def told(index: int) -> None:
+            drafter.answer = answers[index]
+
+        return decoder_contestant(Decoder(models.target, drafter), settings.params, stop, told)
+
+    return {f"simulated {each:g}": contestant(each) for each in acceptances}
+
+
 def _peers(
     settings: Settings, models: LoadedModels, peers: Sequence[Peer]
 ) -> dict[str, Contestant]:
@@ -254,39 +295,50 @@ def _peers(
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
     if settings.params.sampling.penalizes:
         raise InputError("--peers compares plain greedy decoding: leave the penalties out")
-    model = load_model(models.name, settings.models)
     assistant = None
     if "hf-assisted" in peers:
         source = with_demo(settings.models).drafters.get("draft")
         if source is None:
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
         assistant = load_model(source, settings.models)
+    # On a CPU a copy of the target: its own weights lie as our passes like them.
+    own = None
+    if models.target.device.type == "cpu":
+        own = load_model(models.name, settings.models)
 
     def contestant(helper: PreTrainedModel | None) -> Contestant:
         def answer(ids: Sequence[int], index: int) -> Generation:
-            ticks = _Ticks()
-            prompt = torch.tensor([list(ids)], device=model.device)
-            room = models.context + 1 - len(ids)
-            out = model.generate(
-                prompt,
-                attention_mask=torch.ones_like(prompt),
-                do_sample=False,
-                max_new_tokens=min(settings.max_new_tokens, room),
-                eos_token_id=None if settings.ignore_eos else sorted(models.eos),
-                pad_token_id=0,
-                stopping_criteria=StoppingCriteriaList([ticks]),
-                assistant_model=helper,
-            )
-            synchronize(model.device)
-            seconds = time.perf_counter() - ticks.first
-            return Generation(
-                out[0, len(ids) :].tolist(), out.shape[1] - ticks.length_at_first, seconds
-            )
+            with models.target.as_loaded() if own is None else nullcontext(own) as model:
+                return _generated(model, helper, ids, settings, models)
 
         return answer
 
     helpers = {"hf": None, "hf-assisted": assistant}
     return {name: contestant(helpers[name]) for name in peers}
+
+
+def _generated(
+    model: Any,
+    helper: PreTrainedModel | None,
+    ids: Sequence[int],
+    settings: Settings,
+    models: LoadedModels,
+) -> Generation:
+    ticks = _Ticks()
+    prompt = torch.tensor([list(ids)], device=model.device)
+    out = model.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        do_sample=False,
+        max_new_tokens=min(settings.max_new_tokens, models.context + 1 - len(ids)),
+        eos_token_id=None if settings.ignore_eos else sorted(models.eos),
+        pad_token_id=0,
+        stopping_criteria=StoppingCriteriaList([ticks]),
+        assistant_model=helper,
+    )
+    synchronize(model.device)
+    seconds = time.perf_counter() - ticks.first
+    return Generation(out[0, len(ids) :].tolist(), out.shape[1] - ticks.length_at_first, seconds)
 
 
 class _Ticks(StoppingCriteria):

@@ -226,6 +226,14 @@ def bench(
     repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
     peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
     sweep: SweepValues = None,
+    simulate_acceptance: Annotated[
+        list[float] | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Also a drafter that costs nothing and is right so often; may be repeated.",
+        ),
+    ] = None,
     concurrency: Concurrency = 1,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -245,10 +253,19 @@ def bench(
     _check_report(report)
 
     from app.cli.bench import bench as measure
-    from app.cli.bench import format_report, report_sections
+    from app.report.bench_text import format_report, report_sections
 
     seed = _seed(settings.seed)
-    document = measure(settings, requests, seed, repeats, others, values, concurrency)  # type: ignore[arg-type]
+    document = measure(
+        settings,
+        requests,
+        seed,
+        repeats,
+        others,  # type: ignore[arg-type]
+        values,
+        concurrency,
+        simulate_acceptance or (),
+    )
     if report is not None:
         from app.report.page import Report, write_report
         from app.report.plots import bench_figure

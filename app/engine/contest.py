@@ -14,6 +14,7 @@ from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_seed
 from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
+from decoding.decoder import Decoder
 from decoding.params import Params
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
@@ -52,6 +53,21 @@ def lane_contestant(
         lane.generate(ids, params, draws, stop, cancelled=cancelled, tokens=tokens)
         stats = lane.stats
         return Generation(list(lane.ids), stats.emitted, stats.decode_seconds, stats)
+
+    return answer
+
+
+def decoder_contestant(
+    decoder: Decoder, params: Params, stop: Stop, before: Callable[[int], None]
+) -> Contestant:
+    """A decoder that is no lane. `before` gets the index of a prompt that is to be answered."""
+
+    def answer(ids: Sequence[int], index: int) -> Generation:
+        before(index)
+        stats = Stats()
+        for record in decoder.generate(ids, params, stop=stop):
+            stats.add(record)
+        return Generation(list(decoder.generated), stats.emitted, stats.decode_seconds, stats)
 
     return answer
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from app.report.page import Report, Section
+from app.report.page import Report, Section, aligned
 from app.report.plots import advice_figure
 from app.text.plural import pluralize
 
@@ -14,7 +14,7 @@ def format_advice(document: dict[str, Any]) -> str:
     """As text that is safe to print on a terminal."""
     blocks = []
     for section in advice_sections(document):
-        lines = [section.title] if not section.table else _aligned(section.table)
+        lines = [section.title] if not section.table else aligned(section.table)
         lines += [*([""] if section.table else []), *section.sentences]
         for what, text in section.snippets:
             lines += ["", what, *(f"  {line}" for line in text.split("\n"))]
@@ -94,17 +94,6 @@ def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
             ]
         )
     return table
-
-
-def _aligned(table: Any) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
 
 
 def _short(name: str) -> str:

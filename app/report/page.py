@@ -29,6 +29,18 @@ class Section:
     snippets: Sequence[tuple[str, str]] = field(default=())  # what it is, and the text
 
 
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """A table's lines for a terminal: its first column to the left, all others to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """`draw` makes the plots of `document`; `sections` say it in words and tables."""

@@ -31,6 +31,13 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = REP
     return min(times)
 
 
+def reading_seconds(nbytes: int, device: torch.device) -> float:
+    """How long so many bytes take to be read once, from memory or, where they fit, a cache: the
+    least that a pass over weights of that size can take."""
+    numbers = torch.ones(max(nbytes // 4, 1), device=device)
+    return seconds(numbers.sum, device)
+
+
 def pass_seconds(target: Target, nodes: int) -> float:
     """Time of a pass over `nodes` nodes after a short prefix, of which the root stays."""
     cache = target.new_cache()

@@ -21,8 +21,18 @@ def optimal_tree(
 
     `accuracy[h][r]`: how often head h's guess of rank r is right. A node is worth the product of
     the accuracies along its path (heads err independently: an approximation); nodes are added from
-    the most valuable down, and the size with the best tau / seconds is taken.
+    the most valuable down, and the size with the best tau / seconds is taken. So it is done with
+    one head, two heads, and so on: each of them has to be asked.
     """
+    alone = 1.0 / costs.seconds(0, 1, drafting=0)
+    grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]
+    return max([(alone, ()), *grown], key=lambda found: found[0])[1]
+
+
+def _fastest(
+    accuracy: Sequence[Sequence[float]], costs: CostModel, max_nodes: int
+) -> tuple[float, Choices]:
+    """Tokens per unit of time, and the tree, if all of these heads are asked."""
     heap: list[tuple[float, tuple[int, ...]]] = []
 
     def offer(value: float, path: tuple[int, ...]) -> None:
@@ -33,18 +43,18 @@ def optimal_tree(
     offer(1.0, (0,))
     parents: dict[tuple[int, ...], float] = {(): 1.0}
     nodes: list[tuple[int, ...]] = []
-    tau, best, best_size = 1.0, 1.0 / costs.seconds(0, 1, drafting=0), 0
+    tau, best, best_size = 1.0, 0.0, 0
     while heap and len(nodes) < max_nodes:
         value, path = heapq.heappop(heap)
         nodes.append(path)
         parents[path] = -value
         tau -= value
-        speed = tau / costs.seconds(0, len(nodes) + 1)
+        speed = tau / costs.seconds(len(accuracy), len(nodes) + 1)
         if speed > best:
             best, best_size = speed, len(nodes)
         offer(-value, (*path, 0))
         offer(parents[path[:-1]], (*path[:-1], path[-1] + 1))
-    return tuple(sorted(nodes[:best_size]))
+    return best, tuple(sorted(nodes[:best_size]))
 
 
 @dataclass(slots=True)

@@ -59,18 +59,19 @@ class MedusaHeads:
         own = [] if self._lm_heads is None else [self._lm_heads]
         return sum(tensor.nbytes for tensor in (*self._weights, *self._biases, *own))
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """hidden [n, H] (after the target's final norm) -> [k, n, V]."""
-        x = hidden.expand(self.count, -1, -1)
+    def logits(self, hidden: Tensor, heads: int | None = None) -> Tensor:
+        """hidden [n, H] (after the target's final norm) -> [k, n, V], of all k heads or the first
+        ones."""
+        x = hidden.expand(heads or self.count, -1, -1)
         for weight, bias in zip(self._weights, self._biases, strict=True):
-            x = x + functional.silu(torch.baddbmm(bias, x, weight))
+            x = x + functional.silu(torch.baddbmm(bias[:heads], x, weight[:heads]))
         if self._lm_heads is None:
             return self._target.lm_head(x)
-        return torch.bmm(x, self._lm_heads)
+        return torch.bmm(x, self._lm_heads[:heads])
 
-    def guesses(self, hidden: Tensor, ranks: int) -> Tensor:
-        """Each head's `ranks` best tokens, [k, n, ranks]."""
-        return self.target_ids(self.logits(hidden).topk(ranks, dim=-1).indices)
+    def guesses(self, hidden: Tensor, ranks: int, heads: int | None = None) -> Tensor:
+        """The `ranks` best tokens of each head, [k, n, ranks]."""
+        return self.target_ids(self.logits(hidden, heads).topk(ranks, dim=-1).indices)
 
     def target_ids(self, ids: Tensor) -> Tensor:
         """The target's ids of the heads' own."""
@@ -118,7 +119,7 @@ class Medusa:
             return None
         tree, flat = self._prepared(self.choices, min(context.gamma, self.heads.count))
         assert self._hidden is not None
-        logits = self.heads.logits(self._hidden)
+        logits = self.heads.logits(self._hidden, tree.shape.depth)
         best = logits.topk(tree.width, dim=-1)
         root = upload(context.ids[-1:], self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
@@ -150,6 +151,10 @@ def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Ch
         return NAMED_TREES["small"]
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
-        asking = seconds(lambda: heads.guesses(state, 10), target.device)
-    costs = CostModel(Line(asking, 0.0), verify_cost)  # all levels at once
+        one, all_heads = (
+            seconds(lambda count=count: heads.guesses(state, 10, count), target.device)  # type: ignore[misc]
+            for count in (1, heads.count)
+        )
+    slope = max(all_heads - one, 0.0) / max(heads.count - 1, 1)
+    costs = CostModel(Line(one - slope, slope), verify_cost)
     return optimal_tree(heads.accuracy, costs) or ((0,),)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,9 @@ from decoding.trees.shape import TreeShape, chain
 PREFILL_CHUNK = 512
 # Launching a pass takes longer than computing 512 rows, and only the first chunk needs no mask.
 PREFILL_CHUNK_CUDA = 2048
+
+# Where configurations say how many experts a layer has.
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
 # Of a lean forward's logits from the library's, in parts of the largest one.
 TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
@@ -84,6 +88,18 @@ class Target:
         """Of the weights, packed copies included."""
         packed = sum(linear.packed_nbytes for _, linear in self.linears)
         return int(self.model.get_memory_footprint()) + packed
+
+    @property
+    def bytes_per_pass(self) -> int | None:
+        """Of the weights that one token's pass reads; None where it reads only some (experts)."""
+        if any(getattr(self.config, name, None) for name in EXPERTS):
+            return None
+        weights = {id(weight): weight for weight in self.model.parameters()}
+        model: Any = self.model
+        looked_up = model.get_input_embeddings().weight
+        if model.get_output_embeddings().weight is not looked_up:
+            weights.pop(id(looked_up), None)
+        return sum(int(weight.nbytes) for weight in weights.values())
 
     @property
     def linears(self) -> Sequence[tuple[str, Linear]]:
@@ -246,9 +262,20 @@ class Target:
         block = torch.zeros(seen.shape, dtype=self.dtype).masked_fill(~seen, lowest)
         return upload(block, self.device)
 
+    @contextmanager
+    def as_loaded(self) -> Iterator[PreTrainedModel]:
+        """The model with the attention that it came with, for transformers' own `generate`."""
+        ours = str(self.model.config._attn_implementation)
+        self.model.set_attn_implementation(self._attention_loaded)
+        try:
+            yield self.model
+        finally:
+            self.model.set_attn_implementation(ours)
+
     def _set_attention(self) -> bool:
         """Use our attention where the model's class takes one; others keep their own eager one."""
         ours = bool(getattr(self.model, "_supports_attention_backend", False))
+        self._attention_loaded = str(self.model.config._attn_implementation)
         self.model.set_attn_implementation(attention.NAME if ours else "eager")
         return ours
 

@@ -11,27 +11,39 @@ from tests.conftest import FamilyFolders, Specchat
 
 def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: FamilyFolders) -> None:
     models = ("--target", family_folders.target, "--draft", family_folders.draft)
-    prompts = "\n".join(json.dumps({"prompt": p}) for p in ("the fox", "lazy dog 🦊", "and"))
+    asked = {"the fox": "animals", "lazy dog 🦊": "animals", "and": "words"}
+    prompts = "\n".join(json.dumps({"prompt": p, "category": c}) for p, c in asked.items())
     arguments = (
         "bench", *models, "--prompts", "-", "--strategies", "ar,draft:gamma=3,lookup",
         "--peers", "hf,hf-assisted", "--repeats", "2", "--max-new-tokens", "16",
+        "--simulate-acceptance", "1", "--simulate-acceptance", "0",
     )  # fmt: skip
     done = specchat(*arguments, "--json", stdin=prompts)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert (report["prompts"], report["repeats"], report["batch_size"]) == (3, 2, 1)
     rows = {row["name"]: row for row in report["contestants"]}
-    assert list(rows) == ["ar", "draft:gamma=3", "lookup", "hf", "hf-assisted"]
+    simulated = ["simulated 1", "simulated 0"]
+    assert list(rows) == ["ar", "draft:gamma=3", "lookup", "hf", "hf-assisted", *simulated]
     for row in rows.values():
         assert row["matches_ar"] == 3
         assert row["tokens_per_second"] > 0
         assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"]
     assert rows["ar"]["speedup"] == 1.0 and rows["ar"]["tokens_per_pass"] == 1.0
     assert rows["draft:gamma=3"]["tokens_per_pass"] > 1.0
-    assert rows["hf"]["acceptance_rate"] is None
+    assert rows["hf"]["acceptance_rate"] is None and rows["hf"]["round_seconds"] is None
+    assert [rows[name]["acceptance_rate"] for name in simulated] == [1.0, 0.0]
+    assert rows["simulated 0"]["tokens_per_pass"] == 1.0 < rows["simulated 1"]["tokens_per_pass"]
+    assert rows["ar"]["round_seconds"]["verify"] > 0 and report["weights"]["seconds"] > 0
+    draft = rows["draft:gamma=3"]
+    assert list(draft["categories"]) == ["animals", "words"]
+    by_category = [each["tokens_per_pass"] for each in draft["categories"].values()]
+    assert min(by_category) <= draft["tokens_per_pass"] <= max(by_category)
 
     table = specchat(*arguments, stdin=prompts).stdout
     assert "3 of 3" in table and "batch size 1" in table and "hf-assisted" in table
+    for heading in ("a round", "speedup (τ)", "animals", "of weights once takes"):
+        assert heading in table
 
 
 def test_only_lanes_that_should_say_the_same_are_compared(
@@ -53,6 +65,7 @@ def test_only_lanes_that_should_say_the_same_are_compared(
         (["--peers", "vllm"], "unknown peer 'vllm'"),
         (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
         (["--peers", "hf-assisted"], "needs a draft model"),
+        (["--simulate-acceptance", "0.5", "--temperature", "1"], "leave --temperature at 0"),
         (["--strategies", "draft,medusa"], "no lane can run: no draft model"),
         (["--sweep", "gama=1,2"], "--sweep: unknown setting 'gama'"),
         (["--sweep", "gamma"], "--sweep: gamma must be auto or a whole number"),

@@ -70,10 +70,11 @@ def test_a_public_family_is_chosen_by_its_name(name: str) -> None:
         repo = parse_repo(part.source)
         assert repo is not None and repo.name == part.source and part.licence
         assert 0.5 < part.size / part.parameters < 4.1  # bytes each: MXFP4 to float32
-    models = Settings(family=name).models
+    models = Settings.model_validate({"family": name}).models
     assert models.target == family.parts["target"].source
     assert models.drafters == {r: s for r, s in family.sources.items() if r != "target"}
-    own = Settings(family=name, draft="./mine", chat_template="./mine.jinja").models
+    mine = {"family": name, "draft": "./mine", "chat_template": "./mine.jinja"}
+    own = Settings.model_validate(mine).models
     assert own.source("draft") == "./mine" and own.chat_template == "./mine.jinja"
 
 
@@ -102,7 +103,8 @@ def test_the_parts_of_a_family_are_fetched_once_and_load_as_they_are(hub: FakeHu
     fetch(VICUNA)
     assert not hub.sent
     lanes = [LaneSpec(name, name) for name in ("ar", "draft", "medusa", "eagle")]
-    models = load_models(Settings(family="vicuna-7b", threads=1).models, lanes=lanes)
+    settings = Settings.model_validate({"family": "vicuna-7b", "threads": 1})
+    models = load_models(settings.models, lanes=lanes)
     assert not models.missing and models.drafters.keys() == {"draft", "medusa", "eagle"}
     text = models.decode(models.encode([{"role": "user", "content": "Hi"}]))
     assert text.endswith("polite answers to the user's questions. USER: Hi ASSISTANT:")
@@ -141,14 +143,14 @@ def test_the_template_is_the_one_that_vicuna_was_trained_with() -> None:
         {"role": "assistant", "content": "B"},
         {"role": "user", "content": "C"},
     ]
-    [text], _ = render_jinja_template(
+    texts, _ = render_jinja_template(
         [messages],
         chat_template=path.read_text(),
         add_generation_prompt=True,
         bos_token="<s>",
         eos_token="</s>",
     )
-    assert text == "<s>Be brief. USER: A ASSISTANT: B</s>USER: C ASSISTANT:"
+    assert texts[0] == "<s>Be brief. USER: A ASSISTANT: B</s>USER: C ASSISTANT:"
 
 
 def test_a_sentencepiece_tokenizer_alone_names_the_extra(

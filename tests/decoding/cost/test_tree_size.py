@@ -11,7 +11,8 @@ from decoding.cost.model import CostModel
 from decoding.cost.tree_size import TreeSizer, optimal_tree
 
 
-def test_growing_finds_the_best_tree_of_its_model() -> None:
+@pytest.mark.parametrize("slope", [0.0, 0.05, 0.4])
+def test_growing_finds_the_best_tree_of_its_model(slope: float) -> None:
     """Against every tree of two heads with two ranks."""
     accuracy = ((0.6, 0.2), (0.5, 0.1))
 
@@ -20,7 +21,8 @@ def test_growing_finds_the_best_tree_of_its_model() -> None:
 
     def speed(nodes: frozenset[tuple[int, ...]]) -> float:
         worth = sum(accuracy[0][p[0]] * (accuracy[1][p[1]] if len(p) > 1 else 1.0) for p in nodes)
-        return (1 + worth) / (0.1 + verify(1 + len(nodes)))
+        levels = max(map(len, nodes))
+        return (1 + worth) / (0.1 + slope * levels + verify(1 + len(nodes)))
 
     every = [(0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
     trees = (
@@ -28,7 +30,7 @@ def test_growing_finds_the_best_tree_of_its_model() -> None:
         for keep in product((False, True), repeat=len(every))
     )
     whole = [t for t in trees if t and all(len(p) == 1 or p[:1] in t for p in t)]
-    grown = frozenset(optimal_tree(accuracy, CostModel(Line(0.1, 0.0), verify)))
+    grown = frozenset(optimal_tree(accuracy, CostModel(Line(0.1, slope), verify)))
     assert speed(grown) == pytest.approx(max(map(speed, whole)))
 
 

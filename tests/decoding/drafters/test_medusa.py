@@ -85,6 +85,7 @@ def test_head_logits_are_the_papers_formula(own: bool) -> None:
             x = x + torch.nn.functional.silu(w[k, layer] @ x + b[k, layer])
         expected = (lm[k] if own else shared) @ x
         assert torch.allclose(heads.logits(state[None])[k, 0], expected, atol=1e-3, rtol=1e-5)
+    assert torch.allclose(heads.logits(state[None], 2), heads.logits(state[None])[:2])
 
 
 def test_truncated_vocabulary_guesses_target_ids() -> None:

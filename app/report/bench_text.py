@@ -1,0 +1,97 @@
+"""What `specchat bench` measured, as tables: for a terminal, and for a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.engine.load import load_line
+from app.report.page import Section, aligned
+from app.text.plural import pluralize
+
+Report = dict[str, Any]
+Table = list[tuple[str, ...]]
+
+
+def format_report(report: Report) -> str:
+    blocks = [aligned(table) for _, table in _tables(report)]
+    return "\n\n".join("\n".join(lines) for lines in (*blocks, _notes(report))) + "\n"
+
+
+def report_sections(report: Report) -> list[Section]:
+    """Those of a page."""
+    (first, contestants), *others = _tables(report)
+    return [
+        Section(first, _notes(report), contestants),
+        *(Section(title, [], table) for title, table in others),
+    ]
+
+
+def _tables(report: Report) -> list[tuple[str, Table]]:
+    """With their titles; the first cells of a table's first row are empty."""
+    rows = report["contestants"]
+    contestants: Table = [("", "tok/s", "speedup", "low-high", "α", "τ", "same ids")]
+    for row in rows:
+        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
+        same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {report['prompts']}"
+        speed = f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else ""
+        contestants.append((row["name"], speed, _times(row), spread, *_accepted(row), same))
+    tables = [("Contestants", contestants)]
+    timed = [row for row in rows if row["round_seconds"]]
+    if timed:
+        tables.append(("A round", [("a round", "takes", "drafting", "verifying", "the rest")]))
+        for row in timed:
+            parts = row["round_seconds"].values()
+            whole = sum(parts)
+            shares = (f"{part / whole:.0%}" for part in parts)
+            tables[-1][1].append((row["name"], f"{whole * 1000:.1f} ms", *shares))
+    categories = list(dict.fromkeys(name for row in rows for name in row["categories"]))
+    if len(categories) > 1:
+        compared = [row for row in rows if row["speedup"] and row["name"] != row["baseline"]]
+        table: Table = [("speedup (τ)", *(row["name"] for row in compared))]
+        for category in categories:
+            cells = (row["categories"][category] for row in compared)
+            table.append((category, *(_with_tau(cell) for cell in cells)))
+        tables.append(("Speedup (τ) by category", table))
+    return tables
+
+
+def _times(row: Report) -> str:
+    return f"{row['speedup']:.2f}x" if row["speedup"] else ""
+
+
+def _accepted(row: Report) -> tuple[str, str]:
+    """α and τ."""
+    rate, passes = row["acceptance_rate"], row["tokens_per_pass"]
+    return "" if rate is None else f"{rate:.0%}", "" if passes is None else f"{passes:.2f}"
+
+
+def _with_tau(row: Report) -> str:
+    tau = "" if row["tokens_per_pass"] is None else f" ({row['tokens_per_pass']:.1f})"
+    return f"{_times(row)}{tau}"
+
+
+def _notes(report: Report) -> list[str]:
+    notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
+    if report["first_turns_only"]:
+        notes.append("Only the first turn of each conversation was answered.")
+    notes += [load_line(load) for load in report["load"]]
+    notes += _of_weights(report)
+    facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
+    if report["threads"] is not None:
+        facts += [f"{report['device']} {report['dtype']}", pluralize(report["threads"], "thread")]
+    notes.append(f"{', '.join(facts)}, batch size 1; medians over the repeats")
+    return notes
+
+
+def _of_weights(report: Report) -> list[str]:
+    """How near a pass for one token is to reading the weights once: no pass can do without."""
+    weights = report["weights"]
+    plain = [row for row in report["contestants"] if row["name"] == row["baseline"]]
+    if weights is None or not plain or not plain[0]["round_seconds"]:
+        return []
+    whole = sum(plain[0]["round_seconds"].values())
+    return [
+        f"Reading the target's {weights['bytes'] / 1e6:,.0f} MB of weights once takes "
+        f"{weights['seconds'] * 1000:.2f} ms, {weights['seconds'] / whole:.0%} of a round of "
+        f"{plain[0]['name']}."
+    ]
