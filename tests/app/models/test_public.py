@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -143,14 +144,14 @@ def test_the_template_is_the_one_that_vicuna_was_trained_with() -> None:
         {"role": "assistant", "content": "B"},
         {"role": "user", "content": "C"},
     ]
-    texts, _ = render_jinja_template(
+    rendered: Any = render_jinja_template(
         [messages],
         chat_template=path.read_text(),
         add_generation_prompt=True,
         bos_token="<s>",
         eos_token="</s>",
     )
-    assert texts[0] == "<s>Be brief. USER: A ASSISTANT: B</s>USER: C ASSISTANT:"
+    assert rendered[0][0] == "<s>Be brief. USER: A ASSISTANT: B</s>USER: C ASSISTANT:"
 
 
 def test_a_sentencepiece_tokenizer_alone_names_the_extra(
