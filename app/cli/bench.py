@@ -295,6 +295,8 @@ def _peers(
         raise InputError("--peers compares greedy decoding: leave --temperature at 0")
     if settings.params.sampling.penalizes:
         raise InputError("--peers compares plain greedy decoding: leave the penalties out")
+    if settings.logit_bias:
+        raise InputError("--peers compares plain greedy decoding: leave --logit-bias out")
     assistant = None
     if "hf-assisted" in peers:
         source = with_demo(settings.models).drafters.get("draft")

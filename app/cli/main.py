@@ -82,6 +82,12 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Sampling", "seed", int, "Drawn and reported when absent."),
     ("Sampling", "stop", list[str], "End before this text; may be repeated."),
     ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
+    (
+        "Sampling",
+        "logit_bias",
+        list[str],
+        "Add to a token's logit: ID=-5 or TEXT=2.5; may be repeated.",
+    ),
     ("Prompt", "system", str, "System message."),
     ("Prompt", "raw", bool, "No chat template: the bare text."),
     ("Prompt", "chat_template", str, "A file with the chat template to use (Jinja)."),

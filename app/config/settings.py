@@ -6,6 +6,7 @@ folder (top_p = 0.9), that over the defaults below.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,7 @@ class ModelOptions:
     draft_adapter: str | None = None
     chat_template: str | None = None  # a file; None: the tokenizer's own
     template_args: Mapping[str, Any] = field(default_factory=dict)
+    logit_bias: Mapping[str, float] = field(default_factory=dict)  # by token: its id, or its text
     threads: int | None = None  # None: chosen for this machine
     graphs: bool = True  # CUDA graphs, where they pay
     trust_remote_code: bool = False
@@ -129,6 +131,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     raw: bool = False
     chat_template: str | None = Field(None, min_length=1)
     template_arg: Annotated[tuple[str, ...], NoDecode] = ()
+    logit_bias: Annotated[tuple[str, ...], NoDecode] = ()
     schedule: Literal["fair", "race"] = "race"
     keep: bool = True  # conversations on the screen are kept on disk
     # Checked where a screen opens, see app.cli.screen_settings: a headless run has none.
@@ -171,7 +174,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         parse_servers(texts)
         return texts
 
-    @field_validator("stop", "server", "template_arg", mode="before")
+    @field_validator("stop", "server", "template_arg", "logit_bias", mode="before")
     @classmethod
     def _one_or_more(cls, texts: object) -> object:
         return (texts,) if isinstance(texts, str) else texts
@@ -192,6 +195,19 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             raise ValueError(f"no folder or hub id: {error}") from error
         return source
 
+    @field_validator("logit_bias")
+    @classmethod
+    def _biased(cls, texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for text in texts:
+            token, value = _bias(text)
+            if not token or not math.isfinite(value):
+                raise ValueError(
+                    f"must be ID=NUMBER or TEXT=NUMBER, such as ' the'=-5, not '{text}'"
+                )
+        if texts and info.data.get("server"):
+            raise ValueError("acts on models that are loaded here: leave out --server")
+        return texts
+
     @field_validator("template_arg")
     @classmethod
     def _named(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -204,7 +220,9 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         return texts
 
     @field_validator(
-        *ROLES, "adapter", "draft_adapter", "system", "stop", "template_arg", "server_model"
+        *ROLES,
+        *("adapter", "draft_adapter", "system", "stop", "template_arg", "logit_bias"),
+        "server_model",
     )
     @classmethod
     def _is_unicode(cls, value: Any) -> Any:
@@ -243,6 +261,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             draft_adapter=self.draft_adapter,
             chat_template=self.chat_template or options.chat_template,
             template_args=dict(map(_argument, self.template_arg)),
+            logit_bias=dict(map(_bias, self.logit_bias)),
         )
 
     def _options(self, sources: Mapping[str, str]) -> ModelOptions:
@@ -303,6 +322,15 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, parse_json(value)
     except ValueError:
         return name, value
+
+
+def _bias(text: str) -> tuple[str, float]:
+    """A token and what is added to its logit; not a number where there is none."""
+    token, _, value = text.rpartition("=")
+    try:
+        return token, float(value)
+    except ValueError:
+        return token, math.nan
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:

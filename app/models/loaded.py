@@ -66,6 +66,7 @@ class LoadedModels:
     missing: dict[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # logits processors of the model's generation_config
     sampling: dict[str, Any] = field(default_factory=dict)  # settings that its authors recommend
+    bias: Mapping[int, float] = field(default_factory=dict)  # of logits, by id
     eos: frozenset[int] = field(default_factory=frozenset)
     # as lanes with checkpoints of their own see them, by role and checkpoint
     views: dict[tuple[str, str], LoadedModels] = field(default_factory=dict)
@@ -201,6 +202,8 @@ def load_models(
     if checkpoint.note:
         notes["target"] = checkpoint.note
     _leave_out_padding(target, tokenizer)
+    bias = biased_ids(options.logit_bias, tokenizer, target.tokens)
+    target.set_logit_bias(bias)
     progress("choosing threads and memory layout", 0.7)
     threads = tune(target, options.threads)
     models = LoadedModels(
@@ -214,6 +217,7 @@ def load_models(
         notes=notes,
         ignored=ignored_settings(target),
         sampling=sampling_defaults(checkpoint.folder),
+        bias=bias,
         eos=eos_ids(target.model, tokenizer),
     )
     for spec in lanes:
@@ -272,8 +276,27 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
             f"the draft model {source} has {draft.vocab_size} logits for "
             f"{models.target.tokens} tokens"
         )
+    draft.set_logit_bias(models.bias)
     tune(draft, models.threads)
     return draft
+
+
+def biased_ids(
+    bias: Mapping[str, float], tokenizer: PreTrainedTokenizerBase, tokens: int
+) -> dict[int, float]:
+    """What is added to the logits of tokens that are given by id or by text. Raises InputError for
+    what is not exactly one token of the `tokens`."""
+    found: dict[int, float] = {}
+    for text, value in bias.items():
+        ids = [int(text)] if text.isdecimal() else _ids(tokenizer(text, add_special_tokens=False))
+        if len(ids) != 1:
+            raise InputError(
+                f"--logit-bias: '{text}' is {len(ids)} tokens {ids}: give them one by one, by id"
+            )
+        if not 0 <= ids[0] < tokens:
+            raise InputError(f"--logit-bias: there is no token {ids[0]}, ids end at {tokens - 1}")
+        found[ids[0]] = found.get(ids[0], 0.0) + value
+    return found
 
 
 def _leave_out_padding(model: Target, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -72,6 +73,7 @@ class Target:
         self.recurrent = bool(library.states)
         self.vocab_size = library.vocab_size
         self.tokens = library.vocab_size  # ids from here on are padding: they are never drawn
+        self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
         if known and self._says_the_same(lean := lean_forward(model)):
@@ -143,6 +145,14 @@ class Target:
         self.aux_layers += tuple(layer for layer in layers if layer not in self.aux_layers)
         self._forward.capture_layers(self.aux_layers)
 
+    def set_logit_bias(self, bias: Mapping[int, float]) -> None:
+        """From now on every pass adds these to the logits of these ids, before all else, as
+        `generate` does with its `sequence_bias`. Nothing of it depends on the context, so that what
+        is verified by these logits is as exact as without."""
+        ids = torch.tensor(list(bias), dtype=torch.long, device=self.device)
+        values = torch.tensor(list(bias.values()), dtype=torch.float32, device=self.device)
+        self._bias = (ids, values) if bias else None
+
     def logits(self, features: Tensor) -> Tensor:
         """[n, H] -> [n, V], as the model itself computes them: final scale or softcap included."""
         return logits_of(self.model, features)
@@ -206,6 +216,12 @@ class Target:
             positions = upload(shape.depths, self.device) + past
         mask = self._mask(past, shape, positions)
         result = self._forward(tokens, positions, mask, cache, last_only)
+        if self._bias is not None:
+            ids, values = self._bias
+            logits = result.logits.float()  # half precision would round the sum
+            result = replace(
+                result, logits=logits.index_add(-1, ids, values.expand(len(logits), -1))
+            )
         if self.tokens < self.vocab_size:
             result.logits[:, self.tokens :] = -torch.inf
         return result
