@@ -44,6 +44,7 @@ class Lane:
         self.models = models = models.seen_by(spec)
         self.reason = models.missing.get(spec.strategy)
         self.default_gamma = 0
+        self.prompt_ids: Sequence[int] = ()
         self.ids: list[int] = []
         self.rounds: list[Round] = []
         self.stats = Stats()
@@ -108,6 +109,16 @@ class Lane:
         return self._decoder.cache_bytes if self.available else 0
 
     @property
+    def cached_rows(self) -> int:
+        """Tokens that it has rows for."""
+        return len(self.prompt_ids) + len(self.ids)
+
+    def free_caches(self) -> None:
+        """Give the memory back that an answer took. What it said stays."""
+        del self._decoder
+        self._decoder = self._make_decoder()
+
+    @property
     def _loaded_note(self) -> str | None:
         """How the checkpoint was read, and what the model's layers mean for drafts."""
         notes = [self.models.notes.get(self.strategy.role or "target")]
@@ -158,6 +169,7 @@ class Lane:
         """Prefill and give the first token. `shared`: the same prompt, prefilled by another lane
         on the target; its time counts towards this lane's TTFT as if it had been its own."""
         self.ids, self.rounds, self.stats = [], [], Stats()
+        self.prompt_ids = prompt_ids
         self._stop = stop
         self._tokens = TokenEvents(self.models)
         if not self.strategy.on_target:

@@ -46,8 +46,8 @@ class SessionProcess:
     """Implements `Engine` by running the engine that `make` (which must be picklable) creates in
     another process. That process dies with this one, and `close` waits for nothing.
 
-    If it exits earlier, `open` starts another one, restored from the snapshot. The first one is
-    started by the constructor, and loads its modules while the screen is painted.
+    If it exits earlier, or hangs, `open` starts another one, restored from the snapshot. The first
+    one is started by the constructor, and loads its modules while the screen is painted.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class SessionProcess:
         self._opened = False
         self._ended: str | None = None  # why the process is gone
         self._reported = False  # EngineExited has been given out
+        self._owed: list[Event] = []  # of a process that was given up, as it hung
         self._connection: Connection | None = None
         self._outbox: SimpleQueue[Command | Open | None] = SimpleQueue()
         self._process: BaseProcess | None = None
@@ -85,6 +86,8 @@ class SessionProcess:
 
     def open(self) -> None:
         if self._opened:
+            self._owed = [*self._snapshot.closing_events("decoding was begun anew")]
+            self._snapshot.apply_events(self._owed)
             self.close()
             self._start()
             for command in self._snapshot.to_commands():
@@ -93,7 +96,7 @@ class SessionProcess:
         self._post(Open())
 
     def drain(self) -> list[Event]:
-        events: list[Event] = []
+        events, self._owed = self._owed, []
         try:
             while self._connection is not None and self._connection.poll():
                 events += self._connection.recv()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from app.engine.comparison import compare, rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
 from app.engine.metrics import metrics_of
+from app.engine.out_of_memory import give_back, out_of_memory
 from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
 from app.servers.chunks import Question
@@ -123,10 +124,15 @@ class TurnRunner:
                 self._start(turn, turn.lane, params)
             if turn.reason is None:
                 self._step(turn, turn.lane, params)
+            return
         except InterruptedError:
             self._end(turn, "stopped")
+            return
         except Exception as error:  # the other lanes go on
-            self._end(turn, "error", describe(error))
+            message = None if out_of_memory(error) else describe(error)
+        if message is None:
+            self._shared = None  # what begins now needs the room more than the time
+        self._end(turn, "error", message or _give_back(turn.lane))
 
     def end(self) -> bool:
         """Stop what still runs; returns whether there was anything."""
@@ -248,6 +254,11 @@ class TurnRunner:
         return metrics_of(lane.stats, lane.tokens, lane.target_passes, base)
 
 
+def _give_back(lane: AnyLane) -> str:
+    """After the error, which holds tensors of its own, is gone."""
+    return "out of memory" if isinstance(lane, ServerLane) else give_back(lane)
+
+
 def _has_news(turn: LaneTurn) -> bool:
     return isinstance(turn.lane, ServerLane) and turn.lane.arrived
 
@@ -270,8 +281,10 @@ def answer_each(
             else:
                 lane.generate(prompt_ids, question.params, question.seed, stop, shared)
                 shared = shared or (lane.prompt if lane.strategy.on_target else None)
+            continue
         except Exception as error:
-            errors[lane.spec.name] = describe(error)
+            message = None if out_of_memory(error) else describe(error)
+        errors[lane.spec.name] = message or _give_back(lane)
     return errors
 
 

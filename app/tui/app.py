@@ -55,6 +55,7 @@ from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
+SILENT_SECONDS = 60.0  # a long prompt on a slow machine takes that, too: the user decides
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
@@ -91,7 +92,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         state.set_lanes(lanes or ())
         super().__init__(engine, state, recorder, presets or Presets(), library, clock)
         self.begin_undo()
-        self._last_labels = clock()
+        self._last_labels = self._last_heard = clock()
         self._stale = False
         for ours in OURS.values():
             self.register_theme(ours)
@@ -102,12 +103,18 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         return self.main
 
     def on_ready(self) -> None:
+        self.app_resume_signal.subscribe(self, self._go_on)
         self.begin()
 
     def begin(self) -> None:
         # After the first paint: importing torch in the engine's thread stalls this one too.
         self.call_after_refresh(self.engine.open)
         self.set_interval(DRAIN_SECONDS, self.pump)
+
+    def _go_on(self, _: object) -> None:
+        """The shell had stopped this process for a while, and the terminal shows other things."""
+        self._last_heard = self.clock()
+        self.refresh()
 
     def on_unmount(self) -> None:
         self.engine.close()
@@ -135,6 +142,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         if has_backlog(self._driver):
             return
         events = self.engine.drain()
+        self._listen(events)
         if any(isinstance(event, ENDS_SLOW_MOTION) for event in events):
             self.end_slow_motion()
         problem = self._record(events)
@@ -155,6 +163,15 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    def _listen(self, events: list[Event]) -> None:
+        """Notice when the engine says nothing although it has work: it may hang."""
+        now = self.clock()
+        if events or not self.state.waits_for_engine:
+            self._last_heard = now
+        silent = now - self._last_heard > SILENT_SECONDS
+        self._stale = self._stale or silent != self.state.silent
+        self.state.silent = silent
 
     def _record(self, events: list[Event]) -> str | None:
         """Record events before they are handled; returns a new problem of the recorder, if any."""

@@ -108,14 +108,18 @@ class RunActions(AppBase):
         self.engine.open()
 
     def action_again(self) -> None:
-        if self.state.busy:
-            self.state.say(self.state.busy)
-        elif self.state.turns:
-            if self.state.gone:
+        state = self.state
+        hangs, state.silent = state.silent, False
+        if state.busy and not hangs:
+            state.say(state.busy)
+        elif state.turns:
+            if state.gone or hangs:
                 self._reopen_engine()
             self.end_slow_motion()
-            self.state.running = True
+            state.running = True
             self.engine.send(RunAgain())
+        elif hangs:
+            self._reopen_engine()
         else:
             self.main.prompt.action_submit()
         self.main.show_state()

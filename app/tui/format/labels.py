@@ -197,6 +197,9 @@ def status_left(state: AppState, said: Verdict | None = None, commands: bool = F
     now, and nothing else says so."""
     if state.notice:
         return [Part(state.notice, "$warning")]
+    if state.silent:
+        again = state.keys["run.again"]
+        return [Part(f"Nothing from decoding for a minute: {again} begins it anew", "$warning")]
     if (played := state.slow_motion or state.replay) is not None:
         return [Part(played, "$primary")]
     if state.ended:

@@ -191,7 +191,7 @@ def key_bar_state(
         hidden |= {"speed(-1)", "speed(1)"}
     if not (state.running or slow or state.turns):
         hidden.add("pause")
-    if state.running or not (state.turns or state.gone):
+    if (state.running and not state.silent) or not (state.turns or state.gone or state.silent):
         hidden.add("again")
     if state.gone:
         names["again"] = "Begin anew"

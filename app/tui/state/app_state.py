@@ -46,6 +46,7 @@ class AppState:
     failure: str | None = None  # nothing could be loaded, and there is nothing to look at
     ended: str = ""  # there are no models any more; what was answered can still be looked at
     running: bool = False
+    silent: bool = False  # nothing has come from the engine for long, though it has work
     opening: bool = False  # an earlier conversation is being shown
     paused: bool = False
     turns: int = 0  # answered or being answered in this conversation
@@ -174,6 +175,12 @@ class AppState:
         if self.opening:
             return "Still opening a conversation"
         return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
+
+    @property
+    def waits_for_engine(self) -> bool:
+        """Whether the engine is working on what should be seen soon; servers have their time."""
+        asked = any(lane.going and lane.strategy.remote for lane in self.lanes.values())
+        return bool(self.loading or (self.running and not self.paused)) and not asked
 
     def look_at(self, name: str, token: TokenEvent | None) -> None:
         """Put the lane's cursor on `token`, and unless rounds are streaming in show its round. The

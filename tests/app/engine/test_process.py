@@ -257,8 +257,11 @@ def test_one_that_cannot_be_started_is_told_as_such(
 def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:
     """On real models, by a process that is killed in the middle of it."""
     make = partial(
-        stuck, config=SessionConfig(Params(max_new_tokens=400), seed=3, ignore_eos=True, raw=True)
-    )
+        stuck,
+        config=SessionConfig(
+            Params(max_new_tokens=400), seed=3, schedule="fair", ignore_eos=True, raw=True
+        ),
+    )  # in a race the order of the rounds would be that of the clock
     engine = SessionProcess(make, options, SPECS)
     process = newest_process()
     engine.open()
@@ -304,3 +307,19 @@ def test_closing_ends_it_and_waits_for_nothing() -> None:
     assert at_last.is_alive() and not other.is_running()
     at_last.cancel()
     assert engine.drain() == []
+
+
+def test_one_that_hangs_is_given_up_with_the_turn_that_it_had() -> None:
+    engine = SessionProcess(EchoEngine, ModelOptions("t"), SPECS)
+    engine.open()
+    engine.send(Run("hello"))
+    wait_for(engine, lambda seen: len(seen) >= 2)
+    hung = newest_process()
+    psutil.Process(hung.pid).suspend()
+    engine.open()
+    events = wait_for(engine, lambda seen: len(seen) >= 2)
+    assert events[0] == RunRejected("hello", "decoding was begun anew")
+    assert said(events) == ["for t, ['ar', 'lookup'], from run 0 on"]
+    hung.join(PATIENCE_SECONDS)
+    assert hung.exitcode is not None
+    engine.close()

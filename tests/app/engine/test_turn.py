@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +16,7 @@ from app.config.settings import ModelOptions
 from app.engine.comparison import rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
+from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels, load_models
 from app.servers.chunks import Question
@@ -319,3 +322,49 @@ def test_a_full_context_is_said(family: LoadedModels) -> None:
         "the model's context of 128 tokens is full"
     ] * 2
     assert of(Turn(family, lanes_for(family, "ar")).play(), Finished, "ar")[0].message is None
+
+
+def test_a_lane_without_memory_gives_back_what_it_had_and_says_what_would_fit(
+    family: LoadedModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lanes = lanes_for(family, "ar,draft,lookup")
+    wanted = Turn(family, lanes_for(family, "ar,draft,lookup")).play()
+    draft, step, caches = lanes[1], lanes[1].step, list[Any]()
+
+    def full(params: Params) -> Any:
+        if len(draft.rounds) == 2:
+            cache = draft._decoder._cache
+            caches.append(weakref.ref(cache))
+            raise torch.OutOfMemoryError(f"CUDA out of memory, {len(draft.ids)}\nmore")
+        return step(params)
+
+    monkeypatch.setattr(draft, "step", full)
+    events = Turn(family, lanes).play()
+    assert [each() for each in caches] == [None]
+    for lane in ("ar", "lookup"):
+        assert ids_of(events, lane) == ids_of(wanted, lane)
+    (end,) = [e for e in of(events, Finished) if e.lane == "draft"]
+    assert end.reason == "error" and end.message is not None
+    assert re.match(
+        r"out of memory: its .* are free again \(.* in all, room for about \d+ tokens of this "
+        r"lane\); ask for less, switch lanes off, or load with --dtype bfloat16",
+        end.message,
+    )
+    assert draft.text  # what was said stays
+    monkeypatch.undo()
+    again = Turn(family, lanes).play()
+    assert ids_of(again, "draft") == ids_of(wanted, "draft")
+
+
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 9"), True),
+        (RuntimeError("CUDA error: out of memory"), True),
+        (RuntimeError("shapes differ"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_what_running_out_of_memory_looks_like(error: Exception, full: bool) -> None:
+    assert out_of_memory(error) == full

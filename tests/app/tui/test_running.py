@@ -425,3 +425,57 @@ async def test_events_after_a_lane_is_switched_off(play: Play) -> None:
         await stage.tell(stepped("draft", [" end"], [], "."), Finished("draft", "stopped"))
         await stage.press("o")
         assert stage.lines(2)[1] == "The end."
+
+
+async def test_decoding_that_hangs_is_begun_anew(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"))
+        await stage.press("f5")
+        assert "Still answering" in stage.text and stage.engine.opened == 1
+        stage.clock.now += 61
+        await stage.tell()
+        assert "Nothing from decoding for a minute: F5 begins it anew" in stage.text
+        await stage.tell(stepped("ar", [" end"], [], "."))
+        assert "Nothing from decoding" not in stage.text  # it was only slow
+        stage.clock.now += 61
+        await stage.tell()
+        await stage.press("f5")
+        assert stage.engine.opened == 2 and len(stage.engine.asked(RunAgain)) == 1
+        assert "Nothing from decoding" not in stage.text
+
+
+async def test_waiting_for_the_user_is_no_silence(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"))
+        await stage.press("tab", "space")
+        stage.clock.now += 600
+        await stage.tell()
+        assert "Nothing from decoding" not in stage.text
+        await stage.press("space")
+        await stage.tell(RunFinished(0, False))
+        stage.clock.now += 600
+        await stage.tell()
+        assert "Nothing from decoding" not in stage.text
+
+
+async def test_loading_that_hangs_is_begun_anew(play: Play) -> None:
+    async with play() as stage:
+        await stage.tell(Loading("target x", 0.1))
+        stage.clock.now += 61
+        await stage.tell()
+        assert "Nothing from decoding" in stage.text
+        await stage.press("f5")
+        assert stage.engine.opened == 2 and not stage.engine.asked(RunAgain)
+
+
+async def test_time_in_which_the_shell_had_stopped_it_is_no_silence(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.tell(prefilled("ar", "The"))
+        stage.clock.now += 600
+        stage.app.app_resume_signal.publish(stage.app)
+        await stage.pilot.pause()
+        await stage.tell()
+        assert "Nothing from decoding" not in stage.text

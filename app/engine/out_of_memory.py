@@ -1,0 +1,62 @@
+"""When a lane runs out of memory: it gives back what it holds, and says what would fit."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+import psutil
+
+from app.text.units import format_bytes
+
+if TYPE_CHECKING:  # torch comes with these, and servers alone need none
+    from app.engine.lane import Lane
+    from app.models.loaded import LoadedModels
+
+_SIGNS = ("out of memory", "can't allocate memory", "not enough memory")  # CUDA's, and CPUs'
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether that is what an error means. Torch's own is a RuntimeError, and a CPU's allocator
+    raises a plain one."""
+    if isinstance(error, MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
+
+
+def give_back(lane: Lane) -> str:
+    """Free the lane's caches. Returns a line on what would fit now. What the error itself still
+    holds must be gone by then."""
+    import torch
+
+    rows, held = lane.cached_rows, lane.cache_bytes
+    lane.free_caches()
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    free = free_memory(lane.models)
+    room = (
+        f", room for about {int(free * rows / held)} tokens of this lane" if rows and held else ""
+    )
+    return (
+        f"out of memory: its {format_bytes(held)} are free again "
+        f"({format_bytes(free)} in all{room}); ask for less, switch lanes off, or "
+        f"load with {_smaller(lane.models)}"
+    )
+
+
+def free_memory(models: LoadedModels) -> int:
+    """Bytes, where the target lies."""
+    import torch
+
+    if models.on_gpu:
+        return int(torch.cuda.mem_get_info(models.target.device)[0])
+    return int(psutil.virtual_memory().available)
+
+
+def _smaller(models: LoadedModels) -> str:
+    import torch
+
+    if models.target.dtype == torch.float32:
+        return "--dtype bfloat16"
+    return "--quantize nf4" if models.options.quantize == "none" else "a smaller model"
