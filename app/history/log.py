@@ -133,9 +133,11 @@ def read_log(data: bytes, where: Path) -> Recording:
                 recording.name = name_of(value)
             elif name in KINDS:
                 recording.take(read_event(name, value))
-        except (ValidationError, LookupError, TypeError) as error:
+        except InputError:
+            raise
+        except (ValidationError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{where}, line {number}: not a recorded {name}") from error
-    if recording is None or not recording.turns:
+    if recording is None or recording.loaded is None or not recording.turns:
         raise InputError(f"{where}: nothing was recorded in it")
     return recording
 
@@ -144,7 +146,7 @@ def _lines(data: bytes, where: Path) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(data.splitlines(), 1):
         try:
             name, value = parse_json(line)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise InputError(f"{where}, line {number}: not a line of a conversation") from error
         yield str(name), value
 

@@ -60,7 +60,7 @@ class Store:
         for number in count(1):
             path = self.folder / (f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
             with suppress(FileExistsError):
-                path.touch(exist_ok=False)
+                path.touch(0o600, exist_ok=False)  # what was said is the user's own
                 return path
         raise AssertionError
 

@@ -124,12 +124,12 @@ def _base(source: str, adapter: Path, progress: Progress) -> Checkpoint:
         revision = config.get("revision")
         if not isinstance(base, str) or not isinstance(revision, str | None):
             raise ValueError("its base is no text")
+        if revision is not None and not Path(base).is_dir():
+            base = f"{base}@{revision}"
     except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise InputError(
             f"the adapter {source} does not tell its base ({error}): {other}"
         ) from error
-    if revision is not None and not Path(base).is_dir():
-        base = f"{base}@{revision}"
     try:
         found = _find(base, progress)
     except InputError as error:

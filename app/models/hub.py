@@ -10,6 +10,7 @@ from threading import Thread
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
+_LONGEST = 200  # characters of an id, whose parts are names of folders
 _REPO = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*", re.ASCII)
 
 
@@ -48,9 +49,11 @@ def parse_repo(source: str) -> Repo | None:
     where it is none."""
     rest, at, revision = source.partition("@")
     name, colon, quant = rest.partition(":")
-    if not _REPO.fullmatch(name) or ".." in source:
+    if not _REPO.fullmatch(name) or ".." in source or len(source) > _LONGEST:
         return None
-    if (at and not revision) or (colon and not re.fullmatch(r"\w+", quant, re.ASCII)):
+    if at and not re.fullmatch(r"[\w./-]+", revision, re.ASCII):
+        return None
+    if colon and not re.fullmatch(r"\w+", quant, re.ASCII):
         return None
     return Repo(name, revision or None, quant or None)
 

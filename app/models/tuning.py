@@ -20,6 +20,7 @@ import torch
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.drafters.eagle_head import EagleHead
+from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import Layout
 from decoding.model.target import Target
@@ -45,7 +46,7 @@ def tune(target: Target, threads: int | None) -> int:
     if target.device.type != "cpu":
         return choose_threads(target, threads)
     key = _target_key(target, threads)
-    known = _known(key)
+    known = read_measured(_path(), key)
     if known is not None:
         _arrange(target, known)
         if not _was_busy(target, known):
@@ -62,7 +63,7 @@ def tune_head(head: EagleHead, target: Target) -> None:
         return
     threads = torch.get_num_threads()
     key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}", threads)
-    known = _known(key)
+    known = read_measured(_path(), key)
     linears = head.drafting.linears
     layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
     if known is None:
@@ -73,7 +74,7 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
     """v(n), seconds of a pass over n nodes, as it was the last time or else as it is now. `threads`
     as they were given to `tune`."""
     key = _target_key(target, threads)
-    known = _known(key) if target.device.type == "cpu" else None
+    known = read_measured(_path(), key) if target.device.type == "cpu" else None
     if known is not None and known.passes:
         return Curve(known.passes)
     cost = verify_cost(target)
@@ -147,11 +148,11 @@ def _target_key(target: Target, threads: int | None) -> str:
     return _key(f"{model}, {nbytes} bytes of {target.dtype}", threads)
 
 
-def _known(key: str) -> Measured | None:
+def read_measured(path: Path, key: str) -> Measured | None:
     """What was measured; None where nothing was, or where it can't be read."""
     try:
-        return _parse(_read(_path())[key])
-    except (AttributeError, KeyError, TypeError, ValueError):
+        return _parse(_read(path)[key])
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
 
 
@@ -163,7 +164,10 @@ def _parse(entry: Mapping[str, Any]) -> Measured:
     typical = entry["typical"]
     passes = tuple((float(nodes), float(cost)) for nodes, cost in entry["passes"])
     return Measured(
-        max(int(entry["threads"]), 1), layouts, None if typical is None else float(typical), passes
+        min(max(int(entry["threads"]), 1), os.cpu_count() or 1),
+        layouts,
+        None if typical is None else float(typical),
+        passes,
     )
 
 
@@ -181,13 +185,18 @@ def _keep(key: str, measured: Measured) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            json.dump(together, file, indent=1)
+            try:
+                json.dump(together, file, indent=1)
+                file.flush()  # here a full disk says so
+            except OSError:
+                os.unlink(file.name)
+                raise
         os.replace(file.name, path)
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

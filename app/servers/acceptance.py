@@ -6,12 +6,12 @@ where it is known how many drafts were accepted to which length, and all were of
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from app.servers.usage import Drafting
+from decoding.json_text import parse_json
 
 Counters = Mapping[str, float]
 Json = Mapping[str, Any]
@@ -172,7 +172,7 @@ def _short_name(name: str) -> str | None:
 def _tensorrt_counters(text: str) -> dict[str, float]:
     """One entry for each iteration since it was read last: the newest has the sums."""
     try:
-        entries = _objects(json.loads(text))
+        entries = _objects(parse_json(text))
     except ValueError:
         return {}
     stats = [each["specDecodingStats"] for each in entries if "specDecodingStats" in each]

@@ -256,5 +256,5 @@ def _accuracy(folder: Path, config: Mapping[str, Any], heads: int) -> tuple[tupl
     table = config.get("medusa_accuracy") or ()
     try:
         return tuple(tuple(float(x) for x in row) for row in table)[:heads]
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{folder}: medusa_accuracy must hold a row of numbers a head") from error

@@ -6,6 +6,8 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from app.history.recorder import Recorder
 from app.history.store import Store
 from tests.support.conversation import SETTINGS, turn
@@ -75,3 +77,9 @@ def test_a_claim_leaves_no_file_behind(store: Store, kept: Path) -> None:
     assert lock.exists()
     outer.release()
     assert not lock.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+def test_only_the_user_can_read_what_was_said(tmp_path: Path) -> None:
+    path = Store(tmp_path).new_file(datetime.now())
+    assert path.stat().st_mode & 0o777 == 0o600
