@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
@@ -57,8 +57,19 @@ class LanesLayout(Screen[None]):
         self.display_options = DisplayOptions()
         self._restyling = False  # a timer is running for the next pane
         self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
+        self._seen = False  # it has been on the terminal
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """To come back from another screen styles every widget anew; the first time all are."""
+        event.refresh_styles &= self._seen
+        self._seen = True
 
     def compose(self) -> ComposeResult:
+        # the classes of its size before there are widgets, which would all be styled once more
+        for cells, breakpoints in zip(
+            self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True
+        ):
+            self.add_class([name for least, name in breakpoints if cells >= least][-1])
         tabs = LaneTabs(dom_id="tabs")
         yield SplitLine(dom_id="title")
         yield Static(id="failure", markup=False)
