@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.color import Color
 from rich.segment import Segment, Segments
 from rich.style import Style
+from textual.containers import VerticalScroll
 from textual.scrollbar import ScrollBarRender
 
 
@@ -39,3 +40,10 @@ class EdgeScrollBarRender(ScrollBarRender):
             + [part("│", "scroll_down")] * (size - start - length),
             new_lines=True,
         )
+
+
+class EdgeScroll(VerticalScroll):
+    """What a panel holds, with that scroll bar."""
+
+    def on_mount(self) -> None:
+        self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]

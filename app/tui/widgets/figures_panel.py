@@ -6,7 +6,7 @@ from functools import partial
 from statistics import mean
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
 
@@ -23,7 +23,7 @@ from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
-from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 from decoding.stats import acceptance_by_position
 
@@ -37,7 +37,7 @@ class FiguresPanel(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._scroll = VerticalScroll(classes="blocks")
+        self._scroll = EdgeScroll(classes="blocks")
         self._note = Static(classes="note", markup=False)
         self._accepted, self._positions = Block(), Block()
         self._times, self._memory = Block(), Block()
@@ -56,9 +56,6 @@ class FiguresPanel(Panel):
             yield self._plots
             yield self._memory
         yield self.bottom
-
-    def on_mount(self) -> None:
-        self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
     def content_rows(self) -> int:

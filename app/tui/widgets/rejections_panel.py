@@ -11,7 +11,7 @@ from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -34,7 +34,7 @@ from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
-from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
 from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
@@ -81,7 +81,7 @@ class RejectionsPanel(Panel):
         )
         self._note = Static(classes="note", markup=False)
         self._shares, self._comparison, self._calibration = Block(), Block(), Block()
-        self._side = VerticalScroll(
+        self._side = EdgeScroll(
             self._note, self._shares, self._comparison, self._calibration, classes="shares"
         )
         self._column, self._turned = 0, False
@@ -98,8 +98,7 @@ class RejectionsPanel(Panel):
         yield self.bottom
 
     def on_mount(self) -> None:
-        for scrolled in (self._side, self._table):
-            scrolled.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
+        self._table.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
     def content_rows(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
 
@@ -18,7 +17,7 @@ from app.tui.format.welcome import welcome
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.widgets.block import Block
-from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.gamma_forecast import forecast_for_lane
 from app.tui.widgets.panel import Panel
 from decoding.cost.forecast import Forecast
@@ -38,7 +37,7 @@ class Scoreboard(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._scroll = VerticalScroll(classes="scores")
+        self._scroll = EdgeScroll(classes="scores")
         self._block = Block()
         self._block.tooltip = MEANING
         self._lanes: int | None = None  # rows of bars; None before the first run
@@ -51,9 +50,6 @@ class Scoreboard(Panel):
         with self._scroll:
             yield self._block
         yield self.bottom
-
-    def on_mount(self) -> None:
-        self._scroll.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
     def content_rows(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
@@ -19,7 +19,7 @@ from app.tui.format.parts import Part
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
-from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
+from app.tui.widgets.edge_scrollbar import EdgeScroll
 from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
@@ -52,13 +52,10 @@ class FactRow(Horizontal):
         self._text.show(Content(text or ""))
 
 
-class TokenScroll(VerticalScroll, can_focus=True):
+class TokenScroll(EdgeScroll, can_focus=True):
     """Has the cursor's keys too: on a narrow screen nothing else is shown."""
 
     BINDINGS = [*CURSOR_KEYS]
-
-    def on_mount(self) -> None:
-        self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
 
 class TokenPanel(Panel):
