@@ -53,10 +53,7 @@ def advise(
         outcome = experiment.run()
     return advice_document(
         outcome,
-        target=models.name,
-        device=models.device,
-        dtype=models.dtype,
-        threads=models.threads,
+        **models.facts,
         settings=settings_report(settings) | {"seed": seed},
         sweep=sweep,
         first_turns_only=any(len(request.turns) > 1 for request in requests),

@@ -53,10 +53,7 @@ def find_rejections(
                     except Exception as error:  # the other lanes go on
                         drafted.error = describe(error)
     document = envelope(
-        target=models.name,
-        device=models.device,
-        dtype=models.dtype,
-        threads=models.threads,
+        **models.facts,
         settings=settings_report(settings) | {"seed": seed},
         prompts=len(prompts),
         first_turns_only=any(len(request.turns) > 1 for request in requests),

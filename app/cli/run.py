@@ -127,17 +127,10 @@ def open_lanes(
 
 def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, Any]:
     """What answers, for a document; of a server's hardware nothing is known."""
-    if models is None:
-        servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
-        return {
-            "target": served_model(servers), "device": "server", "dtype": None, "threads": None,
-        }  # fmt: skip
-    return {
-        "target": models.name,
-        "device": models.device,
-        "dtype": models.dtype,
-        "threads": models.threads,
-    }
+    if models is not None:
+        return models.facts
+    servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
+    return {"target": served_model(servers), "device": "server", "dtype": None, "threads": None}
 
 
 def questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:

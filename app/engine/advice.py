@@ -51,10 +51,7 @@ def advise(here: Circumstances, prompts: Sequence[Sequence[int]], seconds: float
     ).run()
     return advice_document(
         outcome,
-        target=models.name,
-        device=models.device,
-        dtype=models.dtype,
-        threads=models.threads,
+        **models.facts,
         settings=flat(here.params) | {"seed": here.seed},
         sweep={},
         first_turns_only=False,

@@ -125,6 +125,16 @@ class LoadedModels:
     def context(self) -> int:
         return self.target.context
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What answers, for a document."""
+        return {
+            "target": self.name,
+            "device": self.device,
+            "dtype": self.dtype,
+            "threads": self.threads,
+        }
+
     def encode(self, messages: Sequence[dict[str, str]], raw: bool = False) -> list[int]:
         """Ids of a conversation by the tokenizer's chat template, ready for the answer. With `raw`,
         or where there is no template, the contents alone, one after the other. Raises InputError
