@@ -50,14 +50,15 @@ def test_four_lanes_stand_in_two_rows_or_in_one() -> None:
     assert len({region.y for region in grid_regions(4, Size(200, 40))}) == 1
 
 
-@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50), (80, 24), (40, 12)])
-async def test_nothing_falls_off_the_screen(play: Play, size: tuple[int, int]) -> None:
-    async with play(size) as stage:
+async def test_nothing_falls_off_the_screen(play: Play) -> None:
+    async with play((100, 30)) as stage:
         await stage.begin()
-        lines = stage.text.splitlines()
-        assert len(lines) == size[1] and all(len(line) == size[0] for line in lines)
-        assert "ready" in lines[0] or "running" in lines[0]
-        assert lines[-2].startswith(" ›") and "Run" in lines[-1]
+        for columns, rows in ((100, 30), (60, 24), (200, 50), (80, 24), (40, 12)):
+            await stage.resize(columns, rows)
+            lines = stage.text.splitlines()
+            assert len(lines) == rows and all(len(line) == columns for line in lines)
+            assert "ready" in lines[0] or "running" in lines[0]
+            assert lines[-2].startswith(" ›") and "Run" in lines[-1]
 
 
 async def test_number_keys_go_to_lanes_that_can_be_switched_and_the_others_take_the_room(
@@ -107,21 +108,20 @@ async def test_a_pane_has_three_lines_of_text_or_tabs(
                 assert stage.app.main.panel.size.height >= 8
 
 
-@pytest.mark.parametrize("size", [(100, 30), (60, 24), (200, 50)])
-@pytest.mark.parametrize("key", ["v", "w", "s"])
-async def test_the_edges_of_a_panel_are_straight(
-    play: Play, size: tuple[int, int], key: str
-) -> None:
-    async with play(size) as stage:
+async def test_the_edges_of_a_panel_are_straight(play: Play) -> None:
+    async with play() as stage:
         await stage.to_lane(2)
-        await stage.press(key)
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
-        panel = stage.app.main.panel
-        assert panel
-        rows = stage.text.splitlines()[panel.region.y : panel.region.bottom]
-        assert {row[0] for row in rows} == set("╭│╰")
-        assert {row[-1] for row in rows} - {"┃"} == set("╮│╯")
+        for key in "vws":
+            await stage.press(key)
+            for columns, lines in ((60, 24), (200, 50), (100, 30)):
+                await stage.resize(columns, lines)
+                panel = stage.app.main.panel
+                assert panel and panel.id == stage.app.main.open
+                rows = stage.text.splitlines()[panel.region.y : panel.region.bottom]
+                assert {row[0] for row in rows} == set("╭│╰"), (key, columns)
+                assert {row[-1] for row in rows} - {"┃"} == set("╮│╯"), (key, columns)
 
 
 async def test_tabs_have_the_speeds(play: Play) -> None:
