@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.engine.load import load_line
+from app.report.load_text import load_line
 from app.text.plural import pluralize
 
 

@@ -15,7 +15,6 @@ from app.engine.server_lane import ServerLane
 from app.servers.chunks import Question
 from app.servers.usage import Drafting
 from app.text.errors import describe
-from app.text.plural import pluralize
 from decoding.stats import ratio
 
 PERCENTILES = (50, 90, 99)
@@ -81,18 +80,3 @@ def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency
         return load
     since = lane.server.drafting_since(before, load.tokens)
     return replace(load, drafting=lane.background.submit(since).result())
-
-
-def load_line(load: dict[str, Any]) -> str:
-    """A `Load.document` for people."""
-    ttft = load["ttft_seconds"]
-    prompts = pluralize(load["requests"], "prompt")
-    parts = [f"[{load['lane']}] {prompts}, {load['concurrency']} at a time"]
-    if load["tokens_per_second"] is not None:
-        parts.append(f"{load['tokens_per_second']:.1f} tok/s in all")
-    parts += [f"TTFT {name} {value:.3f} s" for name, value in ttft.items() if value is not None]
-    if load["drafted"]:
-        parts.append(f"{load['accepted'] / load['drafted']:.0%} of the drafts accepted")
-    if load["failed"]:
-        parts.append(f"{load['failed']} failed")
-    return " · ".join(parts)
