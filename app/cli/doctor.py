@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -47,11 +50,12 @@ def doctor(
     """What this machine can do, what is missing, what to do about it. Exit code 1: it is broken."""
     from app.report.document import envelope
 
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
     findings = []
     for finding in examine():
         findings.append(finding)
         if not as_json:
-            print_output(_line(finding))
+            print_output(_line(finding, columns))
     if as_json:
         print_document(envelope(checks=[asdict(finding) for finding in findings]))
     raise typer.Exit(int(any(finding.state == "wrong" for finding in findings)))
@@ -99,9 +103,18 @@ def _soon(name: str, check: Callable[[], Finding]) -> Finding:
     return result
 
 
-def _line(finding: Finding) -> str:
-    text = f"{MARKS[finding.state]} {finding.name:<14} {finding.found}"
-    return f"{text}\n{'':<16} → {finding.advice}" if finding.advice else text
+def _line(finding: Finding, columns: float) -> str:
+    """Broken where it is too long for a terminal of so many columns."""
+    lines = [f"{MARKS[finding.state]} {finding.name:<14} {finding.found}"]
+    lines += [f"{'':<16} → {finding.advice}"] if finding.advice else []
+    if columns < math.inf:
+        indents = (" " * 17, " " * 19)
+        wrap = partial(textwrap.fill, break_long_words=False, break_on_hyphens=False)
+        lines = [
+            wrap(line, int(columns), subsequent_indent=indent)
+            for line, indent in zip(lines, indents, strict=False)
+        ]
+    return "\n".join(lines)
 
 
 def _specchat() -> Finding:

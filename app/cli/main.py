@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -97,19 +98,18 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         list[str],
         "For the template: enable_thinking=false; may be repeated.",
     ),
-    ("Screen", "keep", bool, "Keep its conversations on disk (default)."),
+    ("Screen", "keep", bool, "Keep its conversations on disk (default); not: --no-keep."),
     ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
 )
 
 
-def _flag(name: str, kind: type) -> str:
-    """The option's name. A switch has a --no- form, as config.toml may have turned it on."""
-    name = name.replace("_", "-")
-    return f"--{name}/--no-{name}" if kind is bool else f"--{name}"
+# short: beside them the help of each has to fit into a terminal of 80 columns
+_METAVARS: dict[Any, str] = {str: "TEXT", list[str]: "TEXT", int: "N", float: "X", bool: ""}
 
 
 PromptText = Annotated[
-    str | None, typer.Option(help="One prompt; - reads stdin.", rich_help_panel="Prompt")
+    str | None,
+    typer.Option(help="One prompt; - reads stdin.", metavar="TEXT", rich_help_panel="Prompt"),
 ]
 PromptFile = Annotated[
     str | None,
@@ -129,7 +129,7 @@ SweepValues = Annotated[
 ]
 
 Concurrency = Annotated[
-    int, typer.Option(min=1, max=1024, help="Prompts at a time for each --server.")
+    int, typer.Option(min=1, max=1024, metavar="N", help="Prompts at a time for each --server.")
 ]
 
 ReportFile = Annotated[
@@ -141,31 +141,42 @@ ReportFile = Annotated[
 ]
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user."""
+def with_settings(command: Callable[..., None], *, screen: bool = True) -> Callable[..., None]:
+    """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user.
+    `screen`: also those that only the screen has a use for. A switch has a --no- form, which help
+    leaves out: config.toml may have turned it on."""
+    options = [option for option in _SHARED if screen or option[0] != "Screen"]
 
     def wrapped(**values: Any) -> None:
-        flags = {name: values.pop(name) for _, name, _, _ in _SHARED}
+        flags = {name: values.pop(name) for _, name, _, _ in options}
+        off = [name for name in flags if values.pop(f"no_{name}", None)]
+        flags |= dict.fromkeys(off, False)
         command({name: value for name, value in flags.items() if value is not None}, **values)
 
-    own = inspect.signature(command, eval_str=True).parameters.values()
-    shared = [
-        inspect.Parameter(
+    def parameter(name: str, kind: type, **more: Any) -> inspect.Parameter:
+        option = typer.Option(f"--{name.replace('_', '-')}", metavar=_METAVARS[kind], **more)
+        return inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
-            annotation=Annotated[
-                kind | None,
-                typer.Option(_flag(name, kind), help=text, rich_help_panel=panel),
-            ],
+            annotation=Annotated[kind | None, option],
         )
-        for panel, name, kind, text in _SHARED
+
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        parameter(name, kind, help=text, rich_help_panel=panel)
+        for panel, name, kind, text in options
     ]
+    switches = [name for _, name, kind, _ in options if kind is bool]
+    shared += [parameter(f"no_{name}", bool, hidden=True) for name in switches]
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own if p.name != "flags"]
     wrapped.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
     return wrapped
+
+
+headless = partial(with_settings, screen=False)
 
 
 @cli.callback(invoke_without_command=True)
@@ -194,13 +205,15 @@ def chat(flags: Flags) -> None:
 
 
 @cli.command()
-@with_settings
+@headless
 def run(
     flags: Flags,
     prompt: PromptText = None,
     prompts: PromptFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
-    trace: Annotated[bool, typer.Option(help="Every round, in the JSON document.")] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Every round, in the JSON document.")
+    ] = False,
     concurrency: Concurrency = 1,
 ) -> None:
     """Answer prompts without a screen: text or one JSON document on stdout."""
@@ -224,13 +237,17 @@ def run(
 
 
 @cli.command()
-@with_settings
+@headless
 def bench(
     flags: Flags,
     prompt: PromptText = None,
     prompts: PromptFile = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Each answers all prompts once more.")] = 3,
-    peers: Annotated[str, typer.Option(help="Others to compare with: hf, hf-assisted.")] = "",
+    repeats: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Each answers all prompts once more.")
+    ] = 3,
+    peers: Annotated[
+        str, typer.Option(metavar="NAMES", help="Others to compare with: hf, hf-assisted.")
+    ] = "",
     sweep: SweepValues = None,
     simulate_acceptance: Annotated[
         list[float] | None,
@@ -285,12 +302,14 @@ def bench(
 
 
 @cli.command()
-@with_settings
+@headless
 def rejections(
     flags: Flags,
     prompt: PromptText = None,
     prompts: PromptFile = None,
-    most: Annotated[int, typer.Option(min=0, help="Longest list as text (JSON has all).")] = 20,
+    most: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Longest list as text (JSON has all).")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List the drafts that the target rejects, and how often each drafter is right: by level, kind
@@ -313,7 +332,7 @@ def rejections(
 
 
 @cli.command()
-@with_settings
+@headless
 def advise(
     flags: Flags,
     prompt: PromptText = None,
@@ -326,7 +345,9 @@ def advise(
             rich_help_panel="Prompt",
         ),
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Time for measuring, about.")] = 180,
+    seconds: Annotated[
+        float, typer.Option(min=1, metavar="S", help="Time for measuring, about.")
+    ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,

@@ -126,8 +126,8 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
         yield ""
         yield f"the surest first{of if len(worst) < len(rejected) else ''}"
         yield (
-            f"{'prompt':>6}{'round':>6}  {'drafted':<16}{'wanted':<16}{'level':>5}{'rank':>6}"
-            f"{'p':>7}{'q':>7}{'bits':>6}  kind"
+            f"{'prompt':>6}{'round':>6} {'drafted':<12}{'wanted':<11}{'level':>5}{'rank':>5}"
+            f"{'p':>6}{'q':>6}{'bits':>5}  kind"
         )
         yield from map(_rejection_line, worst)
     for what in ("level", "kind", "place"):
@@ -148,15 +148,15 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
 
 def _rejection_line(row: Row) -> str:
     drafted, wanted = (
-        token_name(row[f"{key}_id"], {row[f"{key}_id"]: row[key]})[:15]
+        token_name(row[f"{key}_id"], {row[f"{key}_id"]: row[key]})[:10]
         for key in ("drafted", "wanted")
     )
     rank = row["rank"] or ("" if row["p"] is None else "low")
     p, q = ("" if row[key] is None else f"{row[key]:.3f}" for key in ("p", "q"))
     bits = "" if row["entropy"] is None else f"{row['entropy']:.1f}"
     return (
-        f"{row['prompt']:>6}{row['round'] + 1:>6}  {drafted:<16}{wanted:<16}{row['level']:>5}"
-        f"{rank:>6}{p:>7}{q:>7}{bits:>6}  {row['kind']}"
+        f"{row['prompt']:>6}{row['round'] + 1:>6} {drafted:<12}{wanted:<11}{row['level']:>5}"
+        f"{rank:>5}{p:>6}{q:>6}{bits:>5}  {row['kind']}"
     )
 
 

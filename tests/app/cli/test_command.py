@@ -49,6 +49,27 @@ print([name for name in {heavy} if name in sys.modules])
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
 
 
+def test_help_fits_into_80_columns_and_has_what_the_command_uses(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answered, shown = (specchat(name, "--help").stdout for name in ("run", "chat"))
+    assert "--temperature" in answered and "--theme" in shown and "--theme" not in answered
+    for text in (answered, shown):
+        assert "…" not in text and max(map(len, text.splitlines())) <= 80
+        first = next(line for line in text.splitlines() if "--family" in line)
+        assert len(first.partition("TEXT")[2]) > 40  # most of the line is for its words
+
+
+@pytest.mark.parametrize(("flag", "ignored"), [((), True), (("--no-ignore-eos",), False)])
+def test_a_switch_that_the_config_turned_on_can_be_turned_off(
+    run_json: RunJson, tmp_path: Path, flag: tuple[str, ...], ignored: bool
+) -> None:
+    (tmp_path / "config.toml").write_text("ignore_eos = true")
+    document = run_json("--prompt", "the", "--max-new-tokens", "2", *flag)
+    assert document["settings"]["ignore_eos"] is ignored
+
+
 def test_what_is_wrong_of_the_screen_does_not_stop_those_that_have_none(
     run_json: RunJson, specchat: Specchat, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import threading
 from pathlib import Path
@@ -112,3 +113,11 @@ def test_a_disk_that_hangs_holds_nothing_up(
     assert done.returncode == 0 and found["demo"]["found"] == "fine"
     assert found["model cache"]["state"] == "note"
     assert found["model cache"]["found"] == "not known after 0.2 seconds"
+
+
+def test_long_lines_are_broken_for_a_terminal_only() -> None:
+    finding = doctor.Finding("quantizing", "note", "saves memory " * 9, "install " * 12)
+    assert len(doctor._line(finding, math.inf).splitlines()) == 2
+    first, second, *rest = doctor._line(finding, 80).splitlines()
+    assert len(rest) > 1 and max(map(len, (first, second, *rest))) <= 80
+    assert [len(line) - len(line.lstrip()) for line in (second, rest[-1])] == [17, 19]
