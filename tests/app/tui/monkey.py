@@ -16,6 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import tests.conftest  # noqa: F401  # leaves the user's settings and files alone
+
+# isort: split
+from textual import events as textual_events
+from textual.pilot import Pilot, WaitForScreenTimeout
+
 from app.config.presets import Presets
 from app.engine.commands import (
     AddLane,
@@ -164,7 +169,10 @@ async def session(seed: int, events: int = SESSION) -> int:
             begun, done = Setup.of(app.state, Log()), 0
             while done < events and app.is_running:
                 before = app.main.prompt.text
-                what = await _act(chance, app, pilot)
+                try:
+                    what = await _act(chance, app, pilot)
+                except WaitForScreenTimeout:  # others keep the processor: `quiet` has no limit
+                    what = "something slow"
                 clock.now += 0.3
                 await app.pump()
                 await quiet()
@@ -178,11 +186,7 @@ async def session(seed: int, events: int = SESSION) -> int:
     return done
 
 
-async def _act(chance: random.Random, app: SpecchatApp, pilot: object) -> str:
-    from textual import events
-    from textual.pilot import Pilot
-
-    assert isinstance(pilot, Pilot)
+async def _act(chance: random.Random, app: SpecchatApp, pilot: Pilot[None]) -> str:
     kind = chance.random()
     if kind < 0.72:
         key = chance.choice(KEYS)
@@ -194,7 +198,7 @@ async def _act(chance: random.Random, app: SpecchatApp, pilot: object) -> str:
         return f"click {place}"
     if kind < 0.96:
         text = chance.choice(TEXTS)
-        app.post_message(events.Paste(text))
+        app.post_message(textual_events.Paste(text))
         await pilot.pause()
         return f"paste {text!r}"
     size = chance.choice(SIZES)
@@ -208,7 +212,7 @@ def _lost(before: str, app: SpecchatApp, engine: AnsweringEngine) -> bool:
     if not before.strip() or prompt.text:
         return False
     asked = any(run.prompt == before for run in engine.asked(Run))
-    kept = before in prompt._history or bool(prompt.history.undo_stack)
+    kept = before in prompt._history or bool(prompt.history.undo_stack or prompt.history.redo_stack)
     return not (asked or kept or app.state.queued)
 
 
@@ -246,7 +250,11 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         os.chdir(folder)  # exports go there
         while time.monotonic() < until:
-            events += asyncio.run(session(seed))
+            try:
+                events += asyncio.run(session(seed))
+            except Exception as error:
+                error.add_note(f"seed {seed}")
+                raise
             seed += 1
     print(f"{events} events, seeds {given.seed} to {seed - 1}: nothing broke")
 
