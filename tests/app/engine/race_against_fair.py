@@ -28,6 +28,7 @@ from app.engine.events import (
     Loaded,
     LoadFailed,
     RunFinished,
+    RunRejected,
     Schedule,
 )
 from app.engine.process import SessionProcess
@@ -36,6 +37,8 @@ from app.models.assets import examples
 from app.strategies.registry import AUTOREGRESSIVE
 
 POLL_SECONDS = 0.02
+SAME_SPEED = 0.05  # how far a lane's speed in a race may be from that by turns
+STEADIER = 0.5  # how far apart its speedups may lie in a race, for those by turns
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 Key = tuple[Schedule, str, int]  # schedule, lane, prompt
 Speeds = dict[Key, list[float]]  # tokens/s, one for each run
@@ -67,13 +70,14 @@ def _answer(engine: SessionProcess, prompt: str, schedule: Schedule) -> dict[str
     commands: Sequence[Command] = (NewConversation(), SetSchedule(schedule), Run(prompt))
     for command in commands:
         engine.send(command)
-    ends = (event for event in _until(engine, RunFinished) if isinstance(event, Finished))
-    metrics = {event.lane: event.metrics for event in ends}
-    return {
-        lane: each.tokens_per_second
-        for lane, each in metrics.items()
-        if each is not None and each.tokens_per_second is not None
-    }
+    speeds = {}
+    for event in _until(engine, RunFinished):
+        if isinstance(event, Finished):
+            speed = event.metrics.tokens_per_second if event.metrics else None
+            if speed is None:
+                raise SystemExit(f"{event.lane}: {event.reason}: {event.message}")
+            speeds[event.lane] = speed
+    return speeds
 
 
 def _until(engine: SessionProcess, kind: type[Event]) -> list[Event]:
@@ -82,7 +86,7 @@ def _until(engine: SessionProcess, kind: type[Event]) -> list[Event]:
         time.sleep(POLL_SECONDS)
         heard += engine.drain()
         for event in heard:
-            if isinstance(event, LoadFailed | EngineExited):
+            if isinstance(event, LoadFailed | EngineExited | RunRejected):
                 raise SystemExit(event.message)
     return heard
 
@@ -90,27 +94,39 @@ def _until(engine: SessionProcess, kind: type[Event]) -> list[Event]:
 def report(found: Speeds) -> str:
     """For each lane its tokens/s, the ratio of race to fair within a run with its range, and how
     far its speedups over a prompt's runs lie apart: (highest - lowest) / median, the median of all
-    prompts."""
+    prompts. In the end whether a race is as fast, and how much steadier."""
     lanes = list(dict.fromkeys(lane for _, lane, _ in found))
     numbers = sorted({number for _, _, number in found})
     lines = [
         f"{'lane':<10}{'fair tok/s':>12}{'race tok/s':>12}  {'race/fair':<20}"
         f"{'speedup: spread by fair':>24}{'by race':>9}"
     ]
+    furthest, steadiness = 0.0, []
     for lane in lanes:
         fair, race = (_all(found, schedule, lane, numbers) for schedule in ("fair", "race"))
         ratios = [one / other for one, other in zip(race, fair, strict=True)]
         low, high = min(ratios), max(ratios)
-        ratio = f"{statistics.median(ratios):.3f} ({low:.3f}-{high:.3f})"
-        spreads = (_spread(found, schedule, lane, numbers) for schedule in ("fair", "race"))
-        cells = "".join(
-            f"{spread:>{cells}.1%}" for spread, cells in zip(spreads, (24, 9), strict=True)
-        )
+        middle = statistics.median(ratios)
+        furthest = max(furthest, abs(middle - 1))
+        cells = ""
+        if lane != AUTOREGRESSIVE.name:
+            by_fair, by_race = (_spread(found, one, lane, numbers) for one in ("fair", "race"))
+            cells = f"{by_fair:>24.1%}{by_race:>9.1%}"
+            steadiness.append(by_race / by_fair)
         lines.append(
             f"{lane:<10}{statistics.median(fair):>12.1f}{statistics.median(race):>12.1f}  "
-            f"{ratio:<20}{cells if lane != AUTOREGRESSIVE.name else ''}"
+            f"{f'{middle:.3f} ({low:.3f}-{high:.3f})':<20}{cells}"
         )
+    part = statistics.median(steadiness)
+    lines += [
+        f"speeds within {SAME_SPEED:.0%}: {_yes(furthest <= SAME_SPEED)} (furthest {furthest:.1%})",
+        f"spread at most {STEADIER:.0%} of fair's: {_yes(part <= STEADIER)} ({part:.0%})",
+    ]
     return "\n".join(lines)
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
 
 
 def _all(found: Speeds, schedule: Schedule, lane: str, numbers: Sequence[int]) -> list[float]:
