@@ -206,7 +206,7 @@ def load_models(
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
     tokenizer = load_tokenizer(vocabulary, options, progress)
     prepare_template(tokenizer, options)
-    progress(f"target {display_name(source)}", 0.1)
+    progress(_called("target", source), 0.1)
     target = load_target(source, options, progress)
     checkpoint = find_checkpoint(source, options.adapter)
     if checkpoint.note:
@@ -256,8 +256,14 @@ def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> Non
     if source is None:
         models.missing[strategy] = STRATEGIES[strategy].missing
         return
-    progress(f"{ROLES[role].title} {display_name(source)}", 0.8)
+    progress(_called(ROLES[role].title, source), 0.8)
     models.drafters[role] = _LOADERS[role](models, source, role, progress)
+
+
+def _called(role: str, source: str) -> str:
+    """Of a folder that has its role's name, that is said once."""
+    name = display_name(source)
+    return role if name.lower() in role.lower() else f"{role} {name}"
 
 
 def needs_loading(models: LoadedModels, strategy: str) -> bool:

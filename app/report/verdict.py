@@ -90,6 +90,13 @@ def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
     return max(_drafting(scores), key=_speed, default=None)
 
 
+def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
+    """The fastest one, unless the target alone is as fast."""
+    best = fastest(scores)
+    pays = best and (best.speedup is None or best.speedup.median >= WORTH)
+    return best if pays else None
+
+
 def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
     """Of the lanes that draft for the target."""
     return min(_drafting(scores), key=_speed, default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from textual import on
@@ -24,9 +25,12 @@ from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance
 
+COMMAND = re.compile(r"/[a-z?]+|exit|quit|:q!?")  # of other programs
+
 
 class RunActions(AppBase):
     _asked_for_typical = False
+    _taken_for_command = ""
 
     async def run_action(
         self,
@@ -69,6 +73,9 @@ class RunActions(AppBase):
             self._reopen_engine()
         if not text.strip():
             self._say_what_to_type()
+        elif COMMAND.fullmatch(text.strip()) and text != self._taken_for_command:
+            self._taken_for_command = text
+            self._say_which_keys()
         elif state.opening:
             state.say(state.busy or "")
         elif state.running or not state.loaded:
@@ -84,6 +91,16 @@ class RunActions(AppBase):
             again, examples = state.keys["run.again"], state.keys["app.examples"]
             asked = f"Type the next question; {again} runs the last one again"
             state.say(asked if state.turns else f"Type a question; {examples} has examples")
+
+    @on(Prompt.Leaving)
+    def say_how_to_leave(self) -> None:
+        self.say(f"{self.state.keys['app.quit']} quits")
+
+    def _say_which_keys(self) -> None:
+        """To who types commands, as other chats have them."""
+        keys = self.state.keys
+        leave, helps, all_keys = (keys[name] for name in ("app.quit", "app.help", "app.palette"))
+        self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
 
     @on(Prompt.Changed)
     def forget_what_was_said(self) -> None:
@@ -156,7 +173,7 @@ class RunActions(AppBase):
         elif self.main.prompt.text:
             self.main.prompt.put_away()
         else:
-            self.say(f"{self.state.keys['app.quit']} quits")
+            self.say_how_to_leave()
 
     def action_pause(self) -> None:
         """Pause or go on; where nothing runs, play the last run again in slow motion."""

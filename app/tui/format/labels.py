@@ -40,7 +40,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
-    if state.answers_differ and lane.info.name == state.leader:
+    if state.answers_differ and lane.info.name == state.goes_on_from:
         left.append(Part("next turn goes on here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
         left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
@@ -165,18 +165,18 @@ def run_state(state: AppState) -> Part:
     ended = sum(lane.phase not in (Phase.WAITING, Phase.RUNNING) for lane in order)
     names = list(state.lanes)
     busy = state.busy_lane
-    who = f"{names.index(busy) + 1} {busy} " if busy else "prefill "
-    if busy and state.schedule == "race":  # all of them: one name after the other would flicker
+    if busy is None and not state.paused:
+        return Part("● prefill", "bold $success")
+    who = f"{names.index(busy) + 1} {busy} " if busy else ""
+    if state.schedule == "race":  # all of them: one name after the other would flicker
         who = ""
     if state.paused:
         return Part(f"‖ {who}paused {ended}/{len(order)}", "bold $warning")
     return Part(f"● {who}running {ended}/{len(order)}", "bold $success")
 
 
-def placeholder(state: AppState, typing: bool) -> str:
+def placeholder(state: AppState) -> str:
     """What an empty prompt says."""
-    if not typing:
-        return letters_are_commands(state)
     if state.running:
         stop, pause = state.keys["run.stop"], state.keys["run.pause"]
         return f"Ask the next question; {pause} pauses, {stop} stops"
@@ -191,10 +191,10 @@ def letters_are_commands(state: AppState) -> str:
     return f"Letters are commands here: {state.keys['view.prompt']} goes back to writing"
 
 
-def status_left(state: AppState, said: Verdict | None = None, commands: bool = False) -> list[Part]:
+def status_left(state: AppState, said: Verdict | None = None, commands: str = "") -> list[Part]:
     """The line above the prompt: the newest notice, else progress, else what the run came to
-    (`said`, where nothing else says it), else what comes next. `commands`: letters are commands
-    now, and nothing else says so."""
+    (`said`, where nothing else says it), else what comes next. `commands`: that letters are
+    commands now, where nothing else says so."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     if state.silent:
@@ -215,7 +215,7 @@ def status_left(state: AppState, said: Verdict | None = None, commands: bool = F
     if state.download:
         return [Part(state.download, "$primary")]
     if commands and state.replay is None:
-        return [Part(letters_are_commands(state), "$quiet", 1)]
+        return [Part(commands, "$quiet", 1)]
     if said is not None:
         return [Part(said.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):

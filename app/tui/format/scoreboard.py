@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from app.report.spread import Spread
-from app.report.verdict import LaneScore, fastest
+from app.report.verdict import LaneScore, winner
 from app.tui.format.bars import bar
 from app.tui.format.numbers import ordinal
 from app.tui.themes import lane_color
@@ -25,7 +25,7 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     `places` by number, 0 for who was done first."""
     if not scores:
         return []
-    best = fastest(scores)
+    best = winner(scores)
     speeds = [each.speed.median for each in scores if each.speed]
     decimals = int(min(speeds, default=0.0) < EXACT_BELOW)
     columns = [

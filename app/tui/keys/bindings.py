@@ -200,7 +200,7 @@ def key_bar_state(
     if state.queued is not None:
         names["leave"] = "Take back"
     elif typing:
-        names["leave"] = "Stop" if state.running else "Commands"
+        names["leave"] = "Stop" if state.running or slow else "Commands"
     elif alone or cursor or zoomed:
         names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
     elif state.replay is not None:

@@ -56,7 +56,7 @@ class HelpScreen(ModalScreen[None]):
             find = first_key(self.app, self.BINDINGS, "filter")
             tour = first_key(self.app, self.BINDINGS, "tour")
             box.border_subtitle = Content(
-                f"↑ ↓ scroll · {find} filters · {tour} shows you around · {close} closes"
+                f"↑ ↓ scroll · {close} closes · {find} filters · {tour} shows you around"
             )
             yield Input(compact=True, placeholder="Words that are explained")
             yield Static("Tokens", classes="heading -first")

@@ -19,6 +19,7 @@ from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
@@ -102,6 +103,12 @@ class MainScreen(LanesLayout):
         if not self.prompt.has_focus and not self.panel_alone:
             self.set_focus(None if pane.folded else pane.view)
             self.show_state()
+
+    @on(Prompt.Paged)
+    def turn_page(self, event: Prompt.Paged) -> None:
+        """Of the lane that was in focus last."""
+        if pane := self.pane_here:
+            pane.view.scroll_page_up() if event.step < 0 else pane.view.scroll_page_down()
 
     def action_toggle_here(self) -> None:
         if pane := self.pane_here:

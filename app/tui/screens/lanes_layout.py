@@ -10,7 +10,13 @@ from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
-from app.tui.format.labels import legend, placeholder, status_left, title_bar
+from app.tui.format.labels import (
+    legend,
+    letters_are_commands,
+    placeholder,
+    status_left,
+    title_bar,
+)
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
@@ -28,12 +34,14 @@ from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.search_line import SearchLine
+from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.tree_panel import TreePanel
 from app.tui.widgets.vertical_space import VerticalSpace
 
+NUMBER = "Enter takes the number, Esc does not"
 NARROW_COLUMNS = 80
 BROAD_COLUMNS = 160  # from which two panels stand side by side
 PANEL_AND_LANE_ROWS = 20
@@ -146,6 +154,7 @@ class LanesLayout(Screen[None]):
         self.show_state()
 
     @on(VerticalSpace.Resized)
+    @on(Slider.Typing)
     def show_state(self) -> None:
         """Everything that is not token text; called a few times a second, never per token."""
         state, pane = self.state, self.pane_here
@@ -176,10 +185,13 @@ class LanesLayout(Screen[None]):
         told_below = any(panel.id == "scores" for panel in self.panels)
         said = None if told_below else verdict_of(state)
         typing = isinstance(self.focused, Prompt | SearchLine)
-        unsaid = not typing and bool(self.prompt.text)  # else the empty prompt says it
+        numbering = isinstance(self.focused, Slider) and self.focused.typed is not None
+        elsewhere = "" if typing else NUMBER if numbering else letters_are_commands(state)
+        unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
         self.query_one("#status", SplitLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = state.example
-        self.prompt.placeholder = placeholder(state, typing)
+        self.prompt.commands = " " if state.slow_motion is None else " -+="
+        self.prompt.placeholder = elsewhere or placeholder(state)
         self.query_one("#ask").set_class(state.queued is not None, "-queued")
         self._show_keys()
         self.call_after_refresh(self._fit_again)
@@ -222,7 +234,12 @@ class LanesLayout(Screen[None]):
         for answer in self.state.to_measure() if needed else ():
             self.engine.send(answer)
 
+    def on_screen_resume(self) -> None:
+        self._show_keys()
+
     def _show_keys(self) -> None:
+        if not self.is_current:  # actions of "screen" are those of what covers this one
+            return
         names, hidden = key_bar_state(
             self.state,
             typing=self.prompt.has_focus,

@@ -123,7 +123,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         box = self.query_one(".kept")
         box.border_title = "Models"
         close = first_key(self.app, self.BINDINGS, "leave")
-        box.border_subtitle = Content(f"Enter loads · Tab: a folder, or the list · {close} closes")
+        box.border_subtitle = Content(f"Enter loads · {close} closes · Tab: a folder, or the list")
         self._complain()
         self._fill(0)
         self._list.focus()

@@ -117,12 +117,11 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         return self._words.casefold() in self.line(entry).plain.casefold()
 
     def say(self, text: str = "") -> None:
-        """Show in the edge what can be done, or a question."""
+        """Show in the edge what can be done, or a question. Where it is narrow the end is cut."""
         can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
-        can = [f"Enter {self.ENTER}", *can] if self._entries else []
-        self.query_one(".kept").border_subtitle = Content(
-            text or " · ".join([*can, f"{self.key('leave')} closes"])
-        )
+        close = f"{self.key('leave')} closes"
+        can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
+        self.query_one(".kept").border_subtitle = Content(text or " · ".join(can))
 
     def key(self, action: str) -> str:
         return first_key(self.app, self.BINDINGS, action)

@@ -14,6 +14,8 @@ from textual.widgets import TextArea
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
 from app.tui.keys.key_names import active_bindings
 
+UNKNOWN_TO_TEXTUAL = {"minus": "-", "plus": "+", "slash": "/"}  # which character a key types
+
 
 class Prompt(TextArea):
     """A TextArea, because an Input keeps only the first line of a paste."""
@@ -27,11 +29,24 @@ class Prompt(TextArea):
             "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline",
             tooltip="Break the line",
         ),
+        Binding(
+            "ctrl+d", "erase_or_leave", "Erase", False, id="prompt.erase",
+            tooltip="Take the next character away; where nothing is written, say how to leave",
+        ),
     ]  # fmt: skip
 
     @dataclass
     class Submitted(Message):
         text: str
+
+    class Leaving(Message):
+        """Ctrl+D where nothing is written, which leaves a shell."""
+
+    @dataclass
+    class Paged(Message):
+        """The user wants to see another page of the answer, 1 on or -1 back."""
+
+        step: int
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(
@@ -40,12 +55,15 @@ class Prompt(TextArea):
         self._history: list[str] = []
         self._index = 0  # in the history; its length is the line being written
         self._draft = ""
+        self.commands = " "  # characters; a blank before any text means nothing
         self.example = ""  # what Enter asks while nothing is written
         self._written = ""
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """A blank before any text means nothing: that key may do what it does elsewhere."""
-        return super().check_consume_key(key, character) and (character != " " or bool(self.text))
+        """What is in `commands` does before any text what it does elsewhere."""
+        character = character or UNKNOWN_TO_TEXTUAL.get(key)
+        command = not self.text and character is not None and character in self.commands
+        return super().check_consume_key(key, character) and not command
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """TextArea has an F6 and an F7 of its own, which are the app's here."""
@@ -122,6 +140,27 @@ class Prompt(TextArea):
 
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def action_erase_or_leave(self) -> None:
+        if self.text:
+            self.action_delete_right()
+        else:
+            self.post_message(self.Leaving())
+
+    def action_cursor_page_up(self) -> None:
+        self._page(-1)
+
+    def action_cursor_page_down(self) -> None:
+        self._page(1)
+
+    def _page(self, step: int) -> None:
+        """A prompt that is seen as a whole has no pages of its own."""
+        if self.wrapped_document.height <= self.size.height:
+            self.post_message(self.Paged(step))
+        elif step < 0:
+            super().action_cursor_page_up()
+        else:
+            super().action_cursor_page_down()
 
     def action_cursor_up(self, select: bool = False) -> None:
         if not select and self.cursor_at_first_line and self._index > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 
 from rich.text import Text
 from textual import on
@@ -41,6 +41,8 @@ NOTHING_YET = "No draft yet: what is rejected comes with the answer."
 ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
 MOST_COMPARED = 2  # columns beside those of the lane itself
 FROM_A_SERVER = "A server does not say which drafts were rejected."
+EDGES_CELLS = 3  # of the table: frame, padding, scrollbar
+SHARES_CELLS = 41  # as in the stylesheet, where both stand side by side
 DRAFTS_NOTHING = "This lane drafts nothing, so nothing is rejected: Tab goes to one that does."
 
 
@@ -117,7 +119,7 @@ class RejectionsPanel(Panel):
         made = (id(lane.round_events), len(lane.round_events), measured, state.running)
         others = _others(state, lane)
         beside = [len(other.round_events) for other in others.values()]
-        shown = (name, lane.active, *made, *others, *beside)
+        shown = (name, lane.active, self._columns, *made, *others, *beside)
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
@@ -131,6 +133,14 @@ class RejectionsPanel(Panel):
             [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)],
             [Part(not_recorded(state, lane), "$warning", 4)] if unknown else [],
         )
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        """Those that there is room for as a whole: a part of one can't be read."""
+        beside = 0 if self.has_class("-slim") else SHARES_CELLS
+        room = self.columns - EDGES_CELLS - beside
+        ends = accumulate(column.cells for column in COLUMNS)
+        return tuple(column for column, end in zip(COLUMNS, ends, strict=True) if end <= room)
 
     def _draw(self, state: AppState, lane: LaneState) -> None:
         levels = _levels_of_answer(lane)
@@ -169,12 +179,12 @@ class RejectionsPanel(Panel):
         self._found = ordered(self._found, COLUMNS[self._column], self._turned)
         table.clear(columns=True)
         level = level_name(lane.strategy.one_pass)
-        for index, column in enumerate(COLUMNS):
+        for index, column in enumerate(self._columns):
             falling = column.falling != self._turned
             mark = ("▾" if falling else "▴") if index == self._column else ""
             table.add_column(Text(column.heading.format(level=level) + mark), width=column.cells)
         for each in self._found:
-            table.add_row(*(_cell(column, each, lane) for column in COLUMNS))
+            table.add_row(*(_cell(column, each, lane) for column in self._columns))
         if here in self._found:
             table.move_cursor(row=self._found.index(here), animate=False)
 
@@ -195,7 +205,7 @@ class RejectionsPanel(Panel):
 
     @on(RejectionTable.SortedBy)
     def sort_by(self, event: RejectionTable.SortedBy) -> None:
-        self._column, self._turned = (self._column + event.step) % len(COLUMNS), False
+        self._column, self._turned = (self._column + event.step) % len(self._columns), False
         self._fill()
 
     @on(DataTable.HeaderSelected)

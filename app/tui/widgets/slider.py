@@ -46,6 +46,9 @@ class Slider(Widget, can_focus=True):
         slider: Slider
         value: Value
 
+    class Typing(Message):
+        """A number is begun, or no more."""
+
     def __init__(
         self, label: str, scale: Scale, value: Value, default: Value, *, dom_id: str
     ) -> None:
@@ -68,6 +71,8 @@ class Slider(Widget, can_focus=True):
         self._type(None)
 
     def _type(self, text: str | None) -> None:
+        if (text is None) != (self.typed is None):
+            self.post_message(self.Typing())
         self.typed = text
         self.refresh()
 

@@ -132,3 +132,13 @@ def test_what_is_no_checkpoint_of_a_lane(written: str, complaint: str) -> None:
 def test_a_checkpoint_that_is_not_there(family_folders: FamilyFolders, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing"):
         loaded(family_folders, f"eagle:checkpoint={tmp_path / 'nothing'}")
+
+
+def test_while_loading_a_name_that_tells_nothing_new_is_left_out(
+    family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    for name in ("target", "llama"):
+        (tmp_path / name).symlink_to(family_folders.target)
+        load_models(ModelOptions(str(tmp_path / name)), lambda what, part: said.append(what), ())
+    assert "target" in said and "target llama" in said and "target target" not in said

@@ -158,3 +158,16 @@ async def test_notices_name_overrides_that_win_or_are_dropped(play: Play) -> Non
         assert "sliders again, without its own gamma 2, temp 0.50, tokens 64" in stage.text
         await stage.press("a")
         assert "keeps its own" not in stage.text
+
+
+async def test_a_copy_without_an_answer_is_not_what_the_next_turn_goes_on_from(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("One")
+        await stage.tell(prefilled("ar", "first answer"), prefilled("draft", "other answer"))
+        await stage.finish()
+        copied = (*LANES[:2], lane("draft#2", title="Draft model", gamma=4), *LANES[2:])
+        await stage.to_lane(2)
+        await stage.tell(LanesChanged(copied))
+        assert stage.app.state.leader == "draft#2"
+        goes_on = [line for line in stage.text.splitlines() if "next turn goes on here" in line]
+        assert len(goes_on) == 1 and "1 Autoregressive" in goes_on[0]

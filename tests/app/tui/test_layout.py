@@ -57,7 +57,7 @@ async def test_nothing_falls_off_the_screen(play: Play) -> None:
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(len(line) == columns for line in lines)
-            assert "ready" in lines[0] or "running" in lines[0]
+            assert "prefill" in lines[0]
             assert lines[-2].startswith(" ›") and "Run" in lines[-1]
 
 

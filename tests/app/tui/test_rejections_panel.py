@@ -256,3 +256,14 @@ def test_what_has_no_value_comes_last() -> None:
 
     assert order("q") == [1, 2, 0] and order("q", True) == [2, 1, 0]
     assert order("rank") == [1, 2, 0] and order("bits") == [2, 1, 0]
+
+
+async def test_a_column_without_room_is_left_out_as_a_whole(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("R")
+        heading = next(line for line in stage.text.splitlines() if "drafted" in line)
+        assert heading.strip("│┃ ").endswith("bits")
+        await stage.resize(150, 30)
+        assert "kind" in next(line for line in stage.text.splitlines() if "drafted" in line)

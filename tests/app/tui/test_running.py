@@ -479,3 +479,14 @@ async def test_time_in_which_the_shell_had_stopped_it_is_no_silence(play: Play) 
         await stage.pilot.pause()
         await stage.tell()
         assert "Nothing from decoding" not in stage.text
+
+
+async def test_before_the_first_token_the_state_is_prefill(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("Hello")
+        await stage.press("enter")
+        await stage.tell()
+        assert "● prefill" in stage.text and "running 0/0" not in stage.text
+        await stage.begin()
+        await stage.tell(prefilled("ar", "It"))
+        assert "● running 0/3" in stage.text

@@ -161,3 +161,9 @@ async def test_of_earlier_runs_only_what_figures_need_is_kept(play: Play) -> Non
         (run,) = stage.app.state.runs.like(lane)
         assert run.rounds == (replace(heavy, top=(), p=()),)
         assert stage.app.state.runs.rounds_like(lane) == [heavy]  # the last run is whole
+
+
+async def test_where_drafting_does_not_pay_nobody_gets_the_star(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage, {"ar": 1.0, "draft": 0.8, "lookup": 0.9})
+        assert "Drafting does not pay here" in stage.text and "★" not in stage.text

@@ -13,6 +13,7 @@ from app.history.parse_document import read_recording
 from app.models.assets import demo_topics, examples, tour_recording
 from app.models.library import demo
 from app.tui.format.tour import STEPS, Moment, best_turn, rejected_round
+from app.tui.format.welcome import topics_of_demo
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from tests.support.stage import LANES, Play, Stage
@@ -71,6 +72,8 @@ async def test_the_demo_says_what_it_knows(play: Play) -> None:
         title, *rest = stage.text.splitlines()
         assert "demo, a tiny model" in title and f"knows {demo_topics()[0]}" in title
         assert any(f"knows a little of {demo_topics()[0]}" in line for line in rest)
+        named = topics_of_demo(stage.app.state).removesuffix(" and more").split(", ")
+        assert named == list(demo_topics()[: len(named)])
 
 
 async def test_the_first_help_is_the_tour(play: Play) -> None:
