@@ -70,6 +70,8 @@ class LanesLayout(Screen[None]):
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """To come back from another screen styles every widget anew; the first time all are."""
         event.refresh_styles &= self._seen
+        if self._seen:
+            self._show_keys()
         self._seen = True
 
     def compose(self) -> ComposeResult:
@@ -233,9 +235,6 @@ class LanesLayout(Screen[None]):
             self.engine.send(RecordProbabilities(recorded))
         for answer in self.state.to_measure() if needed else ():
             self.engine.send(answer)
-
-    def on_screen_resume(self) -> None:
-        self._show_keys()
 
     def _show_keys(self) -> None:
         if not self.is_current:  # actions of "screen" are those of what covers this one
