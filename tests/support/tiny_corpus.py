@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from assets.demo.recipe.pretrain import build_model
-from assets.demo.recipe.tokenizer import train_tokenizer
 from decoding.training.data import Record
+
+if TYPE_CHECKING:  # every run of tests gets this module, and few need torch
+    from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 
 @pytest.fixture(scope="session")
@@ -41,12 +42,16 @@ def data_file(records: list[Record], tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def tokenizer(records: list[Record]) -> PreTrainedTokenizerFast:
+    from assets.demo.recipe.tokenizer import train_tokenizer
+
     return train_tokenizer([json.dumps(record) for record in records], vocab_size=320, context=128)
 
 
 @pytest.fixture
 def make_model(tokenizer: PreTrainedTokenizerFast) -> Callable[[], LlamaForCausalLM]:
     """Gives the same initial weights every time."""
+    from assets.demo.recipe.pretrain import build_model
+
     return lambda: build_model(
         tokenizer, hidden=32, layers=2, mlp=48, heads=2, kv_heads=1, context=128
     ).eval()

@@ -118,6 +118,7 @@ def test_convert_train_eval_run(
     assert [row.split()[0] for row in table[1:]] == ["10", "20"]
     assert float(table[2].split()[2]) > 0.1  # of random models' distributions
 
+    prompts.write_text("\n".join(map(json.dumps, asked[::4])))
     measure = ("heads", "eval", *target, "--prompts", str(prompts), "--max-new-tokens", "8")
     before, after = (
         json.loads(specchat(*measure, "--heads", str(heads), "--json").stdout)

@@ -20,7 +20,7 @@ WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
     path = tmp_path / "prompts.jsonl"
-    lines = [json.dumps({"prompt": f"{a} {b}"}) for a in WORDS for b in WORDS]
+    lines = [json.dumps({"prompt": f"{a} {b}"}) for a in WORDS for b in WORDS[:3]]
     path.write_text("\n".join(lines))
     return path
 
@@ -43,7 +43,7 @@ def test_convert_distill_train_eval_run(
     assert specchat(*distill).returncode == 0
     whole = answers.read_text()
     records = [json.loads(line) for line in whole.splitlines()]
-    assert len(records) == len(WORDS) ** 2
+    assert len(records) == 3 * len(WORDS)
     assert all(r["messages"][-1]["role"] == "assistant" for r in records)
     # a killed run: half a line, then the same command again
     answers.write_text(whole[: len(whole) // 2])
@@ -80,7 +80,7 @@ def test_convert_distill_train_eval_run(
         "--medusa-choices", "small", "--max-new-tokens", "12",
     )  # fmt: skip
     report = json.loads(done.stdout)
-    assert report["prompts"] == len(WORDS) ** 2 and len(report["accuracy"]) == 2
+    assert report["prompts"] == 3 * len(WORDS) and len(report["accuracy"]) == 2
     assert report["tokens_per_pass"] >= 1 and sum(report["accepted_histogram"]) > 0
 
     done = specchat(
