@@ -75,7 +75,8 @@ def test_the_cost_of_passes_is_kept_and_goes_with_the_rest(
     first = pass_cost(target, 1)
     ((key, entry),) = json.loads(path.read_text()).items()
     with monkeypatch.context() as patch:
-        refuse_to_measure(patch, typical=first(tuning.TYPICAL_ROUND))
+        # Both times were measured, and the machine may have been busy at one of them.
+        refuse_to_measure(patch, typical=max(first(tuning.TYPICAL_ROUND), entry["typical"]))
         tune(target, 1)
         assert pass_cost(target, 1) == first
     # It was measured beside something else, and the machine is quiet now.

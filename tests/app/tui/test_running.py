@@ -247,7 +247,7 @@ async def test_answers_stay_after_the_engine_exits_and_f5_restarts_it(play: Play
         assert stage.lines(1)[:2] == ["› Hi", "The end."] and "2 Draft model · off" in stage.text
         assert stage.app.state.lanes["ar"].round_events
         await stage.begin("Hi", 0, "ar", "lookup")
-        assert stage.lines(1)[:2] == ["› Hi", ""] and "running 0/2" in stage.text
+        assert stage.lines(1)[:2] == ["› Hi", ""] and "● prefill" in stage.text
 
 
 async def test_enter_sends_a_new_prompt_to_a_restarted_engine(play: Play) -> None:
