@@ -1,6 +1,6 @@
 """How near a machine's limits decoding is with a model of a known shape, whose weights are random:
 
-    python -m tests.shaped_bench SHAPE [--device cuda] [--dtype bfloat16] [--keep DIR] [-- OPTIONS]
+    python -m tests.shaped_bench SHAPE [--device cuda] [--dtype bfloat16] [--keep DIR] [OPTIONS]
 
 Prints a Markdown table: `ar` against reading the weights once, passes over n nodes, drafters of
 known quality against tau / v, and Hugging Face's `generate`. OPTIONS are those of `specchat bench`,
@@ -98,17 +98,16 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--dtype", default="bfloat16")
     parser.add_argument("--keep", type=Path, help="a folder for the model, which is used again")
-    parser.add_argument("options", nargs="*")
-    args = parser.parse_args()
+    args, options = parser.parse_known_args()
     place = nullcontext(args.keep) if args.keep else tempfile.TemporaryDirectory()
     with place as named:
         folder = Path(named)
         dtype = getattr(torch, args.dtype)
         if not (folder / "config.json").exists():
             write_model(args.shape, folder, dtype, args.device)
-        document = bench(folder, args.device, args.dtype, args.options)
+        document = bench(folder, args.device, args.dtype, options)
         model: Any = LlamaForCausalLM.from_pretrained(folder, dtype=dtype)
-        target = Target(model.to(args.device), "--no-graphs" not in args.options)
+        target = Target(model.to(args.device), "--no-graphs" not in options)
         curve = verify_cost(target)
         print(table(args.shape, document, {n: curve(n) for n in SIZES}))
 
