@@ -7,13 +7,14 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+import psutil
 import torch
 
 from decoding.model.linears import ROWS, Layout, Linear, can_pack
 
 REPEATS = 5
 SAMPLE_BYTES = 128 << 20  # of weights that are measured: more than a CPU keeps at hand
-PACKED_BYTES = 1 << 30  # the most that a model's packed copies take
+PACKED_SHARE = 0.25  # of the memory that is free: the most that a model's packed copies take
 WORTHWHILE = 0.95  # of the time without: another layout must earn its place
 
 Layouts = Mapping[str, Layout]  # by the kind of matrix, such as "qkv"
@@ -36,7 +37,7 @@ def lay_out(
 @torch.inference_mode()
 def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
     """Measured on a part of the `linears`, which stand in the order of a pass, each with its kind.
-    Packed copies of all of them take `PACKED_BYTES` at most."""
+    Packed copies of all of them take `PACKED_SHARE` of the free memory at most."""
     sample = _sample(linears)
     seconds = {"plain": _seconds(sample, Layout(), dtype)}
     seconds["transposed"] = _seconds(sample, Layout(transposed=True), dtype)
@@ -45,7 +46,7 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
     nbytes: defaultdict[str, int] = defaultdict(int)
     for kind, linear in linears:
         nbytes[kind] += linear.nbytes
-    found, room = {}, PACKED_BYTES
+    found, room = {}, PACKED_SHARE * psutil.virtual_memory().available
     for kind in sorted(nbytes, key=nbytes.__getitem__):
         layout = _fastest(kind, **seconds, fits=nbytes[kind] <= room)
         room -= nbytes[kind] * (bool(layout.packed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -114,7 +115,8 @@ def test_copies_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> N
         return {(kind, rows): spent for kind in ("small", "large") for rows in ROWS}
 
     monkeypatch.setattr(layouts, "_seconds", timed)
-    monkeypatch.setattr(layouts, "PACKED_BYTES", 100)
+    memory = SimpleNamespace(available=100 / layouts.PACKED_SHARE)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
     found = fastest_layouts(linears, torch.float32)
     assert found == {"small": Layout(packed=ROWS), "large": Layout()}
 
