@@ -177,6 +177,8 @@ class GraphForward:
     def _recorded(
         self, size: int, tokens: Tensor, positions: Tensor, mask: Tensor | None, cache: TreeCache
     ) -> RecordedPass | None:
+        if self._record is None:
+            return None
         lean, capacity = self._lean, cache.capacity
         table = lean.rope.reach(capacity)
         made = RecordedPass(Buffers(size, self._fold, capacity, like=table), table)
@@ -190,9 +192,8 @@ class GraphForward:
         def otherwise() -> None:
             lean(tokens, positions, mask, cache, False)
 
-        if self._record is not None:
-            try:
-                made.replay = self._record(work, otherwise)
-            except RuntimeError:  # a driver that can't, or memory that is all in use
-                self._record = None
+        try:
+            made.replay = self._record(work, otherwise)
+        except RuntimeError:  # a driver that can't, or memory that is all in use
+            self._record = None
         return None if made.replay is None else made
