@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from app.engine.commands import Command, Pause, RunAgain, StepRound, Stop
@@ -12,7 +12,7 @@ from app.history.recording import LaneRecord, RecordedTurn, Recording
 
 LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or the user thinking
 LOOP_SECONDS = 2.0  # that the end stays before it begins again
-SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class ReplayEngine:
@@ -71,12 +71,13 @@ class ReplayEngine:
         match command:
             case RunAgain():
                 self._next, self.position, self._over_for = 0, 0.0, 0.0
+                self._last = self._clock()  # what has passed before is not played
             case Stop():
                 self._play_through(RunFinished)
             case Pause(paused):
                 self.paused = paused
-            case StepRound(lane):
-                self._play_through(RoundFinished, lane)
+            case StepRound():
+                self._play_through(RoundFinished)
 
     def change_speed(self, direction: int) -> None:
         """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
@@ -84,22 +85,28 @@ class ReplayEngine:
         if others:
             self.speed = min(others, key=lambda each: abs(each - self.speed))
 
+    def step_lanes(self, names: Collection[str]) -> None:
+        """Up to where each of these lanes has had its next round, if there is one. What else is due
+        then, such as its end, comes as well."""
+        rest = (event for _, event in self._timeline[self._next :])
+        waiting = {e.lane for e in rest if isinstance(e, RoundFinished)} & set(names)
+        while waiting:
+            self.position = self._timeline[self._next][0]
+            event = self._play_one()
+            if isinstance(event, RoundFinished):
+                waiting.discard(event.lane)
+        self._play_until(self.position)
+
     def _play_until(self, position: float) -> None:
         self.position = min(position, self.seconds)
         while not self.over and self._timeline[self._next][0] <= self.position:
             self._play_one()
 
-    def _play_through(self, kind: type[Event], lane: str | None = None) -> None:
-        """Up to the next event of a kind (of a lane), and the clock with it."""
-        if lane is not None and not any(
-            isinstance(event, kind) and getattr(event, "lane", None) == lane
-            for _, event in self._timeline[self._next :]
-        ):
-            return
+    def _play_through(self, kind: type[Event]) -> None:
+        """Up to the next event of a kind, and the clock with it."""
         while not self.over:
             self.position = self._timeline[self._next][0]
-            event = self._play_one()
-            if isinstance(event, kind) and lane in (None, getattr(event, "lane", None)):
+            if isinstance(self._play_one(), kind):
                 return
 
     def _play_one(self) -> Event:

@@ -203,15 +203,15 @@ class RunActions(AppBase):
         going = [name for name in names if state.lanes[name].going]
         if self.slow_motion is not None:
             self.slow_motion.player.paused = True
-            self.slow_motion.player.send(StepRound(names[0]))
+            self.slow_motion.player.step_lanes(going)
         elif state.running:
             if not state.paused:
                 self.action_pause()
             for name in going:
                 self.engine.send(StepRound(name))
-            if not going and len(names) == 1:
-                every = state.keys["run.step_all"]
-                self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
+        if not going and any(lane.going for lane in state.lanes.values()):
+            every = state.keys["run.step_all"]
+            self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
 
     def action_speed(self, direction: int) -> None:
         """Of the slow motion."""

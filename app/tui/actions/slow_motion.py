@@ -16,6 +16,7 @@ from app.tui.state.app_state import AppState
 SECONDS = 8.0  # that it shall take at least, to be followed
 BAR_CELLS = 20
 FASTEST = 1.0  # it begins no faster
+SHORT_SECONDS = 10.0
 
 
 class SlowMotion:
@@ -67,8 +68,13 @@ def suitable_speed(seconds: float) -> float:
 def progress_line(player: ReplayEngine) -> str:
     """The status line of what is played: position and speed."""
     bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
-    now, end = (
-        f"{int(each) // 60}:{int(each) % 60:02}" for each in (player.position, player.seconds)
-    )
     mark = "‖" if player.paused else "■" if player.over else "▶"
-    return f"{mark} {bar} {now} of {end} · {player.speed:g}×"
+    return f"{mark} {bar} {_place(player.position, player.seconds)} · {player.speed:g}×"
+
+
+def _place(position: float, seconds: float) -> str:
+    """A whole answer may take less than a second."""
+    if seconds < SHORT_SECONDS:
+        return f"{position:.2f} of {seconds:.2f} s"
+    now, end = (f"{int(each) // 60}:{int(each) % 60:02}" for each in (position, seconds))
+    return f"{now} of {end}"

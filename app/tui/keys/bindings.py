@@ -185,8 +185,6 @@ def key_bar_state(
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     hidden = set() if state.running or slow else {"step", "step_all"}
-    if slow:
-        hidden.add("step_all")
     if not (slow or state.replay is not None):
         hidden |= {"speed(-1)", "speed(1)"}
     if not (state.running or slow or state.turns):

@@ -20,7 +20,7 @@ from app.engine.events import (
     RunStarted,
 )
 from app.history.recording import Recording
-from app.history.replay import ReplayEngine
+from app.history.replay import SPEEDS, ReplayEngine
 from tests.support.conversation import LOADED, recording
 
 ROOT = Path(__file__).parents[3]
@@ -97,7 +97,7 @@ def test_speed(play: Play) -> None:
     assert kinds(play.after(0.0125)) == [Prefilled]
     for _ in range(20):
         play.engine.change_speed(-1)
-    assert play.engine.speed == 0.1
+    assert play.engine.speed == SPEEDS[0]
     play.engine.speed = 3.0  # from the command line
     play.engine.change_speed(1)
     assert play.engine.speed == 4.0
@@ -112,6 +112,7 @@ def test_to_the_end_of_the_turn_and_from_the_start(play: Play) -> None:
     play.engine.send(StepRound())
     play.after(0.0)
     assert play.engine.over
+    play.now += 9.0  # not a part of what begins now
     play.engine.send(RunAgain())
     assert kinds(play.after(0.0)) == [RunStarted]
 

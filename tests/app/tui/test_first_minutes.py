@@ -212,8 +212,8 @@ ANSWERED = (
     Trial("copy", ("y",), says("Copied the answer of 2 Draft model")),
     Trial("find", ("slash", *"so", "enter"), says("1 of")),
     Trial("slow motion", ("escape", "i", "space", shown), says("slow motion")),
-    Trial("slower", ("minus", shown), says("0.1×")),
-    Trial("faster", ("plus", "plus", shown), says("0.5×")),
+    Trial("slower", ("minus", shown), says("0.01×")),
+    Trial("faster", ("plus", "plus", shown), says("0.05×")),
     Trial("enough", ("escape",), lambda stage: stage.app.slow_motion is None),
     Trial("once more", ("f5",), lambda stage: len(stage.engine.asked(RunAgain)) == 1),
 )

@@ -48,7 +48,7 @@ async def test_it_plays() -> None:
     async with opened() as screen:
         text = await screen.after(0.025)
         assert "› Count!" in text and "● 1 ar running 0/2" in text
-        assert "▶ ──" in text and "0:00 of 0:01 · 1×" in text and "seven" not in text
+        assert "▶ ──" in text and " of 1.20 s · 1×" in text and "seven" not in text
         text = await screen.after(0.08)
         assert "Four seven five" in text and "draft at its context limit" in text
         text = await screen.after(2.0)

@@ -46,9 +46,8 @@ async def test_every_lane_has_a_machine_for_itself(play: Play) -> None:
 
 
 def test_it_is_slow_enough_to_be_followed() -> None:
-    assert [suitable_speed(seconds) for seconds in (0.01, 1.0, 2.0, 5.0, 60.0)] == [
-        *(0.1, 0.1, 0.25, 0.5, 1.0),
-    ]
+    times = (0.01, 0.3, 1.0, 2.0, 5.0, 60.0)
+    assert [suitable_speed(each) for each in times] == [0.01, 0.02, 0.1, 0.25, 0.5, 1.0]
 
 
 async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
@@ -94,6 +93,23 @@ async def test_its_speed_and_its_steps(play: Play) -> None:
         stage.clock.now += 60.0
         await stage.tell()
         assert stage.lines(1)[1] == "One two. three."
+
+
+async def test_a_round_of_every_lane_in_slow_motion(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        await stage.press("escape", "space")
+        await stage.tell()
+        assert "N A round each" in stage.text
+        await stage.press("N")
+        await stage.tell()
+        assert [stage.lines(number)[1] for number in (1, 2)] == ["One two.", "One two."]
+        assert "2 Draft model γ4 ✓ 1st" in stage.text and "‖ " in stage.text
+        await stage.press("2", "n")
+        assert "2 Draft model is done: N is a round of all others" in stage.text
+        await stage.press("N")
+        await stage.tell()
+        assert stage.lines(1)[1] == "One two. three." and "1 Autoregressive ✓ 2nd" in stage.text
 
 
 async def test_a_new_question_ends_it(play: Play) -> None:
