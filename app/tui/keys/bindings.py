@@ -13,8 +13,9 @@ KEY_BAR = (
     *("screen.hit(1)", "screen.hit(-1)"),
     *("step(-1)", "step(1)", "edge(False)", "edge(True)", "reset"),  # of a slider
     *("pause", "step", "step_all", "speed(-1)", "speed(1)", "again", "app.focus_next"),
-    *("panel('tree')", "panel('token')", "panel('figures')", "panel('rejections')", "scoreboard"),
-    *("round(-1)", "round(1)", "help", "quit", "show_rejected", "render_mode", "color_by", "zoom"),
+    *("panel('tree')", "panel('token')", "panel('figures')", "round(-1)", "round(1)"),
+    *("help", "quit", "panel('rejections')", "scoreboard"),
+    *("show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "advise", "conversations", "presets"),
 )
 BAR_NAMES = {

@@ -237,7 +237,7 @@ class LanesLayout(Screen[None]):
             self.engine.send(answer)
 
     def _show_keys(self) -> None:
-        if not self.is_current:  # actions of "screen" are those of what covers this one
+        if not self.is_active:  # actions of "screen" are those of what covers this one
             return
         names, hidden = key_bar_state(
             self.state,

@@ -143,6 +143,10 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
         await stage.pilot.click("#keys", offset=(bar.index("Pause"), 0))
         await stage.pilot.pause()
         assert stage.engine.asked(Pause) == [Pause(True)]
+        await stage.finish()
+        assert "Tab Next" in stage.text and "Ctrl+Q Quit" in stage.text
+        await stage.press("escape")  # in a lane, too
+        assert "Tab Next" in stage.text and "Ctrl+Q Quit" in stage.text
 
 
 def test_lane_keys_are_said_in_short() -> None:
