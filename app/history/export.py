@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from app.engine.events import Finished, LaneInfo, Metrics
 from app.history.recording import RecordedTurn, Recording
@@ -47,13 +48,18 @@ def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
     title = " ".join(recording.title.split())
     parts = [f"# {title}", f"{' · '.join(facts)} · {recording.created[:10]}"]
     for turn in recording.turns:
-        kept = [name for name in turn.lanes if lanes is None or name in lanes]
-        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn, kept)]
+        run = _settings_of_run(turn)
+        titles = {
+            name: _title(lane.info, run)
+            for name, lane in turn.lanes.items()
+            if lanes is None or name in lanes
+        }
+        parts += [f"## {turn.started.turn + 1}", quoted(turn.started.prompt), _table(turn, titles)]
         said: dict[str, list[str]] = {}
-        for lane in (turn.lanes[name] for name in kept):
-            said.setdefault(lane.text, []).append(_title(lane.info))
-        for answer, titles in said.items():
-            parts += [f"**{', '.join(titles)}**", answer.strip() or "*(nothing)*"]
+        for name, title in titles.items():
+            said.setdefault(turn.lanes[name].text, []).append(title)
+        for answer, same in said.items():
+            parts += [f"**{', '.join(same)}**", answer.strip() or "*(nothing)*"]
     return harmless("\n\n".join(parts) + "\n")
 
 
@@ -61,25 +67,34 @@ def quoted(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
-def _title(lane: LaneInfo) -> str:
-    """With the lane's own settings, as far as they are not the defaults: Draft model (gamma 2)."""
+def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
+    """Those of the lanes that have none of their own."""
+    values = flat(Params())
+    for lane in turn.lanes.values():
+        params = lane.steps[0].params if lane.steps else None
+        used = flat(params) if params else {}
+        values |= {name: used[name] for name in used if name not in lane.info.overrides}
+    return values
+
+
+def _title(lane: LaneInfo, run: Mapping[str, Any]) -> str:
+    """With those of the lane's own settings that are not the defaults, or not the run's: Draft
+    model (gamma 2)."""
     defaults = flat(Params())
     own = [
         f"{name.replace('_', ' ')} {value}"
         for name, value in lane.overrides.items()
-        if value != defaults[name]
+        if not value == defaults[name] == run[name]
     ]
     return f"{lane.title} ({', '.join(own)})" if own else lane.title
 
 
-def _table(turn: RecordedTurn, kept: Iterable[str]) -> str:
+def _table(turn: RecordedTurn, titles: Mapping[str, str]) -> str:
     ends = {event.lane: event for event in turn.events() if isinstance(event, Finished)}
     rows = [["lane", *(name for name, _ in COLUMNS), "≡AR"], ["---"] * (len(COLUMNS) + 2)]
-    for name in kept:
+    for name, title in titles.items():
         end = ends.get(name)
         cells = [form(end.metrics) if end and end.metrics else "" for _, form in COLUMNS]
         same = end.matches_ar if end else None
-        rows.append(
-            [_title(turn.lanes[name].info), *cells, "" if same is None else "yes" if same else "no"]
-        )
+        rows.append([title, *cells, "" if same is None else "yes" if same else "no"])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

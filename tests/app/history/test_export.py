@@ -11,6 +11,7 @@ import pytest
 from app.history.export import markdown, unique_path
 from app.tui.replay.asciicast import parse_size, write_cast
 from decoding.errors import InputError
+from decoding.params import Params, SamplingParams
 from tests.support.conversation import recording
 from tests.support.hostile import HOSTILE, obeyed
 
@@ -26,6 +27,19 @@ def test_markdown() -> None:
     assert "| Draft model (gamma 2) | 5 | 200.0 | 2.00× | 50% | 2.00 | no |" in text
     assert "> And on?\n> Please." in text
     assert "**Autoregressive**\n\nFour seven\n\n**Draft model (gamma 2)**\n\nFour" in text
+
+
+def test_lanes_with_other_settings_have_other_titles() -> None:
+    """Also where one keeps what is the default, and the run has something else."""
+    made = recording()
+    lanes = made.turns[0].lanes
+    lanes["ar"].steps[0] = replace(lanes["ar"].steps[0], params=Params(SamplingParams(0.8)))
+    draft = lanes["draft:gamma=2"]
+    greedy = replace(draft.info, overrides={"gamma": 2, "temperature": 0.0, "top_p": 1.0})
+    lanes["greedy"] = replace(draft, info=greedy)
+    text = markdown(made)
+    assert "| Draft model (gamma 2) |" in text
+    assert "| Draft model (gamma 2, temperature 0.0) |" in text
 
 
 def test_markdown_holds_nothing_that_a_terminal_obeys() -> None:
