@@ -58,10 +58,15 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
     """What to use at one temperature, in sentences."""
     if best["name"] is None:
         return ["→ Use no drafting: none was shown to be faster than the target alone."]
+    sure = (
+        f"{best['speedup_low']:.2f} to {best['speedup_high']:.2f}, {best['interval']} of "
+        f"{best['answers']} answers to {pluralize(best['prompts'], 'prompt')}"
+        if best["answers"] > 1
+        else "of a single answer: measure longer to know how sure that is"
+    )
     lines = [
         f"→ Use {_short(best['name'])}: {best['speedup']:.2f} times as fast as the target alone "
-        f"({best['speedup_low']:.2f} to {best['speedup_high']:.2f}, {best['interval']} of "
-        f"{pluralize(best['answers'], 'answer')} to {pluralize(best['prompts'], 'prompt')})."
+        f"({sure})."
     ]
     if best["ties"]:
         ties = ", ".join(map(_short, best["ties"]))
@@ -80,7 +85,8 @@ def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
     table = [[title, "tok/s", "speedup", "low-high", "α", "τ", "answers", "same ids"]]
     for row in rows:
         alone = row["acceptance_rate"] is None
-        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
+        several = row["speedup"] and row["answers"] > 1
+        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if several else ""
         table.append(
             [
                 _short(row["name"]),

@@ -30,6 +30,11 @@ def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None
     ]
 
 
+def test_one_answer_says_nothing_of_how_sure_it_is() -> None:
+    one = {**ROW, "speedup_low": 2.0, "speedup_high": 2.0, "answers": 1, "prompts": 1}
+    assert "(of a single answer: measure longer" in verdict(one, [one])[0]
+
+
 def test_where_nothing_pays_that_is_said() -> None:
     assert "Use no drafting" in verdict({"temperature": 0.0, "name": None, "ties": []}, [])[0]
 
