@@ -210,6 +210,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
 
         def write(prompt: str | None) -> None:
             if prompt is not None:
+                self.main.prompt.put_away()
                 self.main.prompt.write(prompt)
                 self.main.action_focus_prompt()
 

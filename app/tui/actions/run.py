@@ -104,9 +104,11 @@ class RunActions(AppBase):
 
     @on(Prompt.Changed)
     def forget_what_was_said(self) -> None:
-        """Editing takes a waiting prompt back, and a complaint about what stood there."""
-        state = self.state
-        if self.main.prompt.edited and (state.notice or state.queued is not None):
+        """Editing takes a waiting prompt back, and a complaint about what stood there. So does
+        something else in its place."""
+        state, prompt = self.state, self.main.prompt
+        replaced = state.queued is not None and not prompt.text.startswith(state.queued)
+        if replaced or (prompt.edited and (state.notice or state.queued is not None)):
             state.notice = "" if state.queued is None else "Taken back"
             state.queued = None
             self.main.show_state()

@@ -360,6 +360,8 @@ async def test_examples(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
         assert PROMPTS[0] in stage.text and "verse" not in stage.text
         await stage.press("enter")
         assert stage.app.main.prompt.text == PROMPTS[0] and stage.app.main.prompt.has_focus
+        await stage.press("up")  # what stood there is not lost
+        assert stage.app.main.prompt.text == "Another, please."
 
 
 async def test_fair_and_race(play: Play) -> None:

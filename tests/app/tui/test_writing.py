@@ -104,7 +104,7 @@ async def test_a_question_waits_for_the_answer_before_it(play: Play) -> None:
         assert stage.app.main.prompt.text == ""
 
 
-async def test_a_waiting_question_is_taken_back_by_escape_or_by_editing_it(play: Play) -> None:
+async def test_a_waiting_question_is_taken_back_by_escape_or_by_changing_it(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "one")
         await stage.type("two")
@@ -112,6 +112,9 @@ async def test_a_waiting_question_is_taken_back_by_escape_or_by_editing_it(play:
         assert not stage.engine.asked(Stop)
         await stage.press("enter", "s")
         assert "Taken back" in stage.text
+        await stage.press("enter", "up")  # what was asked before, in its place
+        assert "Taken back" in stage.text
+        await stage.press("down")
         await stage.finish()
         assert stage.engine.asked(Run) == [Run("one")] and stage.app.main.prompt.text == "twos"
 
