@@ -54,11 +54,18 @@ class Scale:
         """The index of the first stop above a number."""
         return bisect(self.stops, value, lo=self._words)  # type: ignore[type-var]
 
+    @property
+    def _numbers(self) -> list[float]:
+        return [stop for stop in self.stops if isinstance(stop, int | float)]
+
+    @property
+    def least(self) -> float:
+        return self._numbers[0]
+
     def parse(self, text: str) -> Value:
         """The number that was typed, within the scale's numbers; None if it is none."""
-        numbers = [stop for stop in self.stops if isinstance(stop, int | float)]
         try:
-            number = min(max(float(text), numbers[0]), numbers[-1])
+            number = min(max(float(text), self.least), self._numbers[-1])
         except ValueError:
             return None
         return number if self.decimals else round(number)

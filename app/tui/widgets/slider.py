@@ -78,7 +78,8 @@ class Slider(Widget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """A digit begins a number, Enter takes it."""
-        if event.character and event.character in "0123456789.":
+        sign = "-" * (not self.typed and self.scale.least < 0)
+        if event.character and event.character in f"0123456789.{sign}":
             self._type(((self.typed or "") + event.character)[:TYPED_CELLS])
         elif self.typed is None:
             return

@@ -219,6 +219,15 @@ async def test_a_typed_number_stays_within_the_scale(play: Play) -> None:
         assert len(stage.engine.asked(SetParams)) == before
 
 
+async def test_a_number_below_0_is_typed_where_there_are_some(play: Play) -> None:
+    async with play(params=Params(SamplingParams(presence_penalty=0.5))) as stage:
+        stage.app.main.action_slider("presence_penalty")
+        await stage.press("minus", *"1.5", "enter")
+        assert last_params(stage).sampling.presence_penalty == -1.5
+        await stage.press("t", "minus", "1", "enter")
+        assert last_params(stage).sampling.temperature == 1.0
+
+
 async def test_the_key_bar_has_the_keys_of_a_slider(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "t")
