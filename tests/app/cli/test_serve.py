@@ -5,25 +5,34 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 
+from app.tui.themes import DARK
 from tests.conftest import FamilyFolders, Specchat
 
 pytest.importorskip("textual_serve")
 import aiohttp
+from matplotlib.image import imread
 
 from app.cli.serve import arguments
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60.0
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+# of the picture, at least: most is background, some are the lanes' edges and a row's ground
+SHARES = {"background": 0.4, "panel": 0.02, "edge": 0.001}
 
 
 def test_the_screen_gets_the_options_that_were_given() -> None:
@@ -80,6 +89,47 @@ async def test_the_page_shows_the_screen(server: str) -> None:
             with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
                 await session.ws_connect(url, headers=foreign)
             assert refused.value.status == 403
+
+
+@pytest.fixture
+def browser(server: str, tmp_path: Path) -> Iterator[str]:
+    """The address by which a headless Chromium that shows the page is told what to do."""
+    assert CHROMIUM is not None
+    process = subprocess.Popen(
+        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,800",
+         "--remote-debugging-port=0", f"--user-data-dir={tmp_path}", f"http://{server}/"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    said = (re.search(r"listening on ws://([\w.:]+)/", line) for line in process.stderr)
+    yield next(address[1] for address in said if address)
+    process.terminate()
+    process.wait(PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+async def test_a_browser_draws_the_screen(browser: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"http://{browser}/json/list") as pages:
+            (page,) = [each for each in await pages.json() if each["type"] == "page"]
+        drawn = dict.fromkeys(SHARES, 0.0)
+        until = time.monotonic() + PATIENCE
+        async with session.ws_connect(page["webSocketDebuggerUrl"], max_msg_size=0) as tab:
+            while any(drawn[each] < SHARES[each] for each in SHARES):
+                assert time.monotonic() < until, drawn
+                await asyncio.sleep(0.5)
+                await tab.send_json({"id": 1, "method": "Page.captureScreenshot"})
+                picture = (await tab.receive_json(timeout=PATIENCE))["result"]["data"]
+                drawn = {name: share(b64decode(picture), name) for name in SHARES}
+
+
+def share(png: bytes, name: str) -> float:
+    """How much of a picture has a colour of the dark theme."""
+    color = DARK.variables.get(name) or getattr(DARK, name)
+    pixels = (imread(BytesIO(png))[..., :3] * 255).round()
+    found: float = (pixels == Color.parse(color).rgb).all(axis=-1).mean()
+    return found
 
 
 @pytest.mark.parametrize(
