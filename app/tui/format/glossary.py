@@ -37,6 +37,15 @@ LANE_MARKS = [
     ("next turn goes on here", "the answers differ, and this is the one that all lanes go on from: "
                                "the lane that was in focus last."),
 ]  # fmt: skip
+SCOREBOARD = [
+    ("★", "the fastest of the lanes that draft, if it is faster than the target alone."),
+    ("2.3× (2.1-2.4)", "the median speedup of all runs of this prompt with these settings, in "
+                       "brackets the lowest and the highest; the edge below has those of all "
+                       "prompts in this session."),
+    ("38 passes", "of the target, the big model, in the last run."),
+    ("same text", "the same tokens as the autoregressive lane; other text: some differ; other "
+                  "model: the draft model answered; lossy: by the typical rule."),
+]  # fmt: skip
 TREE = [
     ("✓ ┝━", "accepted: the path that was kept"),
     ("✗", "tested and rejected; the line says what the target wanted"),
@@ -62,6 +71,8 @@ TREE = [
     ),
 ]
 TOKEN = [
+    ("·the ↵", "a token's text with its spaces and line breaks made visible; #17: one without a "
+               "text of its own, by its number."),
     ("p", "the target's probability of the token, after temperature, top-k, top-p and min-p; "
           "“before”: without any of them."),
     ("q", "the drafter's own probability of the token; lookup, which copies, has none."),
@@ -109,9 +120,6 @@ METRICS = [
               "than 50 tokens, mostly chance."),
     ("1.77×?", "not to be believed: more than τ, the tokens per pass, though a pass over drafts is "
                "never quicker than one over a single token. Something else kept the machine busy."),
-    ("2.3× (2.1-2.4)", "the median speedup of all runs of this prompt with these settings, in "
-                       "brackets the lowest and the highest; the edge below has those of all "
-                       "prompts in this session."),
     ("≡AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on, and Δ is "
             "how far apart the target's logits of both tokens are there: next to nothing is a "
             "tie that rounding decided. Sampled, only in float32, of lanes that don't draw their "

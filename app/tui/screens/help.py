@@ -20,6 +20,7 @@ from app.tui.format.glossary import (
     LENSES,
     METRICS,
     REJECTIONS,
+    SCOREBOARD,
     TITLE,
     TOKEN,
     TREE,
@@ -85,6 +86,7 @@ class HelpScreen(ModalScreen[None]):
             yield from section("The title", TITLE)
             yield from section("Lanes", LANE_MARKS)
             yield from section(f"What colours mean ({names['view.lens']})", LENSES)
+            yield from section(f"The scoreboard ({names['view.scoreboard']})", SCOREBOARD)
             yield from section(f"The tree ({names['view.inspect']})", TREE)
             yield from section(f"A token ({names['view.why']})", TOKEN)
             yield from section(f"The figures of a lane ({names['view.figures']})", FIGURES)

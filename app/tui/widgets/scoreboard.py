@@ -11,6 +11,7 @@ from textual.widget import Widget
 from app.report.spread import spread
 from app.report.verdict import LaneScore, Suggestion, Verdict, slowest, why_slowest
 from app.text.plural import pluralize
+from app.tui.format.glossary import SCOREBOARD
 from app.tui.format.parts import Part
 from app.tui.format.scoreboard import bar_rows, range_text
 from app.tui.format.welcome import welcome
@@ -22,10 +23,12 @@ from app.tui.widgets.gamma_forecast import forecast_for_lane
 from app.tui.widgets.panel import Panel
 from decoding.cost.forecast import Forecast
 
-MEANING = (
-    "A lane's speed is its tokens over its own decoding time. × is over the autoregressive lane, "
-    "the median of all runs of this prompt with these settings; in brackets the lowest and the "
-    "highest. Grey: over fewer than 50 tokens. ?: more than τ, which can't be."
+MEANING = "\n".join(
+    [
+        "tok/s: a lane's tokens over its own decoding time.",
+        *(f"{name}: {text}" for name, text in SCOREBOARD),
+        "Grey: over fewer than 50 tokens. ?: more than τ, which can't be.",
+    ]
 )
 BROAD_CELLS = 140  # where sentences have room in a line
 EDGE_CELLS = 4  # left and right of the text

@@ -79,6 +79,8 @@ async def test_after_a_run_one_sentence_and_a_bar_for_each_lane(play: Play) -> N
         lengths = [row(stage, title).count("█") for title in ("1 Auto", "2 Draft", "3 Prompt")]
         assert lengths == sorted(lengths) and lengths[2] > 2 * lengths[0]
         assert "1st ★" in row(stage, "3 Prompt lookup") and "same text" in row(stage, "2 Draft")
+        meaning = str(stage.app.main.query_one(".scores Block").tooltip)
+        assert all(f"{term}: " in meaning for term in ("★", "same text", "38 passes", "tok/s"))
         await stage.press("escape", "r")
         assert "Scoreboard" not in stage.text.replace("r Scoreboard", "")
         await stage.press("r")
