@@ -88,14 +88,14 @@ def terminal(
 
 
 @pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
-def test_ask_watch_and_leave(terminal: Terminal) -> None:
+def test_ask_watch_and_leave(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("Autoregressive", "Draft model", "Prompt lookup")
     terminal.type("the quick fox")
     terminal.press("Enter")
     screen = terminal.wait_for("60 tok", "≡AR", "α ", "τ ", "tok/s")
     assert screen.count("the quick fox") >= 2  # the prompt stands in every lane
     terminal.press("Escape")
-    terminal.press("2")  # the draft lane off
+    terminal.press("2")  # to the draft lane
     terminal.press("F5")
     terminal.wait_for("Autoregressive")
     terminal.press("F1")
@@ -103,6 +103,8 @@ def test_ask_watch_and_leave(terminal: Terminal) -> None:
     terminal.press("Escape")
     terminal.press("C-q")
     terminal.wait_for("left with 0")
+    kept = [file.suffix for file in (tmp_path / "specchat").rglob("*") if file.is_file()]
+    assert kept == [".jsonl"]  # no lock is left
 
 
 @pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)

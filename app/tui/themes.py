@@ -35,7 +35,7 @@ DARK = Theme(
         "lane5": "#A3CF72",
         "lane6": "#D6A283",
         "tint": "#26323F",
-        "quiet": "#8B98A8",
+        "quiet": "#8E9BAB",
         "edge": "#3A4653",
         "footer-background": "#1A222C",
         "footer-key-foreground": "#7FB8E6",

@@ -110,6 +110,11 @@ async def test_f_gives_the_lane_overrides_that_the_sliders_then_change(
         await stage.press("t", "right", "right")
         assert stage.engine.asked(SetParams)[-1].params.sampling.temperature == 0.1
         assert stage.app.state.lanes["draft"].info.overrides["temperature"] == 0.05
+        stage.view(2).focus()
+        await stage.pilot.pause()
+        await stage.press("u")  # a copy has all of them, and so the same title
+        copied = stage.engine.asked(AddLane)[-1].spec
+        assert copied.overrides == {**overrides, "temperature": 0.05}
 
 
 async def test_f_again_gives_the_lane_back_to_the_sliders(play: Play) -> None:

@@ -181,6 +181,7 @@ async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     async with opened(store) as stage:
         commands = {each.title: each.callback for each in stage.app.export_commands()}
+        assert all(title.startswith("Export ") for title in commands)  # the palette finds them all
         commands["Export as JSON"]()
         await stage.tell()
         assert "There is nothing to export yet" in stage.text

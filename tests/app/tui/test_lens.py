@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from textual.color import Color
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
@@ -13,6 +12,7 @@ from app.tui.themes import DARK, LANE_COLORS, LIGHT, lane_color
 from app.tui.tokens import lens
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.round import TokenEvent, TokenFate, TokenProbs
+from tests.support.contrast import contrast
 from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play, Stage
 
@@ -41,17 +41,6 @@ def inks(stage: Stage) -> list[tuple[str, str]]:
     wrapper = stage.view(2).body.wrapper
     runs = [run for index in range(len(wrapper)) for run in wrapper[index].runs]
     return [(text.strip(), str(ink)) for text, ink in runs[1:]]
-
-
-def contrast(one: str, other: str) -> float:
-    low, high = sorted(luminance(Color.parse(each)) for each in (one, other))
-    return (high + 0.05) / (low + 0.05)
-
-
-def luminance(color: Color) -> float:
-    parts = (each / 255 for each in color.rgb)
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from app.config.presets import Presets
 from app.engine.commands import SetParams
 from app.engine.events import Loaded
 from app.tui.widgets.slider import Slider
 from decoding.params import Params, SamplingParams
+from tests.support.contrast import contrast_of
 from tests.support.stage import LANES, Play, Stage
 
 
@@ -28,6 +30,8 @@ async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> Non
     async with play(presets=presets, params=Params(gamma=3, max_new_tokens=100)) as stage:
         await stage.press("f4")
         assert "● greedy" in stage.text and "built in  temp 0.00" in stage.text
+        highlighted = stage.app.screen.query_one(OptionList).render_line(0)
+        assert all(contrast_of(part.style) >= 4.5 for part in highlighted if part.text.strip())
         await stage.press("down", "enter")
         assert asked(stage) == Params(SamplingParams(0.7, 0, 0.95), gamma=3, max_new_tokens=100)
         slider = stage.app.main.query_one("#temperature", Slider)

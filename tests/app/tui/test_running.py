@@ -31,6 +31,7 @@ from app.engine.events import (
 )
 from app.text.prompt_file import Request
 from decoding.params import Params
+from tests.support.contrast import contrast_of
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
 
@@ -130,7 +131,10 @@ async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
         await stage.pilot.hover(view, offset=(6, 1))
         await stage.pilot.mouse_up(view, offset=(6, 1))
         await stage.pilot.pause()
+        marked = next(part.style for part in view.render_line(1) if part.text.startswith("first"))
+        assert marked and marked.reverse and contrast_of(marked) >= 4.5
         await stage.press("ctrl+c")
+        assert "Copied 6 characters" in stage.text
         assert stage.app.clipboard.startswith("first") and not stage.engine.asked(Stop)
         stage.app.main.clear_selection()
         await stage.press("ctrl+c")

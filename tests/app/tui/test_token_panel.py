@@ -157,6 +157,9 @@ async def test_the_panel_follows_the_cursor(play: Play, size: tuple[int, int]) -
             "✓ ·Paris        ████████▏  .810   .600",
         ):
             assert words in stage.text, stage.text
+        if size[0] == 100:  # side by side, with a gap between them
+            facts, likely = (stage.app.main.query_one(part) for part in ("#facts", "#likely"))
+            assert facts.content_region.right + 2 <= likely.region.x
         await stage.press("right", "right")
         assert "✗ ·a " in stage.text and "✓ ·and" in stage.text
         await stage.press("w")
