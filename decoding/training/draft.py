@@ -1,8 +1,7 @@
 """Trains a draft model on a frozen target: DistillSpec (Zhou et al. 2023, 2310.08461).
 
-At every token of the target's answers the draft's distribution is drawn to the target's, by one of
-three divergences. The total variation distance (TVD) is 1 less the rate at which sampled drafts are
-accepted (Leviathan et al. 2023, 2211.17192).
+At every token of the target's answers the draft's distribution is drawn to the target's; `losses`
+has the ways.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
@@ -24,12 +22,12 @@ from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
 from decoding.training.features import features_of, plain_attention
 from decoding.training.log import rates
+from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
 
-Divergence = Literal["kl", "reverse-kl", "tvd"]
 _LOGITS = 2**25  # numbers at a time, of each model
 
 
@@ -44,23 +42,10 @@ class DraftReport:
     served: float | None
 
 
-def divergence(kind: Divergence, draft: Tensor, target: Tensor) -> Tensor:
-    """Logits [N, V] of both -> their divergence [N]: KL(target || draft), KL(draft || target), or
-    the total variation distance."""
-    log_q, log_p = draft.float().log_softmax(-1), target.float().log_softmax(-1)
-    if kind == "kl":
-        return functional.kl_div(log_q, log_p, reduction="none", log_target=True).sum(-1)
-    if kind == "reverse-kl":
-        return functional.kl_div(log_p, log_q, reduction="none", log_target=True).sum(-1)
-    return (log_p.exp() - log_q.exp()).abs().sum(-1) / 2
-
-
 class DraftTrainingModel(nn.Module):
     """A draft model and its frozen target; the state dict holds the draft's parameters."""
 
-    def __init__(
-        self, target: PreTrainedModel, draft: PreTrainedModel, loss: Divergence = "kl"
-    ) -> None:
+    def __init__(self, target: PreTrainedModel, draft: PreTrainedModel, loss: Loss = "kl") -> None:
         super().__init__()
         # In a tuple: no submodules. The draft's parameters are there once, also where its lm_head
         # is tied: safetensors takes no shared tensors.
@@ -84,31 +69,35 @@ class DraftTrainingModel(nn.Module):
         with plain_attention(draft):
             out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
         mine = out.last_hidden_state[:, :-1][asked]
+        said = labels[:, 1:][asked]
         rows = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
         several = len(mine) > rows
         parts = [
-            self._compare(mine[start : start + rows], theirs[start : start + rows], several)
+            self._compare(*(each[start : start + rows] for each in (mine, theirs, said)), several)
             for start in range(0, max(len(mine), 1), rows)
         ]
-        loss, right, shared = map(torch.cat, zip(*parts, strict=True))
-        count = torch.tensor(len(loss), device=loss.device)
-        result = {"loss": loss.sum() / per_process(count)}
+        losses, right, shared = zip(*parts, strict=True)
+        right, shared = torch.cat(right), torch.cat(shared)
+        count = torch.tensor(len(right), device=right.device)
+        result = {"loss": torch.stack(losses).sum() / per_process(count)}
         if self.training:
             self.running.add(0, right)
         else:
             text = asked.nonzero()[:, 0]
             for name, values in (("hits", right.float()), ("overlap", shared)):
-                none = torch.zeros(len(labels), device=loss.device)
+                none = torch.zeros(len(labels), device=values.device)
                 result[name] = none.index_add_(0, text, values)
             result["counts"] = asked.sum(1)
         return result
 
-    def _compare(self, mine: Tensor, theirs: Tensor, again: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Of hidden states [n, H] of both: the loss, whether they prefer the same token, and how
-        much of their probability is the same, [n] each. With `again` logits are not kept for the
-        backward pass but computed once more."""
+    def _compare(
+        self, mine: Tensor, theirs: Tensor, said: Tensor, again: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Of hidden states [n, H] of both before the tokens `said` [n]: the sum of the losses,
+        whether they prefer the same token [n], and how much of their probability is the same [n].
+        With `again` logits are not kept for the backward pass but computed once more."""
         if again and self.training:
-            found: Any = checkpoint(self._compare, mine, theirs, False, use_reentrant=False)
+            found: Any = checkpoint(self._compare, mine, theirs, said, False, use_reentrant=False)
             return found  # type: ignore[no-any-return]
         target, draft = self._models
         q, p = logits_of(draft, mine), logits_of(target, theirs)
@@ -116,8 +105,13 @@ class DraftTrainingModel(nn.Module):
         q, p = q[..., :vocab], p[..., :vocab]
         with torch.no_grad():
             right = q.argmax(-1) == p.argmax(-1)
-            shared = q.new_zeros(len(q)) if self.training else 1 - divergence("tvd", q, p)
-        return divergence(self._loss, q, p), right, shared
+            p = p.float().softmax(-1)
+            shared = p.new_zeros(len(p))
+            if not self.training:
+                shared = torch.minimum(q.float().softmax(-1), p).sum(-1)
+        rows = torch.arange(len(q), device=q.device)
+        targets, weights = said if self._loss == "ce" else p, torch.ones_like(shared)
+        return token_loss(self._loss, q, targets, rows, weights), right, shared
 
 
 def train_draft(
@@ -129,7 +123,6 @@ def train_draft(
     work: Path,
     resume: bool = False,
     served: Callable[[PreTrainedModel], float] | None = None,
-    loss: Divergence = "kl",
 ) -> list[DraftReport]:
     """Train the draft in place; it ends as the best that was evaluated. Returns a report of each
     evaluation on `held_out`.
@@ -140,7 +133,7 @@ def train_draft(
     """
     if config.qat:
         fake_quantize_linears(draft, config.qat)
-    model = DraftTrainingModel(target, draft.float(), loss)
+    model = DraftTrainingModel(target, draft.float(), config.loss or "kl")
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
         hits, overlap, counts = (float(part.sum()) for part in prediction.predictions)

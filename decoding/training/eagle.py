@@ -57,7 +57,7 @@ def train_eagle(
     training-time test, for EAGLE-1 of the evaluation alone. Checkpoints and optimizer state go to
     `work`; `resume` goes on from the newest one there.
     """
-    model = EagleTrainingModel(target, weights, steps)
+    model = EagleTrainingModel(target, weights, steps, config.loss or "kl")
     if config.qat:
         fake_quantize_linears(model.head, config.qat)
 

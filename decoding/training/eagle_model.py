@@ -20,9 +20,9 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.drafters.eagle_head import EagleHead
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED
-from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
+from decoding.training.losses import Loss, token_loss
 from decoding.training.trainer import RunningCounts, per_process
 
 STEPS = 7  # of training-time test
@@ -34,16 +34,17 @@ _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
 @dataclass(frozen=True, slots=True, eq=False)
 class Supervision:
     """The target's predictions at N positions of a batch: at every token of an answer but its last.
-    `batch` and `at` [N] are row and column, in order; `probabilities` [N, draft vocab] of the next
-    token; `best` [N] the likeliest of all tokens; `known` [N] whether the draft vocabulary has
-    it; `followed` [N] whether the text goes on with it.
+    `batch` and `at` [N] are row and column, in order; `targets` of the next token, probabilities
+    [N, draft vocab] or, for ce, the text's own [N]; `best` [N] the likeliest of all tokens; `known`
+    [N] whether the draft vocabulary has it (for ce the text's own); `followed` [N] whether the text
+    goes on with it.
 
     Draft r begins at the row before position r, whose token is its root.
     """
 
     batch: Tensor
     at: Tensor
-    probabilities: Tensor
+    targets: Tensor
     best: Tensor
     known: Tensor
     followed: Tensor
@@ -59,8 +60,15 @@ class Supervision:
 class EagleTrainingModel(nn.Module):
     """An EAGLE head and its frozen target; the state dict holds the head alone."""
 
-    def __init__(self, target: PreTrainedModel, weights: EagleWeights, steps: int = STEPS) -> None:
+    def __init__(
+        self,
+        target: PreTrainedModel,
+        weights: EagleWeights,
+        steps: int = STEPS,
+        loss: Loss = "kl",
+    ) -> None:
         super().__init__()
+        self._loss = loss
         self._frozen = (target.requires_grad_(False).eval(),)  # in a tuple: not a submodule
         embedding: Any = target.get_input_embeddings().weight
         self._target_logits = partial(logits_of, target)
@@ -108,12 +116,12 @@ class EagleTrainingModel(nn.Module):
             target_positions = drafts + k
             logits = self.head.logits(out[drafts])
             if self._eagle3:
-                losses.append(_DECAY**k * _cross_entropy(logits, supervision, target_positions))
+                losses.append(_DECAY**k * self._mean_loss(logits, supervision, target_positions))
             elif k == 0:
                 true = final[supervision.batch, supervision.at]
                 apart = functional.smooth_l1_loss(out.float(), true.float(), reduction="sum")
                 losses.append(apart / per_process(torch.tensor(true.numel(), device=true.device)))
-                losses.append(_LOGITS * _cross_entropy(logits, supervision, target_positions))
+                losses.append(_LOGITS * self._mean_loss(logits, supervision, target_positions))
             if self.training:
                 agrees = (
                     self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
@@ -137,18 +145,23 @@ class EagleTrainingModel(nn.Module):
     def _supervise(self, final: Tensor, is_answer: Tensor, ids: Tensor) -> Supervision:
         batch, at = (is_answer[:, :-1] & is_answer[:, 1:]).nonzero(as_tuple=True)
         logits = self._target_logits(final[batch, at]).float()
-        best = logits.argmax(-1)
+        best, said = logits.argmax(-1), ids[batch, at + 1]
+        targets = said if self._loss == "ce" else logits.softmax(-1)
         known = torch.ones_like(best, dtype=torch.bool)
         if self._vocabulary is not None:
-            known = torch.isin(best, self._vocabulary)
-            logits = logits[:, self._vocabulary]
-        return Supervision(batch, at, logits.softmax(-1), best, known, ids[batch, at + 1] == best)
+            known = torch.isin(said if self._loss == "ce" else best, self._vocabulary)
+            if self._loss == "ce":
+                targets = (said[:, None] == self._vocabulary).int().argmax(-1)
+            elif self._loss in ("tvd", "lk"):  # what the draft can't say is rejected
+                targets = targets[:, self._vocabulary]
+            else:
+                targets = logits[:, self._vocabulary].softmax(-1)
+        return Supervision(batch, at, targets, best, known, said == best)
 
-
-def _cross_entropy(logits: Tensor, supervision: Supervision, target_positions: Tensor) -> Tensor:
-    """Mean soft cross entropy over the `target_positions` whose best token is known."""
-    weights = supervision.known[target_positions].float()
-    weights /= per_process(weights.sum())
-    apply: Any = SoftCrossEntropy.apply
-    loss: Tensor = apply(logits, supervision.probabilities, target_positions, weights)
-    return loss
+    def _mean_loss(
+        self, logits: Tensor, supervision: Supervision, target_positions: Tensor
+    ) -> Tensor:
+        """Over those of the `target_positions` whose token is known."""
+        weights = supervision.known[target_positions].float()
+        weights /= per_process(weights.sum())
+        return token_loss(self._loss, logits, supervision.targets, target_positions, weights)

@@ -1,8 +1,9 @@
 """Medusa heads: attach them to a target, train them, measure them.
 
 Cai et al. 2024 (2401.10774): the target stays frozen (Medusa-1), the loss is the heads' cross
-entropies on the tokens two, three, ... positions ahead, head k weighted by 0.8^k * 0.2. Or the
-target learns with them (Medusa-2, see joint.py): its own cross entropy is added.
+entropies on the tokens two, three, ... positions ahead, head k weighted by 0.8^k * 0.2. Other
+`losses` go by the target's distributions there. Or the target learns with them (Medusa-2, see
+joint.py): its own cross entropy is added.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights
 from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
+from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import RANKS
 from decoding.training.log import rates
+from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
@@ -60,11 +63,13 @@ class MedusaTrainingModel(nn.Module):
         weights: MedusaWeights,
         joint: bool = False,
         qat: Precision | None = None,
+        loss: Loss = "ce",
     ) -> None:
         super().__init__()
         if weights.token_map is not None:
             raise InputError("heads with a truncated vocabulary (token_map) can't be trained")
         self.joint = joint
+        self._loss = loss
         self._rounded = fake_quantizer(qat, weights.hidden) if qat else None
         self._target = [target.requires_grad_(joint).eval()]  # in a list: not a submodule
         # each parameter once, also where the lm_head is tied: safetensors takes no shared tensors
@@ -84,16 +89,20 @@ class MedusaTrainingModel(nn.Module):
             self.running.read(attention_mask)
         hidden, own_loss = self._states(input_ids, attention_mask, labels)
         losses, hits, counts = [own_loss], [], []
+        # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
+        told = labels[:, 1:] != IGNORED
+        said = labels[:, 1:][told]
+        targets = said if self._loss == "ce" else self._probabilities(hidden[:, :-1][told])
+        place = told.flatten().cumsum(0).view_as(told) - 1  # of each in `said`
         for k in range(len(self.weights)):
-            # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
-            wanted = labels[:, k + 2 :]
             # logits only where there is something to learn: they cost far more than the rest
-            asked = wanted != IGNORED
-            wanted = wanted[asked]
+            asked = told[:, k + 1 :]
+            which = place[:, k + 1 :][asked]
+            wanted = said[which]
             logits = self._logits(k, hidden[:, : asked.shape[1]][asked])
-            loss = functional.cross_entropy(logits.float(), wanted, reduction="sum")
-            count = torch.tensor(len(wanted), device=loss.device)
-            losses.append(0.2 * 0.8**k * loss / per_process(count))
+            count = torch.tensor(len(wanted), device=logits.device)
+            weights = (0.2 * 0.8**k / per_process(count)).expand(len(wanted))
+            losses.append(token_loss(self._loss, logits, targets, which, weights))
             if self.training:
                 self.running.add(k, logits.argmax(-1) == wanted)
             else:
@@ -119,13 +128,17 @@ class MedusaTrainingModel(nn.Module):
             hidden = target.get_decoder()(**shown).last_hidden_state
         return hidden, torch.zeros((), device=hidden.device)
 
+    @torch.no_grad()
+    def _probabilities(self, hidden: Tensor) -> Tensor:
+        return logits_of(self._target[0], hidden).float().softmax(-1)
+
     def _logits(self, k: int, x: Tensor) -> Tensor:
         for weight, bias in zip(self.weights[k], self.biases[k], strict=True):
             weight = weight if self._rounded is None else self._rounded(weight)
             x = x + functional.silu(functional.linear(x, weight.to(x.dtype), bias.to(x.dtype)))
         if self.lm_heads is not None:
             return functional.linear(x, self.lm_heads[k].to(x.dtype))
-        return self._target[0].get_output_embeddings()(x)  # type: ignore[no-any-return]
+        return logits_of(self._target[0], x)
 
     def trained(self, like: MedusaWeights, accuracy: Tensor | None) -> MedusaWeights:
         rows = () if accuracy is None else tuple(tuple(row) for row in accuracy.tolist())
@@ -153,7 +166,9 @@ def train_medusa(
 
     Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
     """
-    model = MedusaTrainingModel(target, weights, config.target_lr > 0, config.qat)
+    model = MedusaTrainingModel(
+        target, weights, config.target_lr > 0, config.qat, config.loss or "ce"
+    )
     heads = weights.heads
     trainer = HeadTrainer(
         lambda metrics: f"right {rates(_accuracy_table(metrics, heads)[:, 0].tolist())}",

@@ -11,6 +11,7 @@ from transformers import TrainingArguments
 
 from decoding.checkpoints.quantized import Precision
 from decoding.json_text import parse_json
+from decoding.training.losses import Loss
 from decoding.training.precision import has_fast_bfloat16
 
 
@@ -36,7 +37,8 @@ def _is_whole(state: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
     """Length and learning rates; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
-    `muon_lr` 0 AdamW alone. `qat`: train with weights rounded like that (fake quantization)."""
+    `muon_lr` 0 AdamW alone. `loss`: None is the published one, ce for Medusa, kl for others. `qat`:
+    train with weights rounded like that (fake quantization)."""
 
     steps: int = 0
     epochs: float = 1.0
@@ -49,6 +51,7 @@ class TrainConfig:
     evaluate_every: int = 200
     seed: int = 0
     qat: Precision | None = None
+    loss: Loss | None = None
 
     def total_steps(self, conversations: int) -> int:
         """Of a run over so many conversations."""

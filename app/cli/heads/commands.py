@@ -177,9 +177,13 @@ def train(
         typer.Option(help="EAGLE: keep the target's states in this folder, for several runs."),
     ] = None,
     loss: Annotated[
-        Literal["kl", "reverse-kl", "tvd"],
-        typer.Option(help="Draft: divergence of its distributions from the target's."),
-    ] = "kl",
+        Literal["kl", "reverse-kl", "tvd", "lk", "ce"] | None,
+        typer.Option(
+            help="What to learn by: the target's distributions, with kl (EAGLE and draft if not "
+            "given), reverse-kl, tvd or lk (the acceptance rate itself); or the answers' tokens, "
+            "with ce (Medusa if not given).",
+        ),
+    ] = None,
     qat: Annotated[
         Literal["int8", "int4"] | None,
         typer.Option(help="Train for `quantize`: compute with weights rounded to that."),
@@ -229,12 +233,12 @@ def train(
         evaluate_every=evaluate_every,
         seed=seed,
         qat=qat,
+        loss=loss,
     )
     kind = _kind_of(heads)
     _refuse_others(
         context,
         kind,
-        loss=("draft",),
         **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
         **dict.fromkeys(("unroll", "features"), ("eagle",)),
     )
@@ -248,7 +252,7 @@ def train(
     elif kind == "draft":
         from app.cli.heads.draft import train_on as train_draft_on
 
-        train_draft_on(job, loss)
+        train_draft_on(job)
     else:
         from app.cli.heads.eagle import train_on as train_eagle_on
 

@@ -22,7 +22,7 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
-from decoding.training.draft import Divergence, DraftReport, train_draft
+from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
 
 _SERVED_GAMMA = 4
@@ -42,7 +42,7 @@ def attach_to(
     )
 
 
-def train_on(job: TrainingJob, loss: Divergence) -> None:
+def train_on(job: TrainingJob) -> None:
     work, model, tokenizer = job.begin()
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
@@ -62,7 +62,7 @@ def train_on(job: TrainingJob, loss: Divergence) -> None:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
     reports = train_draft(
         model, draft, learned, tested, config, work, job.resume,
-        served if sample.prompts else None, loss,
+        served if sample.prompts else None,
     )  # fmt: skip
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
 
 import pytest
 import torch
@@ -15,7 +14,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.training import draft as training
 from decoding.training.conversations import IGNORED, Example, collate
-from decoding.training.draft import Divergence, DraftTrainingModel, divergence, draft_agreement
+from decoding.training.draft import DraftTrainingModel, draft_agreement
 from decoding.training.draft_attach import attach_draft
 from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
@@ -53,19 +52,6 @@ def test_a_narrow_draft_keeps_the_largest_channels(
 def test_more_than_the_target_has_is_refused(model: LlamaForCausalLM) -> None:
     with pytest.raises(InputError, match="--width 64: the target has 32"):
         attach_draft(model, 1, width=64)
-
-
-@pytest.mark.parametrize("kind", get_args(Divergence))
-def test_divergences_are_least_at_the_target(kind: Divergence) -> None:
-    p = torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])
-    q = torch.tensor([[0.25, 0.5, 0.25], [0.8, 0.1, 0.1]])
-    assert divergence(kind, p.log(), p.log()) == pytest.approx(torch.zeros(2), abs=1e-6)
-    expected = {
-        "kl": (p * (p / q).log()).sum(-1),
-        "reverse-kl": (q * (q / p).log()).sum(-1),
-        "tvd": (p - q).abs().sum(-1) / 2,
-    }
-    assert divergence(kind, q.log(), p.log()) == pytest.approx(expected[kind], abs=1e-6)
 
 
 def test_few_logits_at_a_time_give_the_same_gradients(

@@ -11,7 +11,6 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 from torch.utils.data import Dataset
 from transformers import AutoConfig, AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
@@ -27,7 +26,6 @@ from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, train_eagle
 from decoding.training.eagle_attach import attach_eagle, default_aux_layers, frequent_tokens
-from decoding.training.eagle_loss import SoftCrossEntropy
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
@@ -175,20 +173,6 @@ def test_training_from_its_data_to_a_served_draft(
     assert reports_again == reports
     for name, tensor in weights.tensors.items():
         torch.testing.assert_close(again.tensors[name], tensor, atol=1e-5, rtol=1e-3)
-
-
-def test_the_loss_is_torchs_own() -> None:
-    torch.manual_seed(3)
-    logits = torch.randn(150, 9, requires_grad=True)
-    probabilities = torch.randn(20, 9).softmax(-1)
-    which, weights = torch.randint(20, (150,)), torch.rand(150)
-    rows = functional.cross_entropy(logits, probabilities[which], reduction="none")
-    (wanted,) = torch.autograd.grad(rows @ weights, logits)
-    apply: Any = SoftCrossEntropy.apply
-    loss = apply(logits, probabilities, which, weights)
-    torch.testing.assert_close(loss, rows @ weights)
-    (found,) = torch.autograd.grad(loss, logits)
-    torch.testing.assert_close(found, wanted)
 
 
 def tokens(text: str) -> Example:

@@ -1,0 +1,112 @@
+"""What a draft's distribution q is drawn to the target's p by, at each token of an answer.
+
+α = Σ min(p, q) is the rate at which sampled drafts are accepted (Leviathan et al., 2211.17192).
+
+| loss       |           |                                                                       |
+|------------|-----------|-----------------------------------------------------------------------|
+| kl         | KL(p, q)  | EAGLE's, and one of DistillSpec's (Zhou et al. 2023, 2310.08461). As a |
+|            |           | cross entropy: more by the entropy of p, which no draft changes        |
+| reverse-kl | KL(q, p)  | DistillSpec's for drafts that can't have all of p                      |
+| tvd        | 1 - α     | total variation distance, DistillSpec's third                          |
+| lk         | -log α    | LK^α (Samarin et al. 2026, 2602.23881): tvd's aim, but its gradient    |
+|            |           | does not vanish where little is accepted                               |
+| ce         | -log q(t) | t: the answer's own token. Medusa's; lk where p has no other, as in    |
+|            |           | greedy decoding                                                        |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]
+_ROWS = 64  # at a time: they stay in the processor's cache
+_SMALLEST = torch.finfo(torch.float32).tiny
+
+
+def token_loss(
+    loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
+) -> Tensor:
+    """The weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], for ce
+    tokens [P]; `which` [N] of them belongs to each row; weights [N]."""
+    apply: Any = _TokenLoss.apply
+    found: Tensor = apply(loss, logits, targets, which, weights)
+    return found
+
+
+class _TokenLoss(torch.autograd.Function):
+    """The gradient is found along with the loss, while the rows are at hand: torch's own operations
+    would go through all of them about ten times."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
+    ) -> Tensor:
+        gradient = torch.empty_like(logits) if ctx.needs_input_grad[1] else None
+        total = weights.new_zeros(())
+        for start in range(0, len(logits), _ROWS):
+            rows = slice(start, start + _ROWS)
+            log_q = logits[rows].float().log_softmax(-1)
+            values, slopes = _LOSSES[loss](log_q, targets[which[rows]])
+            total += weights[rows] @ values
+            if gradient is not None:
+                gradient[rows] = slopes.mul_(weights[rows, None])
+        ctx.save_for_backward(gradient)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[None, Tensor, None, None, None]:
+        (gradient,) = ctx.saved_tensors
+        return None, gradient * upstream[0], None, None, None
+
+
+# Each: log q [n, V] (its own to change), p [n, V] -> losses [n], their gradients by logits [n, V].
+
+
+def _kl(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    values = -(p * log_q).sum(-1)
+    return values, log_q.exp_().sub_(p)
+
+
+def _reverse_kl(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    q = log_q.exp()
+    ratio = log_q.sub_(p.clamp_min(_SMALLEST).log_())
+    values = (q * ratio).sum(-1)
+    return values, ratio.sub_(values[:, None]).mul_(q)
+
+
+def _tvd(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    accepted, slopes = _acceptance(log_q, p)
+    return 1 - accepted, slopes.neg_()
+
+
+def _lk(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    accepted, slopes = _acceptance(log_q, p)
+    accepted.clamp_min_(_SMALLEST)
+    return -accepted.log(), slopes.div_(-accepted[:, None])
+
+
+def _acceptance(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    """α and its gradients."""
+    q = log_q.exp_()
+    wanted = (q < p).float()
+    share = (q * wanted).sum(-1, keepdim=True)
+    return torch.minimum(p, q).sum(-1), q * (wanted - share)
+
+
+def _ce(log_q: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    at = tokens[:, None]
+    values = -log_q.gather(1, at)[:, 0]
+    return values, log_q.exp_().scatter_add_(1, at, -torch.ones_like(at, dtype=log_q.dtype))
+
+
+_LOSSES: dict[Loss, Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]] = {
+    "kl": _kl,
+    "reverse-kl": _reverse_kl,
+    "tvd": _tvd,
+    "lk": _lk,
+    "ce": _ce,
+}
