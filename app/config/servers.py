@@ -21,11 +21,16 @@ def parse_servers(
     for text in texts:
         named = _NAMED.fullmatch(text.strip())
         name, url = named.groups() if named else ("", text.strip())
-        parts = _checked(url)
+        endpoint = parse_endpoint(url, model)
         names = [*taken, *(lane.name for lane in lanes)]
-        own = unique_name(name or parts.netloc, names)
-        lanes.append(LaneSpec(SERVER.name, own, endpoint=Endpoint(_base(parts), model)))
+        own = unique_name(name or urlsplit(endpoint.url).netloc, names)
+        lanes.append(LaneSpec(SERVER.name, own, endpoint=endpoint))
     return tuple(lanes)
+
+
+def parse_endpoint(url: str, model: str | None = None) -> Endpoint:
+    """A server's address, whatever of its path is there. Raises ValueError as above."""
+    return Endpoint(_base(_checked(url)), model)
 
 
 def _checked(url: str) -> SplitResult:

@@ -90,7 +90,7 @@ class Server:
             async with asyncio.timeout(self._patience.facts):
                 response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
         if response.status in (401, 403):
-            raise ServerError(self._refusal(response))
+            raise ServerError(self._refusal(response), response.status)
         self.facts = _facts(response.text) if response.status == 200 else Facts()
         return self.facts
 
@@ -158,7 +158,7 @@ class Server:
             elif refusal.status in RETRIED and (wait := next(waits, None)) is not None:
                 await asyncio.sleep(wait)
             else:
-                raise ServerError(self._refusal(refusal))
+                raise ServerError(self._refusal(refusal), refusal.status)
 
     async def _read(
         self,
@@ -170,7 +170,7 @@ class Server:
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
-            raise ServerError(f"the server sent {what} and no stream of events")
+            raise ServerError(f"the server sent {what} and no stream of events", 200)
         answer = Answer(question.params.max_new_tokens)
         loop, patience = asyncio.get_running_loop(), self._patience
         try:

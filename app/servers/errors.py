@@ -12,7 +12,12 @@ QUOTED = 200  # characters of what a server says of its error
 
 
 class ServerError(InputError):
-    """A server did not answer as it should, in one line."""
+    """A server did not answer as it should, in one line. `status`: of HTTP; None where there was no
+    whole answer."""
+
+    def __init__(self, line: str, status: int | None = None) -> None:
+        super().__init__(line)
+        self.status = status
 
 
 def api_key() -> str | None:

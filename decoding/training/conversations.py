@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from decoding.errors import InputError
-from decoding.training.data import Record
+from decoding.training.data import Record, digest
 
 IGNORED = -100  # what torch's cross entropy leaves out
 
@@ -130,11 +129,6 @@ def rendered(
 def vocabulary_digest(tokenizer: PreTrainedTokenizerBase) -> str:
     """A name for what the ids of a tokenizer mean."""
     return digest(sorted(tokenizer.get_vocab().items()))
-
-
-def digest(content: object) -> str:
-    """A short name for what has the same repr."""
-    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]
 
 
 class Conversations(Dataset[Example]):

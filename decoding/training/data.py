@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import math
 import random
 import zlib
@@ -159,3 +160,8 @@ def _parse(line: bytes, where: str) -> Record:
     if not isinstance(record, dict):
         raise InputError(f'{where}: give a JSON object such as {{"prompt": "Hello"}}')
     return record
+
+
+def digest(content: object) -> str:
+    """A short name for what has the same repr."""
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:16]

@@ -9,8 +9,6 @@ batch.
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -21,17 +19,20 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from decoding.errors import InputError
 from decoding.model.architecture import context_of
+from decoding.params import SamplingParams
 from decoding.tokenizing.stopping import eos_ids
-from decoding.training.conversations import digest, rendered, vocabulary_digest
-from decoding.training.data import Record
+from decoding.training.answer_file import (
+    Conversation,
+    Message,
+    Progress,
+    keep_only,
+    lines_so_far,
+)
+from decoding.training.conversations import rendered, vocabulary_digest
+from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
-from decoding.training.log import duration
-
-_BEGIN = b'{"messages": ['  # of every line that is written
-Message = dict[str, str]
-Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
+from decoding.verification.sampling import probabilities
 
 
 @torch.no_grad()
@@ -42,6 +43,7 @@ def generate(
     max_new_tokens: int,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
+    top_p: float = 1.0,
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
 
@@ -56,15 +58,16 @@ def generate(
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = set(rows)
     limit = context_of(model.config.get_text_config(decoder=True))
+    sampling = SamplingParams(temperature, top_p=top_p)
     for _ in range(max_new_tokens):
         logits = model(
             input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache,
             logits_to_keep=1,
-        ).logits[:, -1].float()  # fmt: skip
-        if temperature > 0:
-            chosen = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
-        else:
+        ).logits[:, -1]  # fmt: skip
+        if sampling.greedy:
             chosen = logits.argmax(-1, keepdim=True)
+        else:
+            chosen = torch.multinomial(probabilities(logits, sampling), 1, generator=generator)
         for row, token in zip(rows, chosen[:, 0].tolist(), strict=True):
             if row in open_rows:
                 answers[row].append(token)
@@ -91,6 +94,7 @@ def answer(
     max_new_tokens: int,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
+    top_p: float = 1.0,
 ) -> list[Record]:
     """Answer all the open user turns of a batch of conversations, one turn after the other.
 
@@ -115,7 +119,7 @@ def answer(
         if not asked:
             break
         answers = generate(
-            model, [ids for _, _, ids in asked], eos, max_new_tokens, temperature, generator
+            model, [ids for _, _, ids in asked], eos, max_new_tokens, temperature, generator, top_p
         )
         for (record, messages, prompt), ids in zip(asked, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
@@ -140,6 +144,7 @@ def distill(
     temperature: float = 0.0,
     batch_size: int = 64,
     seed: int = 0,
+    top_p: float = 1.0,
 ) -> int:
     """Answer each conversation's open turns one after the other, and write the answers to `out`
     batch by batch; returns the number of records in it.
@@ -150,27 +155,25 @@ def distill(
     open_turns = sorted(conversations, key=_characters)
     made = [target_digest(model), open_turns, max_new_tokens, temperature]
     # Which numbers are drawn for a prompt depends on its batch.
-    made_by = digest([*made, batch_size, seed] if temperature else made)
-    first = _whole_batches(out, batch_size, len(open_turns), made_by)
+    made += [batch_size, seed] if temperature else []
+    made_by = digest(made + ([top_p] if top_p < 1 else []))
+    lines = lines_so_far(out, made_by, len(open_turns))
+    whole = len(lines) == len(open_turns)
+    first = len(lines) if whole else len(lines) - len(lines) % batch_size
+    keep_only(out, lines[:first])
     marks = {"vocabulary": vocabulary_digest(tokenizer), "made_by": made_by}
-    began, tokens = time.monotonic(), 0
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("a", encoding="utf-8") as lines:
+    progress = Progress(first, len(open_turns))
+    with out.open("a", encoding="utf-8") as file:
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
-            answered = answer(model, tokenizer, batch, max_new_tokens, temperature, generator)
-            lines.write("".join(json.dumps(record | marks) + "\n" for record in answered))
-            lines.flush()
-            done = min(start + batch_size, len(open_turns))
-            tokens += sum(b - a for record in answered for a, b in record["answers"])
-            spent = time.monotonic() - began
-            left = duration((len(open_turns) - done) * spent / (done - first))
-            rate = f"{tokens / spent:,.0f} tokens/s"
-            print(
-                f"{done}/{len(open_turns)} conversations · {rate} · {left} left",
-                file=sys.stderr,
-                flush=True,
+            answered = answer(
+                model, tokenizer, batch, max_new_tokens, temperature, generator, top_p
+            )
+            file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
+            file.flush()
+            progress.add(
+                len(batch), sum(b - a for record in answered for a, b in record["answers"])
             )
     return len(open_turns)
 
@@ -178,22 +181,3 @@ def distill(
 def _characters(conversation: Conversation) -> int:
     history, turns = conversation
     return sum(len(message["content"]) for message in history) + sum(map(len, turns))
-
-
-def _whole_batches(out: Path, batch_size: int, total: int, made_by: str) -> int:
-    """Number of records written in whole batches; a partly written batch is truncated."""
-    if not out.exists():
-        return 0
-    mark = f'"made_by": "{made_by}"'.encode()
-    lines = out.read_bytes().splitlines(keepends=True)
-    *whole, rest = [*lines, b""] if not lines or lines[-1].endswith(b"\n") else lines
-    ours = len(whole) <= total and all(mark in line for line in whole)
-    if not ours or rest[: len(_BEGIN)] != _BEGIN[: len(rest)]:
-        raise InputError(
-            f"{out} holds something other than answers to these prompts, of this target and with "
-            "these settings: choose a new file for --out"
-        )
-    done = len(whole) if len(whole) == total else len(whole) - len(whole) % batch_size
-    with out.open("r+b") as file:
-        file.truncate(sum(map(len, lines[:done])))
-    return done

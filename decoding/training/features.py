@@ -23,7 +23,8 @@ from transformers import PreTrainedModel
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.model import attention
-from decoding.training.conversations import Example, collate, digest
+from decoding.training.conversations import Example, collate
+from decoding.training.data import digest
 
 _INDEX = "index.json"
 _BATCH = 8  # conversations a pass while a cache is made

@@ -105,8 +105,8 @@ class Handler(socketserver.StreamRequestHandler):
             positions = {"pos0": 3 * n, "pos1": 2 * n, "pos2": n}
             text = COUNTERS.format(**sums, **positions, generated=11 * n + others)
             self.reply(200, text, "text/plain")
-        elif path == "left":
-            self.reply(200, json.dumps(self.server.left[kind]))
+        elif path in ("left", "asked"):
+            self.reply(200, json.dumps(getattr(self.server, path)[kind]))
         elif path != "v1/models" or kind == "nolist":
             self.reply(404, "not here")
         elif kind == "mute":
@@ -181,6 +181,27 @@ class Handler(socketserver.StreamRequestHandler):
     def busy(self, kind: str, asked: Any, headers: Any) -> None:
         if self.server.asked[kind] % 3:
             self.reply(503, "loading")
+        else:
+            self.plain(kind, asked, headers)
+
+    def flaky(self, kind: str, asked: Any, headers: Any) -> None:
+        """Each question is answered when it is asked for the fourth time."""
+        question = json.dumps(asked["messages"])
+        self.server.asked[question] += 1
+        match self.server.asked[question]:
+            case 1:
+                self.status("status-429", asked, headers)
+            case 2:
+                self.status("status-500", asked, headers)
+            case 3:
+                self.dies(kind, asked, headers)
+            case _:
+                self.plain(kind, asked, headers)
+
+    def strict(self, kind: str, asked: Any, headers: Any) -> None:
+        """Long prompts are refused."""
+        if len(json.dumps(asked["messages"])) > 500:
+            self.reply(400, json.dumps({"error": {"message": "the prompt is too long"}}))
         else:
             self.plain(kind, asked, headers)
 

@@ -43,16 +43,23 @@ NAMES = {
 }
 
 
+def _given(context: typer.Context) -> dict[str, str]:
+    """The options of the command line, as they are written, by their names."""
+    source = context.get_parameter_source
+    return {
+        str(option.name): option.opts[0]
+        for option in context.command.params
+        if (given := source(str(option.name))) is not None and given.name == "COMMANDLINE"
+    }
+
+
 def _refuse_others(context: typer.Context, kind: str, **of: tuple[str, ...]) -> None:
     """Raise InputError if an option was given that belongs to other kinds of heads (`of`)."""
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name))
-        others = of.get(str(option.name), (kind,))
-        if given is not None and given.name == "COMMANDLINE" and not kind.startswith(others):
+    for name, option in _given(context).items():
+        others = of.get(name, (kind,))
+        if not kind.startswith(others):
             names = " and ".join(NAMES[other] for other in others)
-            raise InputError(
-                f"{option.opts[0]} is for {names}, not for {NAMES[kind]}: leave it out"
-            )
+            raise InputError(f"{option} is for {names}, not for {NAMES[kind]}: leave it out")
 
 
 def _kind_of(heads: Path) -> DrafterKind:
@@ -127,26 +134,61 @@ def convert(
 
 @heads.command()
 def distill(
-    target: Target,
+    context: typer.Context,
     prompts: Annotated[list[str], typer.Option(help="JSONL of prompts; FILE[:REPEAT].")],
     out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
+    target: Annotated[str | None, typer.Option(help="Folder or hub id of the target.")] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Instead of --target: an OpenAI-compatible server that has it (vLLM, SGLang, "
+            "llama.cpp, transformers serve).",
+        ),
+    ] = None,
+    server_model: Annotated[
+        str | None, typer.Option(help="The model to ask the server for (default: its first).")
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1024, metavar="N", help="Prompts at a time for --server.")
+    ] = 16,
     max_new_tokens: Annotated[int, typer.Option(min=1)] = 256,
     temperature: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 0.0,
-    batch_size: Annotated[int, typer.Option(min=1)] = 32,
+    top_p: Annotated[float, typer.Option(min=1e-6, max=1.0)] = 1.0,
+    batch_size: Annotated[int, typer.Option(min=1, help="Prompts at a time for --target.")] = 32,
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
     """Let the target answer the prompts. Run again, it continues where it stopped."""
-    from decoding.training.distill import distill as write_answers
-
+    if (target is None) == (server is None):
+        raise InputError("give --target, or --server URL")
+    here, there = ("batch_size", "device"), ("server_model", "concurrency")
+    for name, option in _given(context).items():
+        if name in (here if server else there):
+            of = "--target" if server else "--server"
+            raise InputError(f"{option} is for {of}: leave it out")
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
     asked = [(list(request.history), list(request.turns)) for request in requests]
-    model, tokenizer = load(target, device)
-    done = write_answers(
-        model, tokenizer, asked, out, max_new_tokens, temperature, batch_size, seed
-    )
+    if target is not None:
+        from decoding.training.distill import distill as write_answers
+
+        model, tokenizer = load(target, device)
+        done = write_answers(
+            model, tokenizer, asked, out, max_new_tokens, temperature, batch_size, seed, top_p
+        )
+    elif server is not None:
+        from app.cli.heads.server_answers import distill_from
+        from app.config.servers import parse_endpoint
+        from decoding.params import Params, SamplingParams
+
+        try:
+            endpoint = parse_endpoint(server, server_model)
+        except ValueError as error:
+            raise InputError(f"--server: {error}") from error
+        params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
+        done = distill_from(endpoint, asked, out, params, seed, concurrency)
     say(f"{done} conversations in {out}")
 
 

@@ -44,6 +44,12 @@ def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
     assert len(generate(model, [[1] * 120], set(), 50)[0]) == 8
 
 
+def test_of_the_likeliest_tokens_alone(model: LlamaForCausalLM) -> None:
+    prompts = [[1, 2, 3], [4, 5]]
+    narrow = generate(model, prompts, set(), 8, temperature=1.0, top_p=1e-6)
+    assert narrow == generate(model, prompts, set(), 8)
+
+
 def test_a_conversation_is_answered_anew_from_its_last_or_first_turns() -> None:
     messages = [{"role": r, "content": r} for r in ("system", "user", "assistant")] * 2
     assert open_turns({"messages": messages}) == (messages[:4], ["user"])

@@ -1,0 +1,136 @@
+"""`specchat heads distill --server`: a serving engine gives the answers, many at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from app.cli.terminal import say
+from app.servers.answer import Ending, Piece
+from app.servers.chunks import Question
+from app.servers.client import Patience, Server
+from app.servers.errors import ServerError
+from app.strategies.lane_spec import Endpoint
+from decoding.errors import InputError
+from decoding.json_text import parse_json
+from decoding.params import Params
+from decoding.training.answer_file import Conversation, Progress, keep_only, lines_so_far
+from decoding.training.data import Record, digest
+
+WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new try
+_UNFIT = (400, 413, 422)  # of a prompt that the server does not take, for instance too long
+_TOO_MANY = 429
+
+
+def distill_from(
+    endpoint: Endpoint,
+    conversations: Sequence[Conversation],
+    out: Path,
+    params: Params,
+    seed: int,
+    concurrency: int,
+) -> int:
+    """Let the server answer each conversation's open turns one after the other, and write each
+    conversation with its number as `id` when it is answered; returns how many are in `out`.
+
+    The same call again asks for those that are missing. Raises InputError where nobody answers
+    after several tries, or as `lines_so_far` does.
+    """
+    distillation = _Distillation(endpoint, conversations, out, params, seed)
+    return asyncio.run(distillation.answer_all(concurrency))
+
+
+class _Distillation:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        conversations: Sequence[Conversation],
+        out: Path,
+        params: Params,
+        seed: int,
+    ) -> None:
+        self._conversations = conversations
+        self._out = out
+        self._params = params
+        self._seed = seed
+        self._server = Server(endpoint, Patience(retries=()))  # new tries are made here
+        self._refused: list[ServerError] = []
+        self._said = ""
+
+    async def answer_all(self, concurrency: int) -> int:
+        await self._server.look()
+        sampling, total = self._params.sampling, len(self._conversations)
+        target = self._server.model or self._server.endpoint.url
+        drawn = [sampling.temperature, sampling.top_p, self._seed]
+        settings = [self._params.max_new_tokens, *([0.0] if sampling.greedy else drawn)]
+        made_by = digest([target, list(self._conversations), *settings])
+        lines = lines_so_far(self._out, made_by, total)
+        keep_only(self._out, lines)
+        there = {parse_json(line)["id"] for line in lines}
+        missing = [number for number in range(total) if number not in there]
+        progress = Progress(len(there), total)
+        with self._out.open("a", encoding="utf-8") as file:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    queue = iter(missing)
+                    for _ in range(min(concurrency, len(missing))):
+                        group.create_task(self._work(queue, file, made_by, progress))
+            except* InputError as errors:  # several workers may have met the same one
+                raise errors.exceptions[0] from None
+        if len(self._refused) == total:
+            raise self._refused[0]
+        if self._refused:
+            say(f"{len(self._refused)} of the prompts were refused: {self._refused[0]}")
+        return total - len(self._refused)
+
+    async def _work(
+        self, queue: Iterator[int], file: TextIO, made_by: str, progress: Progress
+    ) -> None:
+        """Answer what is next in the queue that all workers share, until there is no more."""
+        for number in queue:
+            try:
+                record, tokens = await self._answered(number)
+            except ServerError as error:
+                if error.status not in _UNFIT:
+                    raise
+                self._refused.append(error)
+                continue
+            file.write(json.dumps(record | {"id": number, "made_by": made_by}) + "\n")
+            file.flush()
+            progress.add(1, tokens)
+
+    async def _answered(self, number: int) -> tuple[Record, int]:
+        """A conversation, and how many tokens were said. It ends early where an answer was cut."""
+        history, turns = self._conversations[number]
+        messages, reason, tokens = list(history), "stop", 0
+        seed = self._seed * 1_000_003 + number
+        for turn in turns:
+            messages.append({"role": "user", "content": turn})
+            text, ending = await self._ask(Question(messages, self._params, seed))
+            messages.append({"role": "assistant", "content": text})
+            reason, tokens = ending.reason, tokens + (ending.usage.tokens or 0)
+            if reason != "stop":
+                break
+        return {"messages": messages, "finish_reason": reason}, tokens
+
+    async def _ask(self, question: Question) -> tuple[str, Ending]:
+        """Ask, and again where the server may do better in a moment."""
+        waits = iter(WAITS)
+        while True:
+            pieces: list[Piece] = []
+            try:
+                ending = await self._server.answer(question, pieces.append, counters=False)
+                return "".join(piece.text for piece in pieces), ending
+            except ServerError as error:
+                passing = error.status is None or error.status == _TOO_MANY or error.status >= 500
+                if not passing or (wait := next(waits, None)) is None:
+                    raise
+                line = str(error)
+            if line != self._said:
+                self._said = line
+                say(f"{line}; it is asked again")
+            await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # not all at the same moment

@@ -1,0 +1,106 @@
+"""Answers of a serving engine as data to train on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from app.cli.heads import server_answers
+from app.cli.heads.training_data import records_of
+from tests.conftest import Specchat
+from tests.support.fake_server import KEY, PIECES
+
+TEXT = "".join(PIECES)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_answers, "WAITS", (0.0,) * 6)
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_answers_of_a_bad_server_and_what_was_missing_of_them(
+    specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPECCHAT_SERVER_KEY", KEY)
+    prompts = write(tmp_path / "prompts.jsonl", [{"prompt": f"fox {n}"} for n in range(12)])
+    out = tmp_path / "answers.jsonl"
+    distill = (
+        "heads", "distill", "--server", f"{server_url}/flaky", "--prompts", prompts, "--out",
+        str(out), "--concurrency", "3",
+    )  # fmt: skip
+    done = specchat(*distill)
+    assert done.returncode == 0, done.stderr
+    assert "12/12 conversations · " in done.stderr and "it is asked again" in done.stderr
+    assert "12 conversations in " in done.stderr and KEY not in done.stderr + out.read_text()
+    answers = {record["id"]: record for record in read(out)}
+    assert sorted(answers) == list(range(12))
+    assert answers[7]["messages"] == [
+        {"role": "user", "content": "fox 7"},
+        {"role": "assistant", "content": TEXT},
+    ]
+    assert len(records_of([str(out)])) == 12  # to learn from
+
+    # killed: some lines and a part of one; only what is missing is asked for
+    lines = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(b"".join(lines[:9]) + lines[9][:30])
+    asked = f"{server_url}/plain/asked"
+    before = json.load(urlopen(asked))
+    distill = (*distill[:3], f"{server_url}/plain", *distill[4:])
+    assert specchat(*distill).returncode == 0
+    assert json.load(urlopen(asked)) == before + 3
+    assert {record["id"] for record in read(out)} == set(range(12))
+
+    whole = out.read_bytes()
+    refused = specchat(*distill, "--temperature", "0.5")
+    assert refused.returncode == 2 and "these settings" in refused.stderr
+    assert out.read_bytes() == whole
+
+
+def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
+    prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["one", "two"]}])
+    out = tmp_path / "answers.jsonl"
+    done = specchat(
+        "heads", "distill", "--server", f"{server_url}/echo", "--prompts", prompts, "--out",
+        str(out), "--temperature", "0.7", "--top-p", "0.9", "--max-new-tokens", "99",
+        "--server-model", "fox-2b",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (record,) = read(out)
+    asked = json.loads(record["messages"][3]["content"])
+    assert asked["messages"] == record["messages"][:3]
+    assert (asked["temperature"], asked["top_p"], asked["max_tokens"]) == (0.7, 0.9, 99)
+    assert asked["model"] == "fox-2b"
+
+
+def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
+    fitting, long = {"prompt": "fox"}, {"prompt": "fox " * 200}
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    distill = ("heads", "distill", "--prompts", write(prompts, [long, fitting]), "--out", str(out))
+    done = specchat(*distill, "--server", f"{server_url}/strict")
+    assert done.returncode == 0 and [record["id"] for record in read(out)] == [1]
+    assert "1 of the prompts were refused: 400 Bad Request: the prompt is too long" in done.stderr
+    write(prompts, [long])
+    out.unlink()
+    done = specchat(*distill, "--server", f"{server_url}/strict")
+    assert done.returncode == 2 and "the prompt is too long" in done.stderr
+    done = specchat(*distill, "--server", f"{server_url}/status-404")
+    assert done.returncode == 2 and "404 Not Found" in done.stderr
+    done = specchat(*distill, "--server", "nowhere")
+    assert done.returncode == 2 and "--server: a server's address must begin" in done.stderr
+    done = specchat(*distill)
+    assert done.returncode == 2 and "give --target, or --server URL" in done.stderr
+    done = specchat(*distill, "--server", server_url, "--batch-size", "8")
+    assert done.returncode == 2 and "--batch-size is for --target" in done.stderr
