@@ -22,7 +22,7 @@ from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.drafters.eagle_head import EagleHead
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
-from decoding.model.linears import Layout
+from decoding.model.linears import ROWS, Layout
 from decoding.model.target import Target
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
@@ -136,6 +136,7 @@ def _key(model: str, threads: int | None) -> str:
         f"{os.cpu_count()} cores",
         f"torch {torch.__version__}",
         f"{'any' if threads is None else threads} threads",
+        f"rows {ROWS}",
         model,
     )
     return ", ".join(parts)

@@ -13,6 +13,7 @@ import torch
 from decoding.model.linears import ROWS, Layout, Linear, can_pack
 
 REPEATS = 5
+ENOUGH = 0.3  # seconds: what takes long needs fewer repeats
 SAMPLE_BYTES = 128 << 20  # of weights that are measured: more than a CPU keeps at hand
 PACKED_SHARE = 0.25  # of the memory that is free: the most that a model's packed copies take
 WORTHWHILE = 0.95  # of the time without: another layout must earn its place
@@ -79,7 +80,10 @@ def _seconds(
         inputs = {
             linear.inputs: torch.randn(rows, linear.inputs, dtype=dtype) for _, linear in sample
         }
+        started = time.perf_counter()
         for repeat in range(REPEATS + 1):
+            if repeat > 1 and time.perf_counter() - started > ENOUGH:
+                break
             spent: defaultdict[str, float] = defaultdict(float)
             for kind, linear in sample:
                 x = inputs[linear.inputs]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-ROWS = (1, 4, 8, 16)  # of a pass: one token, a chain, trees; others are taken as the next lower
+# Of a pass: one token, short and longer chains, trees; others are taken as the next lower.
+ROWS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Linear:
                 self._weight = w.contiguous() if layout.transposed else w.t().contiguous().t()
                 self._hand_out()
             if layout.packed:
-                self._packed = _pack(self._weight.t().contiguous(), layout.packed[0])
+                self._packed = _pack(self._weight.t().contiguous())
         below = [max(rows for rows in (0, *ROWS) if rows <= n) for n in range(ROWS[-1] + 1)]
         self._by_packed = [rows in layout.packed for rows in below]
 
@@ -96,15 +97,18 @@ def can_pack(dtype: torch.dtype) -> bool:
     """Whether oneDNN is there and has linears of this type for this CPU."""
     try:
         one = torch.ones(1, 1, dtype=dtype)
-        _packed_linear(one, _pack(one, 1), None)
+        _packed_linear(one, _pack(one), None)
     except (AttributeError, RuntimeError):
         return False
     return True
 
 
-def _pack(weight: Tensor, rows: int) -> Tensor:
-    """`weight` [out, in] in oneDNN's own order, made for so many rows."""
-    return torch.ops.mkldnn._reorder_linear_weight(weight, rows)  # type: ignore[no-any-return]
+def _pack(weight: Tensor) -> Tensor:
+    """`weight` [out, in] in oneDNN's own order. That for one row takes several of them up to twice
+    as long (seen with AVX2); that for many is good for few."""
+    return torch.ops.mkldnn._reorder_linear_weight(  # type: ignore[no-any-return]
+        weight, ROWS[-1]
+    )
 
 
 def _packed_linear(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:

@@ -97,8 +97,8 @@ def seconds(*values: float) -> dict[tuple[str, int], float]:
 
 
 def test_the_fastest_is_chosen_for_each_number_of_rows() -> None:
-    plain, turned = seconds(4, 4, 4, 4), seconds(2, 3, 4, 5)
-    packed = seconds(3, 2, 5, 4)
+    plain, turned = seconds(4, 4, 4, 4, 4), seconds(2, 3, 3, 4, 5)
+    packed = seconds(3, 3, 2, 5, 4)
     assert _fastest("o", plain, plain, fits=True) == Layout()
     assert _fastest("o", plain, turned, fits=True) == Layout(transposed=True)
     assert _fastest("o", plain, turned, packed, fits=True) == Layout(True, (4, 16))
