@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -19,7 +20,8 @@ from transformers.generation.logits_process import (
 from decoding.params import SamplingParams
 from decoding.verification.noise import Noise
 
-HEAD = 1024  # of the likeliest tokens
+# Of the likeliest tokens: how many are looked at first, and how many where these are too few.
+HEADS = (256, 4096)
 NO_TOKEN = -1  # where the logits are not numbers
 _NO_IDS = torch.empty(0, dtype=torch.long)  # these warpers look at none
 
@@ -30,9 +32,52 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     logits = logits.float()
     if sampling.greedy:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
+    return _warped(logits, sampling, _sizes(logits, sampling))
+
+
+def _warped(logits: Tensor, sampling: SamplingParams, sizes: Sequence[int]) -> Tensor:
+    if sizes:
+        ids, p, enough = _head(logits, sampling, sizes[0])
+        warped = torch.zeros_like(logits).scatter_(-1, ids, p)
+        if not enough.all():
+            warped[~enough] = _warped(logits[~enough], sampling, sizes[1:])
+        return warped
     for warp in _warpers(sampling):
         logits = warp(cast(torch.LongTensor, _NO_IDS), cast(torch.FloatTensor, logits))
     return logits.softmax(-1)
+
+
+def _sizes(logits: Tensor, sampling: SamplingParams) -> list[int]:
+    """Of the heads that are worth looking at instead of sorting all. On a CPU only: there a sort of
+    a large vocabulary takes longer than many a small model's pass, and trees have many rows;
+    elsewhere the host would have to wait for the answer whether a head is enough."""
+    if logits.device.type != "cpu" or (sampling.top_p == 1.0 and not sampling.top_k):
+        return []
+    return [size for size in HEADS if sampling.top_k < size < logits.shape[-1] / 4]
+
+
+def _head(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The ids of each row's `size` likeliest tokens and their warped probabilities, both [n, size],
+    and for which rows [n] it is certain that all others have none."""
+    head = logits.topk(size)
+    scores = head.values / sampling.temperature
+    highest = scores[:, :1]
+    if sampling.top_k:
+        last = scores[:, sampling.top_k - 1, None]
+        enough = scores[:, -1] < last[:, 0]  # else others may be as likely as the last one
+        scores.masked_fill_(scores < last, -torch.inf)
+        mass = scores.softmax(-1)
+    else:
+        weights = (logits / sampling.temperature).sub_(highest).exp_()
+        mass = (scores - highest).exp_() / weights.sum(-1, keepdim=True)
+    if sampling.top_p < 1.0:
+        likelier = mass.cumsum(-1) - mass
+        if not sampling.top_k:
+            enough = likelier[:, -1] >= sampling.top_p
+        scores.masked_fill_(likelier >= sampling.top_p, -torch.inf)
+    if sampling.min_p > 0.0:
+        scores.masked_fill_(scores < highest + math.log(sampling.min_p), -torch.inf)
+    return head.indices, scores.softmax(-1), enough
 
 
 @lru_cache(maxsize=64)
@@ -44,29 +89,10 @@ def _warpers(sampling: SamplingParams) -> tuple[LogitsProcessor, ...]:
     if sampling.top_k:
         warpers.append(TopKLogitsWarper(sampling.top_k))
     if sampling.top_p < 1.0:
-        warpers.append(_TopP(sampling.top_p))
+        warpers.append(TopPLogitsWarper(sampling.top_p))
     if sampling.min_p > 0.0:
         warpers.append(MinPLogitsWarper(sampling.min_p))
     return tuple(warpers)
-
-
-class _TopP(TopPLogitsWarper):
-    """The same, without sorting a large vocabulary on a CPU where the likeliest tokens alone hold
-    `top_p`: a sort takes longer there than many a small model's pass, and trees have many rows."""
-
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        by_sorting: Callable[..., torch.FloatTensor] = super().__call__
-        if scores.device.type != "cpu" or scores.shape[-1] <= 4 * HEAD:
-            return by_sorting(input_ids, scores)
-        head = scores.topk(HEAD, dim=-1)
-        mass = (head.values - scores.logsumexp(-1, keepdim=True)).exp()
-        above = mass.cumsum(-1) - mass  # of all likelier tokens
-        kept = head.values.masked_fill(above >= self.top_p, self.filter_value)
-        warped = torch.full_like(scores, self.filter_value).scatter_(-1, head.indices, kept)
-        wide = above[:, -1] < self.top_p  # the nucleus may be larger than the head
-        if wide.any():
-            warped[wide] = by_sorting(input_ids, scores[wide])
-        return cast(torch.FloatTensor, warped)
 
 
 def draw(weights: Tensor, noise: Tensor) -> Tensor:
@@ -86,8 +112,14 @@ def pick(
     from its warped distribution; NO_TOKEN where there is none. [n]."""
     if sampling.greedy:
         return checked(logits.argmax(-1), logits)
-    p = probabilities(logits, sampling)
-    return checked(draw(p, noise.at(depths)), p)
+    logits, own, sizes = logits.float(), noise.at(depths), _sizes(logits, sampling)
+    if sizes:  # where the likeliest tokens are enough, the others take no part in the race
+        ids, p, enough = _head(logits, sampling, sizes[0])
+        if enough.all():
+            won = checked(draw(p, own.gather(-1, ids)), p)
+            return torch.where(won < 0, won, ids.gather(-1, won.clamp_min(0)[:, None])[:, 0])
+    p = _warped(logits, sampling, sizes[1:])
+    return checked(draw(p, own), p)
 
 
 def checked(tokens: Tensor, weights: Tensor) -> Tensor:

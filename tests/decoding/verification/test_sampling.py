@@ -15,9 +15,8 @@ from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
-from decoding.verification import sampling as sampling_module
 from decoding.verification.noise import exponential
-from decoding.verification.sampling import draw, pick, probabilities
+from decoding.verification.sampling import HEADS, NO_TOKEN, draw, pick, probabilities
 from tests.support.chi_square import assert_drawn_from
 from tests.support.families import VOCAB, draft, reference, target
 from tests.support.paper_target import warped
@@ -84,21 +83,50 @@ def test_probabilities_are_those_of_the_definitions(sampling: SamplingParams) ->
         torch.testing.assert_close(got, expected, rtol=0, atol=1e-5)
 
 
+LARGE = 5 * HEADS[-1]
+
+
+def large_logits(sharpness: float) -> Tensor:
+    """Rows of whose tokens few, many or nearly all are likely."""
+    rows = torch.randn(6, LARGE, generator=torch.Generator().manual_seed(1))
+    return rows * torch.tensor([1.0, 3.0, 0.3, 1.0, 0.1, 2.0])[:, None] * sharpness
+
+
 @pytest.mark.parametrize("sharpness", [6.0, 2.0, 0.5, 0.01], ids=str)
-@pytest.mark.parametrize("top_k, top_p", [(0, 0.9), (0, 0.999), (50, 0.8), (0, 1e-6)], ids=str)
+@pytest.mark.parametrize(
+    "top_k, top_p, min_p",
+    [(0, 0.9, 0.0), (0, 0.999, 0.0), (50, 0.8, 0.0), (0, 1e-6, 0.0), (300, 0.9, 0.01)],
+    ids=str,
+)
 def test_a_large_vocabulary_is_cut_at_the_same_place(
-    sharpness: float, top_k: int, top_p: float
+    sharpness: float, top_k: int, top_p: float, min_p: float
 ) -> None:
-    """By its likeliest tokens alone where they hold top_p, and else by all of them: rows of both
-    kinds stand in one call."""
-    generator = torch.Generator().manual_seed(1)
-    rows = torch.randn(6, 5 * sampling_module.HEAD, generator=generator)
-    rows *= torch.tensor([1.0, 3.0, 0.3, 1.0, 0.1, 2.0])[:, None] * sharpness
-    sampling = SamplingParams(1.0, top_k, top_p)
+    """By its likeliest tokens alone where that is certain, and else by all of them: rows of both
+    kinds stand in one call. What is drawn is the same either way."""
+    rows, sampling = large_logits(sharpness), SamplingParams(0.9, top_k, top_p, min_p)
     got, wanted = probabilities(rows, sampling), generates_own(rows, sampling)
-    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-6)
     # sums in another order: at most the last token may fall on the other side
+    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-5)
     assert ((got > 0) ^ (wanted > 0)).sum(-1).max() <= 1
+    for row, p in zip(rows, got, strict=True):
+        noise = seeded(3, LARGE)
+        assert pick(row[None], sampling, noise) == draw(p[None], noise.at((0,)))
+
+
+@pytest.mark.parametrize("top_k", [1, 50, HEADS[0] - 1, HEADS[0], HEADS[-1], LARGE])
+def test_tokens_as_likely_as_the_last_of_top_k_stay(top_k: int) -> None:
+    """In half precision there are many."""
+    rows, sampling = large_logits(1.0).bfloat16(), SamplingParams(1.0, top_k)
+    got, wanted = probabilities(rows, sampling), generates_own(rows.float(), sampling)
+    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-6)
+    assert torch.equal(got > 0, wanted > 0)
+
+
+def test_what_is_no_number_is_not_drawn_from_a_large_vocabulary() -> None:
+    rows = large_logits(6.0)
+    rows[0, 7], rows[2, 9], rows[3] = torch.nan, torch.inf, -torch.inf
+    drawn = [int(pick(row[None], SamplingParams(1.0, 5), seeded(0, LARGE))) for row in rows]
+    assert [token == NO_TOKEN for token in drawn] == [True, False, True, True, False, False]
 
 
 def test_half_precision_logits_are_warped_in_float32() -> None:
