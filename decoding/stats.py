@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
 
 from decoding.round import Round
+
+
+def total(each: Sequence[Stats]) -> Stats:
+    """Of several generations together, without the histogram."""
+    names = (part.name for part in fields(Stats) if part.name != "histogram")
+    return Stats(**{name: sum(getattr(stats, name) for stats in each) for name in names})
 
 
 def ratio(over: float, under: float) -> float | None:

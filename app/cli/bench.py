@@ -9,21 +9,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from transformers import PreTrainedModel, StoppingCriteria, StoppingCriteriaList
 
-from app.cli.run import (
-    backend,
-    check_concurrency,
-    first_prompts,
-    open_lanes,
-    progress,
-    questions,
-)
+from app.cli.conversations import after_prefixes, all_turns
+from app.cli.run import backend, check_concurrency, open_lanes, progress
 from app.config.overrides import Sweep, sweep_lanes
 from app.config.settings import Settings
 from app.engine.contest import (
@@ -36,16 +30,19 @@ from app.engine.contest import (
     speed,
 )
 from app.engine.load import answer_together
+from app.engine.out_of_memory import free_memory
 from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane
 from app.models.library import with_demo
 from app.models.loaded import LoadedModels
 from app.models.loading import load_model
+from app.report.batches import Drafting, batches_document, round_cost
 from app.report.document import settings_report
 from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.prompt_file import Request
+from decoding.cost.batches import batch_bytes, batch_costs
 from decoding.cost.measure import reading_seconds
 from decoding.decoder import Decoder
 from decoding.drafters.simulated import Simulated
@@ -53,7 +50,10 @@ from decoding.errors import InputError
 from decoding.model.clock import synchronize
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
+from decoding.stats import total
 from decoding.tokenizing.stopping import Stop
+
+MEMORY_SHARE = 0.5  # of what is free, for the caches of a batch
 
 Peer = Literal["hf", "hf-assisted"]
 
@@ -67,31 +67,45 @@ def bench(
     sweep: Sweep,
     concurrency: int = 1,
     acceptances: Sequence[float] = (),
+    batches: Sequence[int] = (),
+    prefixes: Sequence[int] = (),
 ) -> dict[str, Any]:
     """Measure all contestants, each lane for every combination of the values in `sweep`, and
     drafters that are simulated with these `acceptances`; afterwards servers with so many prompts at
-    a time (`concurrency`). Returns the JSON document; see `_summary` for its figures. Raises
-    InputError."""
+    a time (`concurrency`), and passes over so many sequences at once (`batches`). `prefixes`: each
+    prompt stands after so many tokens. Returns the JSON document; see `_summary` for its figures.
+    Raises InputError."""
     check_concurrency(settings, concurrency)
     if acceptances and settings.temperature > 0:
         raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
     specs_of_lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
         lanes, models = open_lanes(specs_of_lanes, settings, say)
-        prompts = first_prompts(requests, models, settings.system, settings.raw)
-        asked = questions(settings, requests, seed)
-        contestants = _lanes(settings, lanes, models, seed, asked)
+        able = [lane for lane in lanes if lane.available]
+        if not able:
+            raise InputError(f"no lane can run: {lanes[0].reason}")
+        turns, left_out = all_turns(settings, requests, able[0], models, seed, say)
+        if prefixes:
+            if models is None or any(isinstance(lane, ServerLane) for lane in able):
+                raise InputError("--prefix is for lanes on a model here: leave --server out")
+            turns = after_prefixes(turns, prefixes, models.context)
+        prompts = [turn.ids for turn in turns]
+        asked = [turn.question for turn in turns]
+        contestants = _lanes(settings, able, models, seed, asked)
         if models is not None:
             contestants |= _peers(settings, models, peers)
             contestants |= _simulated(settings, models, acceptances, prompts)
-        elif peers or acceptances:
-            option = "--peers" if peers else "--simulate-acceptance"
+        elif peers or acceptances or batches:
+            option = "--peers" if peers else "--simulate-acceptance" if acceptances else "--batch"
             raise InputError(f"{option} needs a model: give one with --target")
         specs = {spec.name: spec for spec in specs_of_lanes if spec.name in contestants}
         params = {name: _params(settings, specs.get(name)) for name in contestants}
+        baselines = {name: _baseline(name, specs, params) for name in contestants}
+        if batches and not any(map(baselines.get, _drafting(contestants, specs))):
+            raise InputError("--batch needs the lane ar, and one on the target that drafts")
         for contestant in contestants.values():
             contestant(prompts[0], 0)  # untimed
-        categories = [request.category for request in requests]
+        categories = [turn.category for turn in turns]
         answers: list[dict[str, list[Generation]]] = []
         for repeat in range(repeats):
             answers.append({name: [] for name in contestants})
@@ -100,10 +114,13 @@ def bench(
                 answered = answer_in_turn(contestants, ids, index, repeat + index)
                 for name, answer in answered.items():
                     answers[-1][name].append(answer)
+        in_batches = None
+        if models is not None and batches:
+            in_batches = _batches(models, specs, baselines, answers, prompts, batches, say)
         loads = []
         if concurrency > 1:
-            for lane in lanes:
-                if isinstance(lane, ServerLane) and lane.available:
+            for lane in able:
+                if isinstance(lane, ServerLane):
                     say(f"{concurrency} prompts at a time to {lane.spec.name}")
                     loads.append(answer_together(lane, asked * repeats, concurrency).document())
     return {
@@ -113,16 +130,16 @@ def bench(
         "sweep": sweep,
         "prompts": len(prompts),
         "unavailable": {lane.spec.name: lane.reason for lane in lanes if lane.reason is not None},
-        "first_turns_only": any(len(request.turns) > 1 for request in requests),
+        "turns_left_out": left_out,
+        "prefixes": list(prefixes),
         "repeats": repeats,
         "batch_size": 1,
         "contestants": [
-            _summary(
-                name, specs.get(name), answers, _baseline(name, specs, params), params, categories
-            )
+            _summary(name, specs.get(name), answers, baselines[name], params, categories)
             for name in contestants
         ],
         "weights": None if models is None else _reading(models.target),
+        "batches": in_batches,
         "load": loads,
     }
 
@@ -197,14 +214,56 @@ def _figures(
 
 def _round_seconds(answers: Sequence[Generation]) -> dict[str, float] | None:
     """Of a mean round: drafting, the target's pass, and all the rest. None for peers."""
-    stats = [answer.stats for answer in answers if answer.stats]
-    rounds = sum(each.passes for each in stats)
-    if not rounds:
+    stats = total([answer.stats for answer in answers if answer.stats])
+    if not stats.passes:
         return None
-    draft = sum(each.draft_seconds for each in stats) / rounds
-    verify = sum(each.verify_seconds for each in stats) / rounds
-    whole = sum(each.decode_seconds for each in stats) / rounds
-    return {"draft": draft, "verify": verify, "rest": whole - draft - verify}
+    cost = round_cost(stats)
+    return {"draft": cost.draft, "verify": cost.verify, "rest": cost.rest}
+
+
+def _drafting(names: Iterable[str], specs: Mapping[str, LaneSpec]) -> list[str]:
+    """Those that draft for the target. Of peers nothing is known."""
+    strategies = {name: STRATEGIES[spec.strategy] for name, spec in specs.items()}
+    return [
+        name
+        for name in names
+        if name not in get_args(Peer)
+        and (name not in specs or (strategies[name].drafts and strategies[name].on_target))
+    ]
+
+
+def _batches(
+    models: LoadedModels,
+    specs: Mapping[str, LaneSpec],
+    baselines: Mapping[str, str | None],
+    answers: Sequence[dict[str, list[Generation]]],
+    prompts: Sequence[Sequence[int]],
+    sizes: Sequence[int],
+    say: Callable[[str], None],
+) -> dict[str, Any] | None:
+    """What the contestants that draft would bring for so many sequences at once; None where none
+    has drafted."""
+    rounds = {}
+    for name in answers[-1]:
+        stats = total([a.stats for repeat in answers for a in repeat[name] if a.stats])
+        if stats.drafted or (stats.passes and name in baselines.values()):
+            rounds[name] = round_cost(stats)
+    drafting = []
+    for name in _drafting(rounds, specs):
+        baseline = baselines[name]
+        if baseline in rounds:
+            by_model = name in specs and STRATEGIES[specs[name].strategy].role is not None
+            drafting.append(Drafting(name, baseline, rounds[name], rounds[baseline], by_model))
+    if not drafting:
+        return None
+    lengths = [len(answer.ids) for name in rounds for answer in answers[-1][name]]
+    context = round(statistics.mean(map(len, prompts)) + statistics.mean(lengths) / 2)
+    nodes = max(each.own.nodes for each in drafting)
+    room = MEMORY_SHARE * free_memory(models)
+    fit = [n for n in sizes if batch_bytes(models.target, n, nodes, context) <= room]
+    costs = batch_costs(models.target, sorted({1, *fit}), nodes, context, say)
+    left_out = [n for n in sizes if n not in fit]
+    return batches_document(drafting, costs, costs.measured, fit, context) | {"left_out": left_out}
 
 
 def _reading(target: Target) -> dict[str, Any] | None:
@@ -245,15 +304,12 @@ def _lanes(
     seed: int,
     asked: Sequence[Question],
 ) -> dict[str, Contestant]:
-    if not any(lane.available for lane in lanes):
-        raise InputError(f"no lane can run: {lanes[0].reason}")
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     return {
         lane.spec.name: server_contestant(lane, asked)
         if isinstance(lane, ServerLane)
         else lane_contestant(lane, lane.spec, settings.params, seed, stop)
         for lane in lanes
-        if lane.available
     }
 
 

@@ -257,6 +257,13 @@ def bench(
             help="Also a drafter that costs nothing and is right so often; may be repeated.",
         ),
     ] = None,
+    batch: Annotated[
+        str,
+        typer.Option(metavar="N,N,...", help="What drafting brings for so many sequences at once."),
+    ] = "",
+    prefix: Annotated[
+        str, typer.Option(metavar="N,N,...", help="Each prompt after so many tokens.")
+    ] = "",
     concurrency: Concurrency = 1,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
@@ -272,6 +279,8 @@ def bench(
     for name in others:
         if name not in ("hf", "hf-assisted"):
             raise InputError(f"--peers: unknown peer '{name}'; choose from hf, hf-assisted")
+    batches = _sizes("--batch", batch, 1024)
+    prefixes = _sizes("--prefix", prefix, 1_000_000)
 
     _check_report(report)
 
@@ -288,6 +297,8 @@ def bench(
         values,
         concurrency,
         simulate_acceptance or (),
+        batches,
+        prefixes,
     )
     if report is not None:
         from app.report.page import Report, write_report
@@ -437,6 +448,16 @@ def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
     if not text.strip():
         raise InputError("the prompt is empty: give --prompt some text")
     return [Request(turns=(text,))]
+
+
+def _sizes(option: str, text: str, largest: int) -> list[int]:
+    """Numbers between commas, each once, in order. Raises InputError."""
+    numbers = [each.strip() for each in text.split(",")] if text.strip() else []
+    if not all(
+        each.isascii() and each.isdecimal() and 0 < int(each) <= largest for each in numbers
+    ):
+        raise InputError(f"{option} takes whole numbers from 1 to {largest}, with commas between")
+    return sorted({int(each) for each in numbers})
 
 
 def _check_report(report: Path | None) -> None:

@@ -63,7 +63,7 @@ def run(
         try:
             with _like_ctrl_c(ended):
                 if concurrency > 1:
-                    asked = questions(settings, requests, seed)
+                    asked = _questions(settings, requests, seed)
                     for lane in available:
                         if isinstance(lane, ServerLane):
                             say(f"{len(asked)} prompts to {lane.spec.name}")
@@ -133,20 +133,18 @@ def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, 
     return {"target": served_model(servers), "device": "server", "dtype": None, "threads": None}
 
 
-def questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:
-    """The first prompt of each request, for servers."""
-    return [
-        _question(settings, _messages(settings, request), answer_seed(seed, index))
-        for index, request in enumerate(requests)
-    ]
+def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:
+    """The first prompt of each request."""
+    found = []
+    for index, request in enumerate(requests):
+        user = [{"role": "user", "content": text} for text in request.turns[:1]]
+        messages = [*opening(request, settings.system), *user]
+        found.append(question(settings, messages, answer_seed(seed, index)))
+    return found
 
 
-def _messages(settings: Settings, request: Request) -> list[Message]:
-    opening = _opening(request, settings.system)
-    return [*opening, *({"role": "user", "content": text} for text in request.turns[:1])]
-
-
-def _question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
+def question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
+    """For servers, which take text."""
     return Question(
         tuple(messages), settings.params, seed, settings.stop, settings.raw, settings.ignore_eos
     )
@@ -165,7 +163,7 @@ def _answer(
 ) -> Iterator[dict[str, Any]]:
     """Yield one report per turn. The next turn follows the first lane's answer that exists. What
     servers have answered under load is in `loads`."""
-    messages = _opening(request, settings.system)
+    messages = opening(request, settings.system)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
         if text is not None:
@@ -175,8 +173,8 @@ def _answer(
             ids = first_ids
             if turn > 0 and models is not None:
                 ids = models.encode(messages, settings.raw)
-            question = _question(settings, messages, answer_seed(seed, index))
-            reports = _run_lanes(settings, ids, question, lanes, models, index, trace, loads)
+            asked = question(settings, messages, answer_seed(seed, index))
+            reports = _run_lanes(settings, ids, asked, lanes, models, index, trace, loads)
         except InputError as error:  # a template that takes no second turn
             ids = []
             fresh = [lane.beside() for lane in lanes]
@@ -201,7 +199,7 @@ def _answer(
 def _run_lanes(
     settings: Settings,
     ids: list[int],
-    question: Question,
+    asked: Question,
     lanes: Sequence[AnyLane],
     models: LoadedModels | None,
     index: int,
@@ -210,7 +208,7 @@ def _run_lanes(
 ) -> list[dict[str, Any]]:
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     able = [lane for lane in lanes if lane.available and lane.spec.name not in loads]
-    errors = answer_each(able, ids, question, stop)
+    errors = answer_each(able, ids, asked, stop)
     for name, load in loads.items():
         if index in load.errors:
             errors[name] = load.errors[index]
@@ -236,7 +234,7 @@ def _reports(
     ]
 
 
-def _opening(request: Request, system: str | None) -> list[Message]:
+def opening(request: Request, system: str | None) -> list[Message]:
     """The messages before the request's first turn; its own system message wins."""
     history = list(request.history)
     if system and not (history and history[0]["role"] == "system"):
@@ -265,7 +263,7 @@ def first_prompts(
             continue
         if not ids:
             user = {"role": "user", "content": request.turns[0]}
-            ids = models.encode([*_opening(request, system), user], raw)
+            ids = models.encode([*opening(request, system), user], raw)
         name = f"prompt {number if request.id is None else request.id}"
         if not ids:
             raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")

@@ -4,17 +4,16 @@ Plain numbers, no models; `advice_text` says it in words."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from app.report.advice import (
-    BATCH_LIMITS,
-    BATCH_METHOD,
-    Estimate,
-    RoundCost,
-    Timed,
-    batch_speedups,
-    compare,
+from app.report.advice import Estimate, Timed, compare
+from app.report.batches import (
+    ESTIMATED,
+    ESTIMATED_LIMITS,
+    Throughput,
+    batch_throughputs,
+    round_cost,
     stops_paying,
 )
 from app.report.document import envelope
@@ -24,7 +23,7 @@ from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
 from decoding.cost.curve import Curve
 from decoding.params import Params
-from decoding.stats import Stats
+from decoding.stats import Stats, total
 
 Row = dict[str, Any]
 
@@ -76,10 +75,8 @@ class Candidate:
 
     @property
     def stats(self) -> Stats:
-        """Of all answers together, without the histogram."""
-        each = [answer.stats for answer in self.answers]
-        names = (part.name for part in fields(Stats) if part.name != "histogram")
-        return Stats(**{name: sum(getattr(stats, name) for stats in each) for name in names})
+        """Of all answers together."""
+        return total([answer.stats for answer in self.answers])
 
     @property
     def speed(self) -> float:
@@ -126,8 +123,8 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],
         batches={
-            "method": BATCH_METHOD,
-            "limits": BATCH_LIMITS,
+            "method": ESTIMATED,
+            "limits": ESTIMATED_LIMITS,
             "pass_seconds": [list(point) for point in outcome.costs.points],
         },
         engines=[
@@ -179,31 +176,20 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Curve
         pairs = zip(candidate.answers, plain.answers, strict=False)  # or it was dropped earlier
         same = sum(own.ids == base.ids for own, base in pairs)
     figures["matches_ar"] = same
-    batches = {}
+    batches: dict[int, Throughput] = {}
     if candidate.strategy.drafts and figures["speedup"] is not None:
-        batches = batch_speedups(
-            _round_cost(candidate.stats),
-            _round_cost(plain.stats),
+        own, largest = round_cost(candidate.stats), costs.points[-1][0]
+        sizes = (2**power for power in range(int(largest).bit_length()))
+        batches = batch_throughputs(
+            own,
+            round_cost(plain.stats),
             candidate.strategy.role is not None,
-            costs,
-            costs.points[-1][0],
+            lambda batch, nodes: costs(batch * nodes),
+            [size for size in sizes if size == 1 or size * own.nodes <= largest],
         )
-    figures["batch_speedups"] = {str(size): value for size, value in batches.items()}
+    figures["batch_speedups"] = {str(size): each.speedup for size, each in batches.items()}
     figures["stops_paying_at"] = stops_paying(batches)
     return figures
-
-
-def _round_cost(stats: Stats) -> RoundCost:
-    """Of the mean round."""
-    passes = stats.passes
-    draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
-    return RoundCost(
-        stats.emitted / passes,
-        stats.drafted / passes + 1,
-        verify,
-        draft,
-        max(stats.decode_seconds / passes - verify - draft, 0.0),
-    )
 
 
 def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row]) -> Row:

@@ -33,8 +33,7 @@ def _tables(report: Report) -> list[tuple[str, Table]]:
     for row in rows:
         spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
         same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {report['prompts']}"
-        speed = f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else ""
-        contestants.append((row["name"], speed, _times(row), spread, *_accepted(row), same))
+        contestants.append((row["name"], _speed(row), _times(row), spread, *_accepted(row), same))
     tables = [("Contestants", contestants)]
     timed = [row for row in rows if row["round_seconds"]]
     if timed:
@@ -45,14 +44,49 @@ def _tables(report: Report) -> list[tuple[str, Table]]:
             shares = (f"{part / whole:.0%}" for part in parts)
             tables[-1][1].append((row["name"], f"{whole * 1000:.1f} ms", *shares))
     categories = list(dict.fromkeys(name for row in rows for name in row["categories"]))
-    if len(categories) > 1:
+    if report["prefixes"]:
+        table: Table = [("tok/s (speedup)", *(row["name"] for row in rows))]
+        for category in categories:
+            cells = (row["categories"][category] for row in rows)
+            table.append((category, *(_with_speedup(cell) for cell in cells)))
+        tables.append(("After so many tokens", table))
+    elif len(categories) > 1:
         compared = [row for row in rows if row["speedup"] and row["name"] != row["baseline"]]
-        table: Table = [("speedup (τ)", *(row["name"] for row in compared))]
+        table = [("speedup (τ)", *(row["name"] for row in compared))]
         for category in categories:
             cells = (row["categories"][category] for row in compared)
             table.append((category, *(_with_tau(cell) for cell in cells)))
         tables.append(("Speedup (τ) by category", table))
+    if report["batches"] is not None:
+        tables.append(("Larger batches", _batches(report["batches"]["contestants"])))
     return tables
+
+
+def _batches(rows: list[Report]) -> Table:
+    """Of each size the contestant that is the fastest."""
+    table: Table = [
+        ("sequences at once", "alone, tok/s", "drafting, tok/s", "speedup", "by", "pays")
+    ]
+    for each in zip(*(row["sizes"] for row in rows), strict=True):
+        best, name = max(
+            ((size, row["name"]) for size, row in zip(each, rows, strict=True)),
+            key=lambda pair: pair[0]["tokens_per_second"],
+        )
+        table.append(
+            (
+                str(best["sequences"]),
+                f"{best['baseline_tokens_per_second']:.1f}",
+                f"{best['tokens_per_second']:.1f}",
+                _times(best),
+                name,
+                "yes" if best["speedup"] > 1 else "no",
+            )
+        )
+    return table
+
+
+def _speed(row: Report) -> str:
+    return f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else ""
 
 
 def _times(row: Report) -> str:
@@ -70,11 +104,21 @@ def _with_tau(row: Report) -> str:
     return f"{_times(row)}{tau}"
 
 
+def _with_speedup(row: Report) -> str:
+    return f"{_speed(row)} ({_times(row)})" if row["speedup"] else _speed(row)
+
+
 def _notes(report: Report) -> list[str]:
     notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
-    if report["first_turns_only"]:
-        notes.append("Only the first turn of each conversation was answered.")
+    if left_out := report["turns_left_out"]:
+        what = pluralize(left_out, "later turn")
+        notes.append(f"{what} left out: the model's context has no room for what was said before.")
     notes += [load_line(load) for load in report["load"]]
+    if (batches := report["batches"]) is not None:
+        notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
+        if batches["left_out"]:
+            sizes = ", ".join(map(str, batches["left_out"]))
+            notes.append(f"No memory is left for the caches of {sizes} sequences.")
     notes += _of_weights(report)
     facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
     if report["threads"] is not None:

@@ -86,7 +86,8 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None
 ) -> Tensor:
-    """The same, of what torch's own attention can do."""
+    """The same, of what torch's own attention can do; also for several sequences that share a mask:
+    [B, H, n, D] and [B, K, L, D]."""
     rows = query.shape[2]
     if mask is None and rows > 1:
         out = scaled_dot_product_attention(
@@ -104,8 +105,8 @@ def attend(
 
 
 def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """[1, H, n, D] -> [1, K, H/K * n, D], head of a group slowest, and the mask likewise."""
-    _, heads, rows, dim = query.shape
+    """[B, H, n, D] -> [B, K, H/K * n, D], head of a group slowest, and the mask likewise."""
+    sequences, heads, rows, dim = query.shape
     group = heads // kv_heads
     if mask is not None:
         if group > 1 and mask.shape[-2] == rows:
@@ -113,12 +114,12 @@ def _fold(query: Tensor, kv_heads: int, mask: Tensor | None) -> tuple[Tensor, Te
         elif mask.shape[-2] > group * rows:
             # keys that were cached compressed and expanded to more heads since (MLA)
             mask = mask[:, :, : group * rows]
-    return query.reshape(1, kv_heads, group * rows, dim), mask
+    return query.reshape(sequences, kv_heads, group * rows, dim), mask
 
 
 def _unfold(out: Tensor, rows: int) -> Tensor:
-    """[1, K, H/K * n, D] -> [1, n, H, D]."""
-    return out.reshape(1, -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
+    """[B, K, H/K * n, D] -> [B, n, H, D]."""
+    return out.reshape(len(out), -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
 
 
 def additive_mask(past: int, block: Tensor, fold: int = 1) -> Tensor:

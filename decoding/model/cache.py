@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -25,16 +25,29 @@ class LayerShape:
     value_dim: int
 
 
+class Rows(Protocol):
+    """A layer's part in a pass of n rows: `keys` and `values` [sequences, heads, rows, D] to attend
+    to, once the pass's own are written."""
+
+    @property
+    def keys(self) -> Tensor: ...
+
+    @property
+    def values(self) -> Tensor: ...
+
+    def write(self, kv: Tensor) -> None:
+        """`kv` [n, 2 * heads, D], keys first."""
+
+
 class LayerRows(NamedTuple):
-    """A layer's part in a pass: where the keys and values of its n rows go, `new` [n, 2 * heads, D]
-    (keys first), and all `keys` and `values` [1, heads, length + n, D] up to these."""
+    """Where the keys and values of a pass's n rows go, `new` [n, 2 * heads, D], and all `keys` and
+    `values` [1, heads, length + n, D] up to these."""
 
     new: Tensor
     keys: Tensor
     values: Tensor
 
     def write(self, kv: Tensor) -> None:
-        """`kv` like `new`."""
         self.new.copy_(kv)
 
 
@@ -49,6 +62,26 @@ class LayerRowsAt(NamedTuple):
 
     def write(self, kv: Tensor) -> None:
         self.store.index_copy_(1, self.at, kv.transpose(0, 1))
+
+
+class BatchRows(NamedTuple):
+    """The same for n rows of each of several sequences, one sequence after the other: `new`
+    [sequences, n, 2, heads, D]."""
+
+    new: Tensor
+    keys: Tensor
+    values: Tensor
+
+    @staticmethod
+    def of_layers(store: Tensor, start: int, end: int) -> list[BatchRows]:
+        """Those from `start` to `end` of each layer in `store` [layers, 2, sequences, heads, rows,
+        D]."""
+        new = store[..., start:end, :].permute(0, 2, 4, 1, 3, 5)
+        seen = store[..., :end, :]
+        return [BatchRows(own, *sides) for own, sides in zip(new, seen, strict=True)]
+
+    def write(self, kv: Tensor) -> None:
+        self.new.copy_(kv.view(self.new.shape))
 
 
 class TreeCache(Cache):

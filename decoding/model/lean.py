@@ -2,7 +2,7 @@
 or on a fast GPU, it is their number that takes the time.
 
 Projections of one input are one matrix, keys and values go straight to their rows in the cache, and
-hidden states are simply there. Batch size 1: rows are [n, H].
+hidden states are simply there. Rows are [n, H], of one sequence or of several, one after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from decoding.device import upload
 from decoding.model.attention import attend
-from decoding.model.cache import LayerRows, LayerRowsAt, LayerShape, TreeCache
+from decoding.model.cache import LayerShape, Rows, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.linears import Linear
 
@@ -123,7 +123,7 @@ class Block:
         x: Tensor,
         normed: Tensor,
         rotate: Callable[[Tensor], Tensor],
-        rows: LayerRows | LayerRowsAt,
+        rows: Rows,
         mask: Tensor | None,
     ) -> None:
         """x [n, H] becomes the layer's output, in place. `normed` [n, in] is what attention reads,
@@ -135,7 +135,7 @@ class Block:
             qk.copy_(self.qk_norm(qk))
         q, kv = rotate(qkv).view(len(x), -1, dim).split((queries, 2 * keys), 1)
         rows.write(kv)
-        q = q.transpose(0, 1)[None]
+        q = q.view(len(rows.keys), -1, queries, dim).transpose(1, 2)
         attended = attend(q, rows.keys, rows.values, mask, self.scale)
         self.o.add_to(x, attended.view(len(x), -1))
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
@@ -200,7 +200,7 @@ class LeanForward:
         tokens: Tensor,
         positions: Tensor,
         mask: Mask,
-        rows_of_layers: Iterable[LayerRows | LayerRowsAt],
+        rows_of_layers: Iterable[Rows],
         end: int,
         last_only: bool = False,
     ) -> ForwardOutput:

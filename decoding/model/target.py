@@ -25,6 +25,7 @@ from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask
 from decoding.model.graphs import GraphForward, recorder_for
+from decoding.model.lean import LeanForward
 from decoding.model.library import LibraryForward
 from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
@@ -108,6 +109,11 @@ class Target:
         """Those whose layout is ours to choose (`decoding.model.layouts`), each with its kind; ()
         where transformers' modules run."""
         return self._forward.linears
+
+    @property
+    def lean(self) -> LeanForward | None:
+        """Our own forward; None where transformers' runs, or graphs."""
+        return self._forward if isinstance(self._forward, LeanForward) else None
 
     @property
     def prefill_chunk(self) -> int:
@@ -214,7 +220,7 @@ class Target:
             positions = torch.arange(past, past + len(shape), device=self.device)
         else:
             positions = upload(shape.depths, self.device) + past
-        mask = self._mask(past, shape, positions)
+        mask = self.mask(past, shape, positions)
         result = self._forward(tokens, positions, mask, cache, last_only)
         if self._bias is not None:
             ids, values = self._bias
@@ -245,7 +251,7 @@ class Target:
         tolerance = TOLERANCE if self.dtype == torch.float32 else TOLERANCE_HALF
         return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
 
-    def _mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
+    def mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
         """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare

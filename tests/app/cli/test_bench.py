@@ -11,22 +11,22 @@ from tests.conftest import FamilyFolders, Specchat
 
 def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: FamilyFolders) -> None:
     models = ("--target", family_folders.target, "--draft", family_folders.draft)
-    asked = {"the fox": "animals", "lazy dog 🦊": "animals", "and": "words"}
-    prompts = "\n".join(json.dumps({"prompt": p, "category": c}) for p, c in asked.items())
+    asked = {("the fox",): "animals", ("lazy dog 🦊",): "animals", ("and", "the"): "words"}
+    prompts = "\n".join(json.dumps({"turns": t, "category": c}) for t, c in asked.items())
     arguments = (
         "bench", *models, "--prompts", "-", "--strategies", "ar,draft:gamma=3,lookup",
         "--peers", "hf,hf-assisted", "--repeats", "2", "--max-new-tokens", "16",
-        "--simulate-acceptance", "1", "--simulate-acceptance", "0",
+        "--simulate-acceptance", "1", "--simulate-acceptance", "0", "--batch", "1,2",
     )  # fmt: skip
     done = specchat(*arguments, "--json", stdin=prompts)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert (report["prompts"], report["repeats"], report["batch_size"]) == (3, 2, 1)
+    assert (report["prompts"], report["repeats"], report["batch_size"]) == (4, 2, 1)
     rows = {row["name"]: row for row in report["contestants"]}
     simulated = ["simulated 1", "simulated 0"]
     assert list(rows) == ["ar", "draft:gamma=3", "lookup", "hf", "hf-assisted", *simulated]
     for row in rows.values():
-        assert row["matches_ar"] == 3
+        assert row["matches_ar"] == 4
         assert row["tokens_per_second"] > 0
         assert row["speedup_low"] <= row["speedup"] <= row["speedup_high"]
     assert rows["ar"]["speedup"] == 1.0 and rows["ar"]["tokens_per_pass"] == 1.0
@@ -40,9 +40,16 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
     by_category = [each["tokens_per_pass"] for each in draft["categories"].values()]
     assert min(by_category) <= draft["tokens_per_pass"] <= max(by_category)
 
+    batches = {each["name"]: each for each in report["batches"]["contestants"]}
+    assert list(batches) == ["draft:gamma=3", "lookup", *simulated]
+    for each in batches.values():
+        assert each["baseline"] == "ar" and [s["sequences"] for s in each["sizes"]] == [1, 2]
+    best = batches["simulated 1"]["sizes"]
+    assert best[1]["baseline_tokens_per_second"] > 0 and best[0]["speedup"] > 0
+
     table = specchat(*arguments, stdin=prompts).stdout
-    assert "3 of 3" in table and "batch size 1" in table and "hf-assisted" in table
-    for heading in ("a round", "speedup (τ)", "animals", "of weights once takes"):
+    assert "4 of 4" in table and "batch size 1" in table and "hf-assisted" in table
+    for heading in ("a round", "speedup (τ)", "animals", "of weights once takes", "at once"):
         assert heading in table
 
 
@@ -53,10 +60,13 @@ def test_only_lanes_that_should_say_the_same_are_compared(
     done = specchat(
         "bench", "--target", family_folders.target, "--prompt", "the", "--max-new-tokens", "6",
         "--strategies", ",".join(("ar", "lookup", *own)),
-        "--repeats", "1", "--json",
+        "--repeats", "1", "--json", "--prefix", "9,4",
     )  # fmt: skip
-    rows = {row["name"]: row["matches_ar"] for row in json.loads(done.stdout)["contestants"]}
-    assert rows == {"ar": 1, "lookup": 1, own[0]: None, own[1]: None}
+    report = json.loads(done.stdout)
+    rows = {row["name"]: row["matches_ar"] for row in report["contestants"]}
+    assert rows == {"ar": 2, "lookup": 2, own[0]: None, own[1]: None}
+    assert report["prefixes"] == [4, 9]
+    assert list(report["contestants"][0]["categories"]) == ["after 4 tokens", "after 9 tokens"]
 
 
 @pytest.mark.parametrize(
@@ -66,6 +76,10 @@ def test_only_lanes_that_should_say_the_same_are_compared(
         (["--peers", "hf", "--temperature", "1"], "leave --temperature at 0"),
         (["--peers", "hf-assisted"], "needs a draft model"),
         (["--simulate-acceptance", "0.5", "--temperature", "1"], "leave --temperature at 0"),
+        (["--batch", "1,x"], "--batch takes whole numbers from 1 to 1024"),
+        (["--prefix", "5,100000"], "--prefix 100000 and a prompt of"),
+        (["--prefix", "-1"], "--prefix takes whole numbers from 1 to 1000000"),
+        (["--batch", "2"], "--batch needs the lane ar, and one on the target that drafts"),
         (["--strategies", "draft,medusa"], "no lane can run: no draft model"),
         (["--sweep", "gama=1,2"], "--sweep: unknown setting 'gama'"),
         (["--sweep", "gamma"], "--sweep: gamma must be auto or a whole number"),

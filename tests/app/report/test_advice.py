@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.report.advice import RoundCost, Timed, batch_speedups, compare, stops_paying
+from app.report.advice import Timed, compare
 
 
 def answers(*seconds: float, prompts: int = 100) -> list[Timed]:
@@ -39,22 +39,3 @@ def test_a_repeat_of_a_prompt_is_not_another_prompt() -> None:
 
 def test_where_nothing_was_decoded_there_is_no_speedup() -> None:
     assert compare([Timed(0, 0, 0.0)], [Timed(0, 5, 1.0)]) is None
-
-
-PLAIN = RoundCost(tokens=1.0, nodes=1.0, verify=1.0, draft=0.0, rest=0.0)
-DRAFTED = RoundCost(tokens=3.0, nodes=4.0, verify=1.0, draft=0.2, rest=0.0)
-
-
-def test_a_batch_of_drafts_stops_paying_where_passes_begin_to_cost() -> None:
-    # as on a GPU: up to 16 tokens the weights take the time, then each token
-    speedups = batch_speedups(DRAFTED, PLAIN, True, lambda n: max(n, 16) / 16, 64)
-    assert list(speedups) == [1, 2, 4, 8, 16]  # 32 times 4 nodes were not measured
-    assert speedups[1] == pytest.approx(3.0 / 1.2)
-    assert speedups[4] == pytest.approx(3.0 / 1.2)
-    assert speedups[16] == pytest.approx(3.0 / (4.0 + 0.2))
-    assert stops_paying(speedups) == 16 and stops_paying({1: 1.5}) is None
-
-
-def test_no_batch_gives_more_than_a_round_has_tokens() -> None:
-    odd = batch_speedups(DRAFTED, PLAIN, False, lambda n: n if n < 4 else 4.0, 64)
-    assert max(odd.values()) <= DRAFTED.tokens

@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.model import llama_shaped
+from decoding.model.cache import BatchRows
 from decoding.model.lean import LeanForward
 from decoding.model.library import LibraryForward
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
-from decoding.trees.shape import TreeShape
+from decoding.trees.shape import TreeShape, chain
 from tests.support.families import FAMILIES, build, filled
 
 SHAPE: dict[str, Any] = {
@@ -225,3 +226,26 @@ def test_a_forward_that_says_something_else_is_not_used(monkeypatch: pytest.Monk
 def test_half_precision(family: str) -> None:
     target = Target(build(family).to(torch.bfloat16))  # type: ignore[arg-type]
     assert isinstance(target._forward, LeanForward)
+
+
+@pytest.mark.parametrize("kind", ["llama", "every head its own keys"])
+def test_sequences_of_a_batch_say_what_each_says_alone(kind: str) -> None:
+    target = Target(LEAN[kind]())
+    lean = target.lean
+    assert lean is not None
+    texts = torch.tensor([[3, 7, 9, 11, 2], [8, 1, 30, 4, 44], [5, 5, 6, 1, 0]])
+    layer = lean.layers[0]
+    assert layer is not None
+    store = torch.zeros(len(lean.layers), 2, len(texts), layer.kv_heads, 5, layer.key_dim)
+    logits = []
+    for start, end in ((0, 3), (3, 5)):  # a prompt, and a chain of two after it
+        shape, positions = chain(end - start - 1), torch.arange(start, end)
+        mask = target.mask(start, shape, positions)
+        rows = BatchRows.of_layers(store, start, end)
+        tokens = texts[:, start:end].flatten()
+        with torch.inference_mode():
+            out = lean.run(tokens, positions.repeat(len(texts)), mask, rows, end)
+        logits.append(out.logits.unflatten(0, (len(texts), -1)))
+    for text, found in zip(texts, torch.cat(logits, 1), strict=True):
+        alone = target.forward(target.new_cache(), DraftTree(chain(4), text)).logits
+        torch.testing.assert_close(found, alone, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,83 @@
+"""What `bench` asks: every turn of the conversations in a prompt file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, cycle, islice
+
+from app.cli.run import first_prompts, opening, question
+from app.config.settings import Settings
+from app.engine.server_lane import ServerLane
+from app.engine.turn import AnyLane, answer_seed
+from app.models.loaded import LoadedModels
+from app.servers.chunks import Question
+from app.text.prompt_file import Request
+from decoding.errors import InputError
+from decoding.tokenizing.stopping import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One turn, as ids (none where servers alone answer) and for servers."""
+
+    ids: Sequence[int]
+    question: Question
+    category: str | None
+
+
+def all_turns(
+    settings: Settings,
+    requests: Sequence[Request],
+    lane: AnyLane,
+    models: LoadedModels | None,
+    seed: int,
+    say: Callable[[str], None],
+) -> tuple[list[Asked], int]:
+    """Later turns follow what `lane` answered to those before, so that everybody is asked the same.
+    Also how many turns are left out, as the context has no room for them. Raises InputError."""
+    stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
+    asked, left_out = list[Asked](), 0
+    prompts = first_prompts(requests, models, settings.system, settings.raw)
+    for number, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
+        messages = opening(request, settings.system)
+        for turn, text in enumerate(request.turns or (None,)):
+            if text is not None:
+                messages.append({"role": "user", "content": text})
+            if turn and models is not None:
+                ids = models.encode(messages, settings.raw)
+                if len(ids) > models.context:
+                    left_out += len(request.turns) - turn
+                    break
+            draws = answer_seed(seed, len(asked))
+            asked.append(Asked(ids, question(settings, messages, draws), request.category))
+            if turn + 1 < len(request.turns):
+                say(f"turn {turn + 1} of prompt {number + 1}")
+                if isinstance(lane, ServerLane):
+                    lane.generate(asked[-1].question)
+                else:
+                    lane.generate(ids, settings.params, draws, stop)
+                messages.append({"role": "assistant", "content": lane.text})
+    return asked, left_out
+
+
+def after_prefixes(turns: Sequence[Asked], lengths: Sequence[int], context: int) -> list[Asked]:
+    """All of the turns after so many tokens, for each of `lengths`, which is their category then.
+    The tokens are those of the turns themselves, over and over: what passes cost after them does
+    not depend on what they say. Raises InputError where the context has no room."""
+    longest = max(len(turn.ids) for turn in turns)
+    if longest + max(lengths) > context:
+        raise InputError(
+            f"--prefix {max(lengths)} and a prompt of {longest} tokens are more than the model's "
+            f"context of {context} holds"
+        )
+    found = []
+    for length in lengths:
+        prefix = list(islice(cycle(chain.from_iterable(turn.ids for turn in turns)), length))
+        category = after(length)
+        found += [replace(turn, ids=[*prefix, *turn.ids], category=category) for turn in turns]
+    return found
+
+
+def after(tokens: int) -> str:
+    return f"after {tokens} tokens"

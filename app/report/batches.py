@@ -1,0 +1,141 @@
+"""What larger batches make of a strategy's speed, and at which size it stops paying. Plain numbers,
+no models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from decoding.stats import Stats
+
+_ASSUMED = (
+    "drafting by a model or a head grows like the target's passes, other drafting with B; "
+    "acceptance stays what it was"
+)
+ESTIMATED = (
+    "estimated, not measured: a batch of B sequences is taken to cost what one pass over B times "
+    f"as many tokens cost here; {_ASSUMED}"
+)
+MEASURED = (
+    "from passes over B sequences that were measured here, all after the context of a mean round; "
+    f"{_ASSUMED}"
+)
+MEASURED_LIMITS = "leaves out what an engine's scheduler and kernels do better or worse"
+ESTIMATED_LIMITS = (
+    f"{MEASURED_LIMITS}, and the reading of B caches, which grows with the context in both cases; "
+    "beyond the largest pass that was measured nothing is said"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundCost:
+    """A mean round of one strategy at batch size 1: its tokens (τ), the nodes that its pass
+    verifies (root included), and the seconds of its parts."""
+
+    tokens: float
+    nodes: float
+    verify: float
+    draft: float
+    rest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """What drafts, and what it is compared with."""
+
+    name: str
+    baseline: str
+    own: RoundCost
+    plain: RoundCost
+    by_model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Tokens per second of all sequences of a batch: with drafts, and by the target alone."""
+
+    drafting: float
+    plain: float
+
+    @property
+    def speedup(self) -> float:
+        return self.drafting / self.plain
+
+
+def round_cost(stats: Stats) -> RoundCost:
+    """Of the mean round."""
+    passes = stats.passes
+    draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
+    return RoundCost(
+        stats.emitted / passes,
+        stats.drafted / passes + 1,
+        verify,
+        draft,
+        max(stats.decode_seconds / passes - verify - draft, 0.0),
+    )
+
+
+def batch_throughputs(
+    own: RoundCost,
+    plain: RoundCost,
+    by_model: bool,
+    passes: Callable[[int, float], float],
+    batches: Iterable[int],
+) -> dict[int, Throughput]:
+    """What to expect of each of the batch sizes. `passes(B, n)`: seconds of a target pass over B
+    sequences with n tokens each, brought into line with what the rounds themselves took.
+    `by_model`: a model or a head drafts, whose passes a batch shares."""
+    found = {}
+    for batch in batches:
+        growth = passes(batch, 1) / passes(1, 1)
+        alone = plain.verify * growth + plain.rest
+        verify = own.verify * passes(batch, own.nodes) / passes(1, own.nodes)
+        whole = verify + own.draft * (growth if by_model else batch) + own.rest
+        # A larger pass is never the cheaper one.
+        found[batch] = Throughput(
+            batch * min(own.tokens / whole, own.tokens / alone), batch * plain.tokens / alone
+        )
+    return found
+
+
+def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
+    """The smallest of the batch sizes at which drafting is no faster; None if it always is."""
+    slower = (batch for batch, each in sorted(throughputs.items()) if each.speedup <= 1.0)
+    return next(slower, None)
+
+
+def batches_document(
+    drafting: Sequence[Drafting],
+    passes: Callable[[int, float], float],
+    measured: bool,
+    sizes: Sequence[int],
+    context: int,
+) -> dict[str, Any]:
+    """For each of `drafting` what it brings in batches of these sizes. `measured`: whether the
+    `passes` are, after `context` tokens."""
+    rows = []
+    for each in drafting:
+        found = batch_throughputs(each.own, each.plain, each.by_model, passes, sizes)
+        rows.append(
+            {
+                "name": each.name,
+                "baseline": each.baseline,
+                "stops_paying_at": stops_paying(found),
+                "sizes": [
+                    {
+                        "sequences": size,
+                        "tokens_per_second": throughput.drafting,
+                        "baseline_tokens_per_second": throughput.plain,
+                        "speedup": throughput.speedup,
+                    }
+                    for size, throughput in found.items()
+                ],
+            }
+        )
+    return {
+        "method": MEASURED if measured else ESTIMATED,
+        "limits": MEASURED_LIMITS if measured else ESTIMATED_LIMITS,
+        "context": context,
+        "contestants": rows,
+    }
