@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from decoding.errors import InputError
-from decoding.training.log import duration
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
 _BEGIN = b'{"messages": ['  # of every line that is written
-_EVERY = 1.0  # seconds
 
 
 def lines_so_far(out: Path, made_by: str, total: int) -> list[bytes]:
@@ -38,30 +34,3 @@ def keep_only(out: Path, lines: Sequence[bytes]) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("ab") as file:
         file.truncate(sum(map(len, lines)))
-
-
-class Progress:
-    """Says on stderr how many conversations of `total` are answered, how fast, and how long it will
-    take; not more often than can be read."""
-
-    def __init__(self, done: int, total: int) -> None:
-        self._first = self._done = done
-        self._total = total
-        self._tokens = 0
-        self._began = time.monotonic()
-        self._said = 0.0
-
-    def add(self, conversations: int, tokens: int) -> None:
-        self._done += conversations
-        self._tokens += tokens
-        now = time.monotonic()
-        if now - self._said < _EVERY and self._done < self._total:
-            return
-        self._said, spent = now, now - self._began
-        left = duration((self._total - self._done) * spent / (self._done - self._first))
-        print(
-            f"{self._done}/{self._total} conversations · {self._tokens / spent:,.0f} tokens/s · "
-            f"{left} left",
-            file=sys.stderr,
-            flush=True,
-        )

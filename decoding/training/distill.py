@@ -22,16 +22,12 @@ from transformers import (
 from decoding.model.architecture import context_of
 from decoding.params import SamplingParams
 from decoding.tokenizing.stopping import eos_ids
-from decoding.training.answer_file import (
-    Conversation,
-    Message,
-    Progress,
-    keep_only,
-    lines_so_far,
-)
+from decoding.training.answer_file import Conversation as Conversation
+from decoding.training.answer_file import Message, keep_only, lines_so_far
 from decoding.training.conversations import rendered, vocabulary_digest
 from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
+from decoding.training.log import Progress
 from decoding.verification.sampling import probabilities
 
 

@@ -20,7 +20,7 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
-from decoding.training.features import features_of, plain_attention
+from decoding.training.features import collate_features, features_of, plain_attention
 from decoding.training.log import rates
 from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
@@ -55,29 +55,32 @@ class DraftTrainingModel(nn.Module):
         self.running = RunningCounts(1, target.device)
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        labels: Tensor,
+        final: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """`loss`, and outside training `hits`, `overlap` and `counts` [batch]: at how many tokens
         of answers both models prefer the same one, how much of their probability is the same, and
-        of how many tokens."""
+        of how many tokens. The target runs where its states `final` are not given."""
         target, draft = self._models
         if self.training:
             self.running.read(attention_mask)
         asked = labels[:, 1:] != IGNORED
-        with torch.no_grad():
-            theirs = features_of(target, input_ids, ())[1][:, :-1][asked]
+        if final is None:
+            final = features_of(target, input_ids, ())[1]
+        theirs = final[:, :-1][asked]
         with plain_attention(draft):
             out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
         mine = out.last_hidden_state[:, :-1][asked]
         said = labels[:, 1:][asked]
         rows = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
         several = len(mine) > rows
-        parts = [
-            self._compare(*(each[start : start + rows] for each in (mine, theirs, said)), several)
-            for start in range(0, max(len(mine), 1), rows)
-        ]
-        losses, right, shared = zip(*parts, strict=True)
-        right, shared = torch.cat(right), torch.cat(shared)
+        slices = [slice(start, start + rows) for start in range(0, max(len(mine), 1), rows)]
+        parts = [self._compare(mine[s], theirs[s], said[s], several) for s in slices]
+        losses, *found = zip(*parts, strict=True)
+        right, shared = map(torch.cat, found)
         count = torch.tensor(len(right), device=right.device)
         result = {"loss": torch.stack(losses).sum() / per_process(count)}
         if self.training:
@@ -156,7 +159,7 @@ def train_draft(
         ),
         train_dataset=data,
         eval_dataset=held_out,
-        data_collator=collate,
+        data_collator=collate_features,
         compute_metrics=metrics,
         optimizers=(
             optimizer_of(draft, config.lr, config.muon_lr, ("lm_head", "embed", "wte")),

@@ -1,13 +1,14 @@
-"""The target's hidden states that EAGLE heads learn from, computed on the fly or cached on disk.
+"""The target's hidden states that drafts learn from, computed on the fly or cached on disk.
 
 A cache is a folder of safetensors shards, each with the rows of so many conversations (`ids`,
-`labels`, and in bfloat16 `final` and `taps`), and an `index.json` that says what it was made of.
+`labels`, and in the target's precision `final` and `taps`), and an `index.json` that says what it
+was made of. Shards are memory mapped: a batch reads its own rows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from decoding.json_text import parse_json
 from decoding.model import attention
 from decoding.training.conversations import Example, collate
 from decoding.training.data import digest
+from decoding.training.log import Progress
+from decoding.training.precision import has_fast_bfloat16
 
 _INDEX = "index.json"
 _BATCH = 8  # conversations a pass while a cache is made
@@ -111,35 +114,73 @@ def cache_features(
     interrupted run.
 
     Raises InputError if the folder caches other data or another target."""
-    examples = [data[i] for i in range(len(data))]  # type: ignore[arg-type]
-    made_of = {
-        "target": target_digest(target),
-        "taps": list(aux_layers),
-        "data": digest([(e.ids, e.labels) for e in examples]),
-        "shard": shard,
-    }
+    examples = _all_of(data)
+    made_of = {"target": target_digest(target), **_made_of(examples, aux_layers), "shard": shard}
     folder.mkdir(parents=True, exist_ok=True)
     index = folder / _INDEX
     if index.exists():
-        try:
-            found = dict(parse_json(index.read_bytes()))
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{index} is no index of features: use a new folder") from error
-        for name, value in made_of.items():
-            if found.get(name) != value:
-                raise InputError(
-                    f"the features in {folder} are of another {name}: use a new folder"
-                )
+        _require(index, made_of)
     else:
         lengths = [len(example.ids) for example in examples]
         _replace(index, json.dumps(made_of | {"lengths": lengths}).encode())
-    for number, start in enumerate(range(0, len(examples), shard)):
-        path = _shard_path(folder, number)
-        if not path.exists():
-            _replace(
-                path, save(_shard_tensors(target, examples[start : start + shard], aux_layers))
-            )
+    parts = [examples[start : start + shard] for start in range(0, len(examples), shard)]
+    missing = [n for n in range(len(parts)) if not _shard_path(folder, n).exists()]
+    progress = Progress(len(examples) - sum(len(parts[n]) for n in missing), len(examples))
+    for number in missing:
+        tensors = _shard_tensors(target, parts[number], aux_layers)
+        _replace(_shard_path(folder, number), save(tensors))
+        progress.add(len(parts[number]), len(tensors["ids"]))
     return FeatureCache(folder)
+
+
+def cached_features(
+    data: Dataset[Example], aux_layers: Sequence[int], folder: Path
+) -> FeatureCache:
+    """The features of `data` that `cache_features` wrote to `folder`. Raises InputError if they are
+    of other data, or not complete."""
+    _require(folder / _INDEX, _made_of(_all_of(data), aux_layers))
+    if not is_complete(folder):
+        raise InputError(f"the features in {folder} are not complete: make them with the target")
+    return FeatureCache(folder)
+
+
+def is_complete(folder: Path) -> bool:
+    """Whether all features that the index of a folder tells of are there."""
+    if not (folder / _INDEX).exists():
+        return False
+    index = parse_json((folder / _INDEX).read_bytes())
+    shards = range(-(-len(index["lengths"]) // index["shard"]))
+    return all(_shard_path(folder, number).exists() for number in shards)
+
+
+def feature_bytes(
+    target: PreTrainedModel, data: Dataset[Example], aux_layers: Sequence[int]
+) -> int:
+    """What the features of `data` take on disk."""
+    width: int = target.get_output_embeddings().weight.shape[1]
+    tokens = sum(len(example.ids) for example in _all_of(data))
+    return tokens * (1 + len(aux_layers)) * width * target.dtype.itemsize
+
+
+def _all_of(data: Dataset[Example]) -> list[Example]:
+    return [data[i] for i in range(len(data))]  # type: ignore[arg-type]
+
+
+def _made_of(examples: Sequence[Example], aux_layers: Sequence[int]) -> dict[str, object]:
+    return {"taps": list(aux_layers), "data": digest([(e.ids, e.labels) for e in examples])}
+
+
+def _require(index: Path, made_of: Mapping[str, object]) -> None:
+    """Raise InputError unless an index says that its features are made of that."""
+    try:
+        found = dict(parse_json(index.read_bytes()))
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(f"{index} is no index of features: use a new folder") from error
+    for name, value in made_of.items():
+        if found.get(name) != value:
+            raise InputError(
+                f"the features in {index.parent} are of another {name}: use a new folder"
+            )
 
 
 def _shard_tensors(
@@ -148,11 +189,13 @@ def _shard_tensors(
     rows: dict[str, list[Tensor]] = {"final": [], "taps": []}
     for start in range(0, len(examples), _BATCH):
         part = examples[start : start + _BATCH]
-        aux, final = features_of(target, collate(part)["input_ids"].to(target.device), aux_layers)
+        ids = collate(part)["input_ids"].to(target.device)
+        with torch.autocast(ids.device.type, torch.bfloat16, has_fast_bfloat16(ids.device)):
+            aux, final = features_of(target, ids, aux_layers)
         for i, example in enumerate(part):
             for name, states in (("final", final), ("taps", aux)):
                 if states is not None:
-                    rows[name].append(states[i, : len(example.ids)].bfloat16().cpu())
+                    rows[name].append(states[i, : len(example.ids)].to(target.dtype).cpu())
     tensors = {name: torch.cat(parts) for name, parts in rows.items() if parts}
     for name in ("ids", "labels"):
         tensors[name] = torch.tensor([x for example in examples for x in getattr(example, name)])

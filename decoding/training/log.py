@@ -1,7 +1,10 @@
-"""The log of a training, and how its numbers read. No torch in here: it is watched from outside."""
+"""The log of a training, progress before it, and how their numbers read. No torch in here: it is
+watched from outside."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 from decoding.json_text import parse_json
 
 LOG = "log.jsonl"  # in a training's folder
+_EVERY = 1.0  # seconds, between lines of progress
 
 
 def training_log(work: Path) -> list[dict[str, Any]]:
@@ -41,3 +45,30 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class Progress:
+    """Says on stderr how many conversations of `total` are done, how fast, and how long it will
+    take; not more often than can be read."""
+
+    def __init__(self, done: int, total: int) -> None:
+        self._first = self._done = done
+        self._total = total
+        self._tokens = 0
+        self._began = time.monotonic()
+        self._said = 0.0
+
+    def add(self, conversations: int, tokens: int) -> None:
+        self._done += conversations
+        self._tokens += tokens
+        now = time.monotonic()
+        if now - self._said < _EVERY and self._done < self._total:
+            return
+        self._said, spent = now, now - self._began
+        left = duration((self._total - self._done) * spent / (self._done - self._first))
+        print(
+            f"{self._done}/{self._total} conversations · {self._tokens / spent:,.0f} tokens/s · "
+            f"{left} left",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -23,8 +23,9 @@ from decoding.checkpoints.medusa import MedusaWeights
 from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.model.target import logits_of
-from decoding.training.conversations import IGNORED, Example, collate
+from decoding.training.conversations import IGNORED, Example
 from decoding.training.evaluate import RANKS
+from decoding.training.features import collate_features
 from decoding.training.log import rates
 from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
@@ -81,14 +82,23 @@ class MedusaTrainingModel(nn.Module):
         self.running = RunningCounts(len(self.weights), target.device)
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        labels: Tensor,
+        final: Tensor | None = None,
     ) -> dict[str, Tensor]:
         """`loss`, and outside training `hits` [batch, heads, RANKS] (answers found at each rank)
-        and `counts` [batch, heads] (answers looked for)."""
+        and `counts` [batch, heads] (answers looked for). The target runs where its states `final`
+        are not given."""
         if self.training:
             self.running.read(attention_mask)
-        hidden, own_loss = self._states(input_ids, attention_mask, labels)
-        losses, hits, counts = [own_loss], [], []
+        losses, hits, counts = [], [], []
+        if final is None:
+            hidden, own_loss = self._states(input_ids, attention_mask, labels)
+            losses.append(own_loss)
+        else:
+            hidden = final
         # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
         told = labels[:, 1:] != IGNORED
         said = labels[:, 1:][told]
@@ -176,7 +186,7 @@ def train_medusa(
         args=config.arguments(work, target.device),
         train_dataset=data,
         eval_dataset=held_out,
-        data_collator=collate,
+        data_collator=collate_features,
         compute_metrics=_metrics,
         optimizers=(
             _two_speeds(model, config)

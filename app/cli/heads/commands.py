@@ -216,8 +216,18 @@ def train(
     ] = 7,
     features: Annotated[
         Path | None,
-        typer.Option(help="EAGLE: keep the target's states in this folder, for several runs."),
+        typer.Option(
+            help="Keep the target's states in this folder: computed once, for several runs."
+        ),
     ] = None,
+    offline: Annotated[
+        bool,
+        typer.Option(
+            "--offline",
+            help="With --features: train without the target's layers in memory. Nothing is served "
+            "meanwhile: the best is that of the best accuracies.",
+        ),
+    ] = False,
     loss: Annotated[
         Literal["kl", "reverse-kl", "tvd", "lk", "ce"] | None,
         typer.Option(
@@ -282,11 +292,17 @@ def train(
         context,
         kind,
         **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
-        **dict.fromkeys(("unroll", "features"), ("eagle",)),
+        unroll=("eagle",),
     )
+    if offline and features is None:
+        raise InputError("--offline needs --features, the folder of the target's states")
+    if joint and features is not None:
+        raise InputError("--features can't be given with --joint, which changes the target")
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
-    job = TrainingJob(target, heads, data, held_out, length, out, config, resume, device)
+    job = TrainingJob(
+        target, heads, data, held_out, length, out, config, resume, device, features, offline
+    )
     if kind == "medusa":
         from app.cli.heads.medusa import train_on
 
@@ -298,7 +314,7 @@ def train(
     else:
         from app.cli.heads.eagle import train_on as train_eagle_on
 
-        train_eagle_on(job, features, unroll)
+        train_eagle_on(job, unroll)
     if not keep_checkpoints and is_first_process():
         remove_checkpoints(out / "training")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
@@ -22,6 +22,7 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
+from decoding.training.data import Record
 from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
 
@@ -47,9 +48,27 @@ def train_on(job: TrainingJob) -> None:
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
-    learned, tested, records = conversations_of(
+    texts, held_out, records = conversations_of(
         job.data, job.held_out, model, tokenizer, min(job.length, Target(draft).context)
     )
+    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, ())
+    config = job.config
+    if not config.lr:
+        config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
+    reports = train_draft(
+        model, draft, learned, tested, config, work, job.resume,
+        None if job.offline else _serving(model, tokenizer, records),
+    )  # fmt: skip
+    if is_first_process():
+        save_model(draft, tokenizer, job.out, str(job.heads))
+        say(f"trained draft model in {job.out}")
+        say(_table(reports))
+
+
+def _serving(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, records: Sequence[Record]
+) -> Callable[[PreTrainedModel], float] | None:
+    """What gives τ of a draft model on held-out prompts; None without any."""
     sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
 
     def served(student: PreTrainedModel) -> float:
@@ -57,17 +76,7 @@ def train_on(job: TrainingJob) -> None:
         drafter = DraftModel(Target(copy.deepcopy(student)), sample.target.vocab_size)
         return sample.tokens_per_pass(drafter)
 
-    config = job.config
-    if not config.lr:
-        config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    reports = train_draft(
-        model, draft, learned, tested, config, work, job.resume,
-        served if sample.prompts else None,
-    )  # fmt: skip
-    if is_first_process():
-        save_model(draft, tokenizer, job.out, str(job.heads))
-        say(f"trained draft model in {job.out}")
-        say(_table(reports))
+    return served if sample.prompts else None
 
 
 def _table(reports: Sequence[DraftReport]) -> str:

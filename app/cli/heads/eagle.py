@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
@@ -25,12 +27,12 @@ from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
+from decoding.training.data import Record
 from decoding.training.eagle import (
     EagleReport,
     train_eagle,
 )
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
-from decoding.training.features import cache_features
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
@@ -66,34 +68,43 @@ def attach_to(
     say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
-def train_on(job: TrainingJob, features: Path | None, unroll: int) -> None:
+def train_on(job: TrainingJob, unroll: int) -> None:
     work, model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
-    learned, tested, records = conversations_of(
+    texts, held_out, records = conversations_of(
         job.data, job.held_out, model, tokenizer, job.length
     )
     layers = weights.config.aux_layers
-    kept = None if features is None else cache_features(model, learned, layers, features)
-    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
-    backend = sample.target
-    backend.capture_layers(layers)
-
-    def served(candidate: EagleWeights) -> float:
-        drafter = Eagle(drafting_head(candidate, backend), backend, _SERVED_TREE)
-        return sample.tokens_per_pass(drafter)
-
+    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, layers)
     config = job.config
     if not config.lr:
-        short = config.total_steps(len(learned)) <= _SHORT_RUN
+        short = config.total_steps(len(texts)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
     trained, reports = train_eagle(
-        model, weights, kept or learned, tested, config, work, job.resume,
-        served if sample.prompts else None, unroll,
+        model, weights, learned, tested, config, work, job.resume,
+        None if job.offline else _serving(model, tokenizer, records, layers), unroll,
     )  # fmt: skip
     if is_first_process():
         trained.save_pretrained(job.out, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
+
+
+def _serving(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    records: Sequence[Record],
+    layers: Sequence[int],
+) -> Callable[[EagleWeights], float] | None:
+    """What gives τ of a head on held-out prompts; None without any."""
+    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
+    sample.target.capture_layers(layers)
+
+    def served(candidate: EagleWeights) -> float:
+        head = drafting_head(candidate, sample.target)
+        return sample.tokens_per_pass(Eagle(head, sample.target, _SERVED_TREE))
+
+    return served if sample.prompts else None
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

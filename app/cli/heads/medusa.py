@@ -30,7 +30,8 @@ def attach_to(
 def train_on(job: TrainingJob, joint: bool) -> None:
     work, model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
-    learned, tested, _ = conversations_of(job.data, job.held_out, model, tokenizer, job.length)
+    texts, held_out, _ = conversations_of(job.data, job.held_out, model, tokenizer, job.length)
+    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, ())
     config, out = job.config, job.out
     if not config.lr:
         # Heads on the target's lm_head are small matrices, which take larger steps.

@@ -18,8 +18,9 @@ from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.params import Params
-from decoding.training.answer_file import Conversation, Progress, keep_only, lines_so_far
+from decoding.training.answer_file import Conversation, keep_only, lines_so_far
 from decoding.training.data import Record, digest
+from decoding.training.log import Progress
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new try
 _UNFIT = (400, 413, 422)  # of a prompt that the server does not take, for instance too long
@@ -84,7 +85,7 @@ class _Distillation:
         if len(self._refused) == total:
             raise self._refused[0]
         if self._refused:
-            say(f"{len(self._refused)} of the prompts were refused: {self._refused[0]}")
+            say(f"{len(self._refused)} of {total} prompts refused: {self._refused[0]}")
         return total - len(self._refused)
 
     async def _work(

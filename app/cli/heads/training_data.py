@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.cli.terminal import say
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
+    from torch.utils.data import Dataset
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from app.text.prompt_file import Request
     from decoding.checkpoints.eagle_fit import TargetShape
-    from decoding.training.conversations import Conversations
+    from decoding.training.conversations import Conversations, Example
     from decoding.training.data import Record
     from decoding.training.train_config import TrainConfig
+
+ENDS = "target"  # in a folder of features: the target without its layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +42,55 @@ class TrainingJob:
     config: TrainConfig
     resume: bool
     device: str
+    features: Path | None = None
+    offline: bool = False
 
     def begin(self) -> tuple[Path, PreTrainedModel, PreTrainedTokenizerBase]:
-        """The folder for checkpoints, the target and its tokenizer. Raises InputError."""
+        """The folder for checkpoints, the target and its tokenizer; of the target only what was
+        kept beside its features, if that is there and enough. Raises InputError."""
         work = _check_training_folder(self.out, self.resume)
+        if self.offline and self.features and (ends := self.features / ENDS).is_dir():
+            return work, *load(str(ends), self.device)
         return work, *load(self.target, self.device)
+
+    def with_features(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        learned: Dataset[Example],
+        tested: Dataset[Example],
+        layers: Sequence[int],
+    ) -> tuple[PreTrainedModel, Dataset[Example], Dataset[Example]]:
+        """What to train on with the target's states, if they are to be kept on disk, and what is
+        still needed of the target: when they are there `offline` leaves its layers out. Raises
+        InputError."""
+        if self.features is None:
+            return model, learned, tested
+        from torch import nn
+
+        from decoding.training.draft_attach import attach_draft
+        from decoding.training.features import cache_features, cached_features, feature_bytes
+
+        parts = ((learned, self.features), (tested, self.features / "held-out"))
+        whole = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
+        if whole and is_first_process():
+            _require_room(
+                self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
+            )
+            for data, folder in parts:
+                cache_features(model, data, layers, folder)
+        elif whole:
+            _wait_for([folder for _, folder in parts])
+        kept = [cached_features(data, layers, folder) for data, folder in parts]
+        if self.offline and whole:
+            device, precision = model.device, model.dtype
+            model = attach_draft(model, 0)
+            if is_first_process():
+                part = self.features / f"{ENDS}.part"
+                save_model(model, tokenizer, part, self.target)
+                part.rename(self.features / ENDS)
+            nn.Module.to(model, device, precision)
+        return model, kept[0], kept[1]
 
 
 def records_of(sources: list[str]) -> list[Record]:
@@ -150,7 +200,9 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
     from decoding.checkpoints.eagle_fit import TargetShape
 
     hidden, vocab = shape_of(model)
-    return TargetShape(hidden, vocab, model.config.get_text_config(decoder=True).num_hidden_layers)
+    # Without its layers any of them may be meant: the features say which were read.
+    layers = model.config.get_text_config(decoder=True).num_hidden_layers or sys.maxsize
+    return TargetShape(hidden, vocab, layers)
 
 
 def refuse_existing(out: Path) -> None:
@@ -172,6 +224,26 @@ def _check_training_folder(out: Path, resume: bool) -> Path:
     elif not work.is_dir():
         raise InputError(f"{out} holds no training to go on with: leave --resume out")
     return work
+
+
+def _require_room(folder: Path, size: int) -> None:
+    """Say how large the features are. Raises InputError where that is too much for the disk."""
+    from app.text.units import format_bytes
+
+    there = sum(path.stat().st_size for path in folder.glob("**/features-*.safetensors"))
+    left = max(size - there, 0)
+    say(f"features of {format_bytes(size)} in {folder}")
+    free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
+    if left > free:
+        raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
+
+
+def _wait_for(folders: Sequence[Path]) -> None:
+    """Until another process has written their features."""
+    from decoding.training.features import is_complete
+
+    while not all(map(is_complete, folders)):
+        time.sleep(1)
 
 
 def is_first_process() -> bool:

@@ -91,7 +91,7 @@ def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path:
     distill = ("heads", "distill", "--prompts", write(prompts, [long, fitting]), "--out", str(out))
     done = specchat(*distill, "--server", f"{server_url}/strict")
     assert done.returncode == 0 and [record["id"] for record in read(out)] == [1]
-    assert "1 of the prompts were refused: 400 Bad Request: the prompt is too long" in done.stderr
+    assert "1 of 2 prompts refused: 400 Bad Request: the prompt is too long" in done.stderr
     write(prompts, [long])
     out.unlink()
     done = specchat(*distill, "--server", f"{server_url}/strict")

@@ -1,0 +1,59 @@
+"""The target's states on disk: heads learn the same from them, also without its layers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from tests.conftest import Done, FamilyFolders, Specchat
+
+
+def test_a_target_is_not_needed_once_its_states_are_there(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, lesson, states = (tmp_path / name for name in ("target", "lesson.jsonl", "states"))
+    shutil.copytree(family_folders.target, target)
+    said = {"role": "assistant", "content": "the quick brown fox"}
+    asked = [{"messages": [{"role": "user", "content": f"the {n}"}, said]} for n in range(40)]
+    lesson.write_text("".join(json.dumps(record) + "\n" for record in asked))
+
+    def train(kind: str, out: str, *more: str, data: str = str(lesson)) -> Done:
+        return specchat(
+            "heads", "train", "--target", str(target), "--heads", str(tmp_path / kind), "--data",
+            data, "--held-out", str(lesson), "--out", str(tmp_path / out), "--max-steps", "3",
+            "--device", "cpu", *more,
+        )  # fmt: skip
+
+    def weights(name: str) -> Tensor:
+        (file,) = (tmp_path / name).glob("*.safetensors")
+        return torch.cat([tensor.flatten() for _, tensor in sorted(load_file(file).items())])
+
+    kept, kinds = ("--features", str(states)), ("medusa", "eagle1", "draft")
+    for kind in kinds:
+        half = ("--layers", "1") if kind == "draft" else ()  # whole it would have nothing to learn
+        made = specchat(
+            "heads", "convert", kind, "--target", str(target), "--out", str(tmp_path / kind), *half
+        )
+        assert made.returncode == 0, made.stderr
+        assert train(kind, f"{kind} alone").returncode == 0
+    done = train("medusa", "medusa kept", *kept)
+    assert done.returncode == 0 and "features of" in done.stderr
+    done = train("draft", "draft kept", *kept, "--offline")
+    assert done.returncode == 0 and "served τ " not in done.stderr
+    (target / "model.safetensors").unlink()
+    done = train("eagle1", "eagle1 kept", *kept, "--offline")
+    assert done.returncode == 0, done.stderr
+    for kind in kinds:
+        alone = weights(f"{kind} alone")
+        learned = (alone - weights(kind)).norm()
+        assert learned > 0 and (weights(f"{kind} kept") - alone).norm() < 0.05 * learned, kind
+
+    done = train("eagle1", "x", *kept, "--offline", data=f"{lesson}:2")
+    assert done.returncode == 2 and "are of another data" in done.stderr
+    done = train("eagle1", "y", "--offline")
+    assert done.returncode == 2 and "--offline needs --features" in done.stderr
