@@ -32,7 +32,7 @@ def attach_draft(
             raise InputError(f"--{option} {wanted}: the target has {most}")
     chosen = _spread(layers, depth)
     draft: PreTrainedModel = _build(base, chosen, width, mlp)
-    prefix = _layers_prefix(target, depth)
+    prefix = f"{layers_of(target)[0]}."
     theirs = dict(target.named_parameters(remove_duplicate=False))
     embedding: Any = target.get_input_embeddings().weight
     kept = {hidden: _largest(embedding, width or hidden)}
@@ -72,11 +72,12 @@ def _build(base: Any, chosen: Sequence[int], width: int | None, mlp: int | None)
     return draft
 
 
-def _layers_prefix(target: PreTrainedModel, depth: int) -> str:
-    """What the names of its layers' parameters begin with, before their number."""
+def layers_of(target: PreTrainedModel) -> tuple[str, nn.ModuleList]:
+    """The name of its list of layers, and the list. Raises InputError."""
+    depth = target.config.get_text_config(decoder=True).num_hidden_layers
     for name, module in target.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == depth:
-            return f"{name}."
+            return name, module
     raise InputError(f"the layers of a {target.config.model_type} can't be told from its modules")
 
 

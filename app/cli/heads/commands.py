@@ -228,6 +228,14 @@ def train(
             "meanwhile: the best is that of the best accuracies.",
         ),
     ] = False,
+    shard: Annotated[
+        bool,
+        typer.Option(
+            "--shard",
+            help="With several processes: each holds a part of the target's layers (FSDP2). "
+            "Nothing is served meanwhile.",
+        ),
+    ] = False,
     loss: Annotated[
         Literal["kl", "reverse-kl", "tvd", "lk", "ce"] | None,
         typer.Option(
@@ -298,10 +306,12 @@ def train(
         raise InputError("--offline needs --features, the folder of the target's states")
     if joint and features is not None:
         raise InputError("--features can't be given with --joint, which changes the target")
+    if shard and (joint or features is not None):
+        raise InputError(f"--shard can't be given with {'--joint' if joint else '--features'}")
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
-        target, heads, data, held_out, length, out, config, resume, device, features, offline
+        target, heads, data, held_out, length, out, config, resume, device, features, offline, shard
     )
     if kind == "medusa":
         from app.cli.heads.medusa import train_on

@@ -57,7 +57,7 @@ def train_on(job: TrainingJob) -> None:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
     reports = train_draft(
         model, draft, learned, tested, config, work, job.resume,
-        None if job.offline else _serving(model, tokenizer, records),
+        _serving(model, tokenizer, records) if job.serves else None,
     )  # fmt: skip
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))

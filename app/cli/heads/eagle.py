@@ -82,7 +82,7 @@ def train_on(job: TrainingJob, unroll: int) -> None:
         config = replace(config, lr=3e-3 if short else 1e-3)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, work, job.resume,
-        None if job.offline else _serving(model, tokenizer, records, layers), unroll,
+        _serving(model, tokenizer, records, layers) if job.serves else None, unroll,
     )  # fmt: skip
     if is_first_process():
         trained.save_pretrained(job.out, job.target)

@@ -44,6 +44,12 @@ class TrainingJob:
     device: str
     features: Path | None = None
     offline: bool = False
+    shard: bool = False
+
+    @property
+    def serves(self) -> bool:
+        """Whether the target is there as decoding needs it."""
+        return not (self.offline or self.shard)
 
     def begin(self) -> tuple[Path, PreTrainedModel, PreTrainedTokenizerBase]:
         """The folder for checkpoints, the target and its tokenizer; of the target only what was
@@ -51,7 +57,12 @@ class TrainingJob:
         work = _check_training_folder(self.out, self.resume)
         if self.offline and self.features and (ends := self.features / ENDS).is_dir():
             return work, *load(str(ends), self.device)
-        return work, *load(self.target, self.device)
+        model, tokenizer = load(self.target, self.device)
+        if self.shard:
+            from decoding.training.sharding import shard_layers
+
+            shard_layers(model)
+        return work, model, tokenizer
 
     def with_features(
         self,

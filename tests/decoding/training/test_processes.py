@@ -1,4 +1,4 @@
-"""Two processes learn what one does."""
+"""Two processes learn what one does, also when each has only a part of the target."""
 
 from __future__ import annotations
 
@@ -37,13 +37,21 @@ def test_two_processes_make_the_heads_of_one(
         "--batch-size", "8", "--device", "cpu", "--out",
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
-    together = subprocess.run(
-        [sys.executable, *LAUNCH, "-m", "app", *train, str(tmp_path / "two")],
-        env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
-    )  # fmt: skip
-    for done, name in ((alone, "one"), (together, "two")):
+
+    def together(out: str, *more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *LAUNCH, "-m", "app", *train, str(tmp_path / out), *more],
+            env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
+        )  # fmt: skip
+
+    assert alone.returncode == 0, alone.stderr
+    one = read_medusa(tmp_path / "one", 32, 280).weights
+    # with the whole target in each process, and with a part of its layers
+    for done, name in ((together("two"), "two"), (together("parts", "--shard"), "parts")):
         assert done.returncode == 0, done.stderr
         assert done.stderr.count("trained heads in") == 1  # one of them speaks
         assert not (tmp_path / name / "training").exists()
-    one, two = (read_medusa(tmp_path / name, 32, 280).weights for name in ("one", "two"))
-    assert torch.linalg.vector_norm(one - two) < 1e-3 * torch.linalg.vector_norm(one)
+        two = read_medusa(tmp_path / name, 32, 280).weights
+        assert torch.linalg.vector_norm(one - two) < 1e-3 * torch.linalg.vector_norm(one)
+    refused = specchat(*train, str(tmp_path / "x"), "--shard")
+    assert refused.returncode == 2 and "start several by torchrun" in refused.stderr
