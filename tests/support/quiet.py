@@ -23,15 +23,15 @@ async def quiet(min_sleep: float = 0.0, max_sleep: float = 0.0) -> None:
     app = active_app.get()
     for _ in range(MOST_PAINTS):
         await _nothing_ready()
+        while app._running and app._resize_event is not None:  # a timer sees to it, sooner or later
+            await asyncio.sleep(FRAME)
+            await _nothing_ready()
         await app.animator.wait_until_complete()  # a jump is an animation of one frame
         if not app._running or not app._screen_stack:
             return
-        if app._resize_event is not None:  # a timer sees to it
-            await asyncio.sleep(FRAME)
-        elif _wants_paint(app.screen):
-            app.screen._on_timer_update()
-        else:
+        if not _wants_paint(app.screen):
             return
+        app.screen._on_timer_update()
 
 
 async def _nothing_ready() -> None:

@@ -19,6 +19,7 @@ from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
+from app.tui.widgets.panel import Panel
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.search_line import SearchLine
@@ -156,7 +157,7 @@ class MainScreen(LanesLayout):
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
         if self.panel_alone and self.panel:
-            self.set_focus(self.panel.inside)
+            self.set_focus(self.panel.inside if self.panel.children else None)
         else:
             self.set_focus(pane.view if pane and not pane.folded else None)
         self.show_state()
@@ -198,6 +199,14 @@ class MainScreen(LanesLayout):
         self.show_state()
         if not self.prompt.has_focus and (self.panel_alone or not self.open):
             self.call_after_refresh(self.focus_pane)
+
+    @on(Panel.Filled)
+    def fit_panel(self) -> None:
+        """What it holds is known only now, and what in it has the focus."""
+        if self.panel_alone and not self.prompt.has_focus:
+            self.focus_pane()
+        else:
+            self.show_state()
 
     def action_scoreboard(self) -> None:
         """Show or hide it; where there is room for one only, in the place of the lanes."""

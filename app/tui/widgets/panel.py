@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.containers import Vertical
+from textual.message import Message
 from textual.widget import Widget
 
 from app.tui.state.app_state import AppState
@@ -15,18 +16,32 @@ LEAST_ROWS = 6  # inside: with fewer it would grow as soon as there is anything 
 class Panel(Vertical):
     """Edges are rows of their own: a line above with the title, one below with a summary. Where it
     is narrow or low a panel takes the place of the lanes. `NEEDS_PROBABILITIES`: it wants to know
-    probabilities, which cost time, so lanes are asked for them only while it is open."""
+    probabilities, which cost time, so lanes are asked for them only while it is open. For its time
+    too, what is inside is mounted when the panel is first on the screen."""
 
     ALLOW_MAXIMIZE = False
     NEEDS_PROBABILITIES = False
 
+    class Filled(Message):
+        """What is inside has been mounted."""
+
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
         self.columns = 0  # that it has or will have
+        self._unmounted: list[Widget] = []
         self.top = SplitLine(ends=("╭", "╮"), fill="─")
         self.bottom = SplitLine(ends=("╰", "╯"), fill="─")
         self.top.add_class("edge")
         self.bottom.add_class("edge")
+
+    async def mount_composed_widgets(self, widgets: list[Widget]) -> None:
+        self._unmounted = widgets
+
+    async def on_show(self) -> None:
+        if self._unmounted:
+            await self.mount_all(self._unmounted)
+            self._unmounted = []
+            self.post_message(self.Filled())
 
     @property
     def wanted_rows(self) -> int:

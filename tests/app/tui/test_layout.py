@@ -113,6 +113,7 @@ async def test_the_edges_of_a_panel_are_straight(play: Play) -> None:
         await stage.to_lane(2)
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
+        assert not any(panel.children for panel in stage.app.main.query(Panel))  # not shown yet
         for key in "vws":
             await stage.press(key)
             for columns, lines in ((60, 24), (200, 50), (100, 30)):
