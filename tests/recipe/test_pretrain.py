@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +22,7 @@ from assets.demo.recipe.pretrain import (
 )
 from assets.demo.recipe.stream import load_stream
 from decoding.checkpoints.medusa import read_medusa
+from tests.support.processes import in_two_processes
 
 CONFIG = LoopConfig(steps=3, warmup=1, save_every=1, log_every=1, bf16=False, lr=1e-2)
 
@@ -51,7 +51,6 @@ def test_a_killed_run_resumes_to_the_same_weights(
     assert steps == [1, 2, 3]
 
 
-@pytest.mark.slow
 def test_two_processes_learn_what_one_does(
     tokenizer: PreTrainedTokenizerFast,
     data_file: Path,
@@ -62,13 +61,14 @@ def test_two_processes_learn_what_one_does(
     options = (
         f"--tokenizer {tmp_path}/tokenizer --data {data_file} --hidden 32 --layers 2 --mlp 48"
         " --heads 2 --kv-heads 1 --context 128 --tokens-per-step 64 --stages 16:1 --steps 3"
-        " --warmup 1 --prompt-weight 1 --no-bf16 --save-every 1"
+        " --warmup 1 --prompt-weight 1 --no-bf16 --save-every 1 --log-every 1"
     ).split()
     monkeypatch.setattr(sys, "argv", ["pretrain", *options, "--out", str(tmp_path / "one")])
     main()
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [sys.executable, *launch, "-m", "assets.demo.recipe.pretrain", *options]
-    subprocess.run([*command, "--out", str(tmp_path / "two")], check=True, capture_output=True)
+    monkeypatch.setattr(sys, "argv", ["pretrain", *options, "--out", str(tmp_path / "two")])
+    in_two_processes(main, tmp_path)
+    steps = [json.loads(line)["step"] for line in (tmp_path / "two/log.jsonl").open()]
+    assert steps == [1, 2, 3]  # one of them logs
     one, two = (
         torch.load(tmp_path / name / "checkpoint.pt", weights_only=True)["model"]
         for name in ("one", "two")

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
 
+from app.cli.main import main
 from decoding.checkpoints.medusa import read_medusa
 from tests.conftest import FamilyFolders, Specchat
+from tests.support.processes import in_two_processes
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
-LAUNCH = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
-@pytest.mark.slow
 def test_two_processes_make_the_heads_of_one(
-    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+    specchat: Specchat,
+    family_folders: FamilyFolders,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     target = ("--target", family_folders.target)
     fresh = tmp_path / "fresh"
@@ -38,18 +39,15 @@ def test_two_processes_make_the_heads_of_one(
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
 
-    def together(out: str, *more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *LAUNCH, "-m", "app", *train, str(tmp_path / out), *more],
-            env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True,
-        )  # fmt: skip
+    def together(out: str, *more: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / out), *more])
+        return "".join(in_two_processes(main, tmp_path))
 
     assert alone.returncode == 0, alone.stderr
     one = read_medusa(tmp_path / "one", 32, 280).weights
     # with the whole target in each process, and with a part of its layers
-    for done, name in ((together("two"), "two"), (together("parts", "--shard"), "parts")):
-        assert done.returncode == 0, done.stderr
-        assert done.stderr.count("trained heads in") == 1  # one of them speaks
+    for said, name in ((together("two"), "two"), (together("parts", "--shard"), "parts")):
+        assert said.count("trained heads in") == 1  # one of them speaks
         assert not (tmp_path / name / "training").exists()
         two = read_medusa(tmp_path / name, 32, 280).weights
         assert torch.linalg.vector_norm(one - two) < 1e-3 * torch.linalg.vector_norm(one)
