@@ -16,7 +16,7 @@ LEAST = {"ar": 1.0, "draft": 3.5, "medusa": 1.2, "eagle": 2.2, "eagle1": 1.2, "l
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> str:
-    records = [json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()][:4]
+    records = [json.loads(line) for line in PROMPTS.read_text(encoding="utf-8").splitlines()][:2]
     first = [{"prompt": r.get("prompt") or r["turns"][0]} for r in records]
     path = tmp_path / "prompts.jsonl"
     path.write_text("\n".join(map(json.dumps, first)))
@@ -28,7 +28,7 @@ def test_every_lane_of_the_demo_says_the_same_in_fewer_passes(
 ) -> None:
     done = specchat(
         "run", "--prompts", prompts, "--json", "--strategies", ",".join(LEAST), "--threads", "1",
-        "--max-new-tokens", "64", "--eagle-total-tokens", "12", "--eagle-top-k", "4",
+        "--max-new-tokens", "48", "--eagle-total-tokens", "12", "--eagle-top-k", "4",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lanes = [run["lanes"] for run in json.loads(done.stdout)["runs"]]
@@ -50,7 +50,7 @@ def test_at_one_seed_the_lanes_whose_drafts_are_not_drawn_sample_the_same_text(
     done = specchat(
         "run", "--prompt", "Tell me about a fox", "--json", "--temperature", "0.8", "--seed", "5",
         "--strategies", "ar,medusa,eagle,eagle1,lookup,medusa:gamma=auto", "--threads", "1",
-        "--max-new-tokens", "120", "--ignore-eos",
+        "--max-new-tokens", "60", "--ignore-eos",
     )  # fmt: skip
     lanes = json.loads(done.stdout)["runs"][0]["lanes"]
     assert len({tuple(lane["token_ids"]) for lane in lanes}) == 1

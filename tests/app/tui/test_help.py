@@ -36,7 +36,7 @@ def entry(stage: Stage, name: str) -> str:
 async def test_texts_keep_to_their_column_at_any_width(play: Play) -> None:
     async with play() as stage:
         await stage.press("f1", "slash")
-        await stage.type("not in tok")
+        await stage.type("ttft")
         wide = entry(stage, "TTFT")
         assert wide == "time to the first token: the prefill. It is not in tok/s."
         for columns in (60, 40):

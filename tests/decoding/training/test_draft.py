@@ -78,6 +78,7 @@ def test_agreement_along_an_answer(make_model: Callable[[], LlamaForCausalLM]) -
     assert found == pytest.approx((1, 1))
 
 
+@pytest.mark.slow
 def test_convert_train_eval_run(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
@@ -85,7 +86,7 @@ def test_convert_train_eval_run(
     target = ("--target", family_folders.target)
     prompts, answers = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
     fresh, trained = tmp_path / "fresh", tmp_path / "trained"
-    asked = [{"prompt": f"{a} {b}"} for a in WORDS for b in WORDS[:4]]
+    asked = [{"prompt": f"{a} {b}"} for a in WORDS[:4] for b in WORDS[:4]]
     prompts.write_text("\n".join(map(json.dumps, asked)))
     distill = ("heads", "distill", *target, "--prompts", str(prompts), "--out", str(answers))
     assert specchat(*distill, "--max-new-tokens", "16").returncode == 0
