@@ -18,7 +18,10 @@ from tests.conftest import FamilyFolders
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60.0  # seconds; a loaded machine is slow, a hanging app is slower
 
-pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
+]
 
 
 class Terminal:

@@ -254,6 +254,7 @@ def test_one_that_cannot_be_started_is_told_as_such(
     assert said(wait_for(engine, bool)) == ["for t, ['ar', 'lookup'], from run 0 on"]
 
 
+@pytest.mark.slow
 def test_a_turn_that_was_cut_off_is_answered_again(options: ModelOptions) -> None:
     """On real models, by a process that is killed in the middle of it."""
     make = partial(
