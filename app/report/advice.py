@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 FEW_PROMPTS = 5  # with fewer, repeats of one prompt are resampled on their own
 FEW_ANSWERS = 5  # with fewer, only the range is given
@@ -57,7 +58,7 @@ def compare(own: Sequence[Timed], base: Sequence[Timed]) -> Estimate | None:
     return Estimate(ratio, float(low), float(high), "95% bootstrap")
 
 
-def _ratio(sums: np.ndarray) -> np.ndarray:
+def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     tokens, seconds, base_tokens, base_seconds = np.moveaxis(sums, -1, 0)
-    result: np.ndarray = (tokens / seconds) / (base_tokens / base_seconds)
+    result: NDArray[np.float64] = (tokens / seconds) / (base_tokens / base_seconds)
     return result
