@@ -82,6 +82,7 @@ def always(
     return VerifyResult(tuple(tokens), path, int(logits[-1].argmax()), len(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategies",
     ["ar", "draft", "draft:gamma=1", "lookup", "draft:temperature=0.7:max_new_tokens=1"],

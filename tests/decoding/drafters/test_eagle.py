@@ -164,11 +164,13 @@ def test_settings_of_the_round_replace_those_of_the_drafters_tree() -> None:
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "phi", "qwen3", "opt"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_greedy_ids_equal_generate(family: str, version: EagleVersion) -> None:
+    """Every tree with every family; every gamma with one of them, since it only cuts the tree."""
     target = Target(build(family))
     drafter = eagle(target, version)
     decoder = Decoder(target, drafter)
     accepted = 0
-    for tree, gamma in product(TREES.values(), (None, 0, 1, 3)):
+    gammas = (None, 0, 1, 3) if family == "llama" else (None,)
+    for tree, gamma in product(TREES.values(), gammas):
         drafter.tree = tree
         rounds = decoder.generate(PROMPT, Params(max_new_tokens=20, gamma=gamma))
         accepted += sum(len(r.accepted) for r in rounds)
