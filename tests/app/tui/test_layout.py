@@ -425,7 +425,7 @@ async def test_any_size_will_do(play: Play, keys: str, tmp_path: Path) -> None:
         await stage.begin()
         await stage.tell(prefilled("draft", "The"), stepped("draft", [" sky"], [" was"], " is"))
         await stage.press("tab", *filter(None, [keys]))
-        for columns, rows in ((60, 24), (40, 12), (20, 6), (5, 2), (200, 50), (79, 9), (100, 30)):
+        for columns, rows in ((40, 12), (5, 2), (200, 50), (79, 9)):
             await stage.resize(columns, rows)
             lines = stage.text.splitlines()
             assert len(lines) == rows and all(cell_len(line) == columns for line in lines)
