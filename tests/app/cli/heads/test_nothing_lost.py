@@ -54,6 +54,7 @@ def test_a_training_goes_on_from_the_newest_whole_checkpoint(tmp_path: Path) -> 
     assert newest_checkpoint(tmp_path) == str(tmp_path / "checkpoint-100")
 
 
+@pytest.mark.slow
 def test_a_training_that_was_killed_while_it_wrote(
     specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, lesson: Path
 ) -> None:
