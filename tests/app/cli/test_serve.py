@@ -69,6 +69,7 @@ def listens(port: int) -> bool:
         return attempt.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.slow
 async def test_the_page_shows_the_screen(server: str) -> None:
     async with aiohttp.ClientSession() as session:
         async with session.get(f"http://{server}/") as page:
