@@ -358,6 +358,8 @@ def _peers(
         source = with_demo(settings.models).drafters.get("draft")
         if source is None:
             raise InputError("--peers hf-assisted needs a draft model: give one with --draft")
+        if models.draft_tokenizer is not None:
+            raise InputError("--peers hf-assisted needs a draft model with the target's tokenizer")
         assistant = load_model(source, settings.models)
     # On a CPU a copy of the target: its own weights lie as our passes like them.
     own = None

@@ -23,7 +23,7 @@ from app.models.loading import ignored_settings, load_target, load_tokenizer
 from app.models.sampling_defaults import sampling_defaults
 from app.models.tuning import pass_cost, tune, tune_head
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import STRATEGIES
+from app.strategies.registry import DRAFT_ONLY, STRATEGIES
 from app.strategies.roles import ROLES
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
@@ -60,6 +60,7 @@ class LoadedModels:
     threads: int
     options: ModelOptions  # sources of the drafters, loaded when a lane needs them
     drafters: dict[str, Any] = field(default_factory=dict)  # Target, MedusaHeads, ... by role
+    draft_tokenizer: PreTrainedTokenizerBase | None = None  # where it is not the target's
     medusa_choices: Choices = ()
     eagle_choices: Choices = ()
     notes: dict[str, str] = field(default_factory=dict)  # by role: how its checkpoint was read
@@ -83,6 +84,7 @@ class LoadedModels:
             drafters = {**self.options.drafters, role: spec.checkpoint}
             view.options = replace(self.options, drafters=drafters)
             view.drafters, view.notes, view.missing = {}, {}, {}
+            view.draft_tokenizer = None
             view.medusa_choices = chosen_paths(self.options.medusa_choices)
             self.views[role, spec.checkpoint] = view
         return view
@@ -276,23 +278,24 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
     options = models.options.of_draft
     draft_tokenizer = load_tokenizer(source, options, progress)
     difference = first_difference(models.tokenizer, draft_tokenizer)
-    if difference:
-        raise InputError(
-            f"the draft model {source} has another vocabulary than the target: {difference}; "
-            "use a draft model with the target's tokenizer"
-        )
     draft = load_target(source, options)
-    _leave_out_padding(draft, models.tokenizer)
+    _leave_out_padding(draft, draft_tokenizer if difference else models.tokenizer)
     checkpoint = find_checkpoint(source, options.adapter)
     precision = precision_of(read_config(checkpoint.folder))
-    if note := checkpoint.note or (f"{precision} weights" if precision else ""):
-        models.notes[role] = note
-    if draft.vocab_size < models.target.tokens:
+    notes = [checkpoint.note or (f"{precision} weights" if precision else "")]
+    if difference:
+        models.draft_tokenizer = draft_tokenizer
+        models.missing[DRAFT_ONLY.name] = "the draft model has another tokenizer than the target"
+        notes.append(f"drafts as text: another tokenizer ({difference})")
+    elif draft.vocab_size < models.target.tokens:
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "
             f"{models.target.tokens} tokens"
         )
-    draft.set_logit_bias(models.bias)
+    else:
+        draft.set_logit_bias(models.bias)
+    if note := "; ".join(filter(None, notes)):
+        models.notes[role] = note
     tune(draft, models.threads)
     return draft
 

@@ -30,7 +30,17 @@ AUTOREGRESSIVE = Strategy(
 def _build_draft_model(models: LoadedModels) -> Drafter:
     from decoding.drafters.draft_model import DraftModel
 
-    return DraftModel(models.drafters["draft"], models.target.vocab_size)
+    draft = models.drafters["draft"]
+    if models.draft_tokenizer is None:
+        return DraftModel(draft, models.target.vocab_size)
+    from decoding.drafters.universal import UniversalDraft
+
+    drafter, device = DraftModel(draft, draft.vocab_size), models.target.device
+    return UniversalDraft(drafter, models.tokenizer, models.draft_tokenizer, device)
+
+
+def _draft_title(models: LoadedModels) -> str:
+    return "Draft model" if models.draft_tokenizer is None else "Draft model, as text"
 
 
 DRAFT_MODEL = Strategy(
@@ -43,6 +53,7 @@ DRAFT_MODEL = Strategy(
     advice="--draft DIR|ID with a smaller model of the same tokenizer, or make one: specchat heads "
     "convert draft --target {target} --out DIR, then specchat heads train",
     build=_build_draft_model,
+    title_of=_draft_title,
     proposed_by="the draft model, token {depth} of {length} in its draft",
     samples_drafts=True,
 )

@@ -80,7 +80,8 @@ class DraftModel:
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         # The rows of accepted drafts stay, except that the last of a whole chain has none.
-        rows = self._go_back(min(self._cache.length, len(ids) - 1))
+        known = len(self._rows) + accepted
+        rows = self._go_back(min(self._cache.length, known, len(ids) - 1))
         self._rows.extend(ids[len(self._rows) : rows])
 
     def _go_back(self, rows: int) -> int:

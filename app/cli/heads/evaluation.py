@@ -19,6 +19,7 @@ from app.text.plural import pluralize
 from app.text.units import format_bytes
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.kind import drafter_kind
+from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stats import Stats, acceptance_by_position
 from decoding.tokenizing.stopping import Stop
@@ -118,6 +119,8 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
             lambda what, part: say(f"loading {what}"),
             lanes=(LaneSpec(kind, kind),),
         )
+        if models.draft_tokenizer is not None:
+            raise InputError(f"{heads} has another tokenizer than the target: bench measures it")
         ids = first_prompts(requests, models)
         build = STRATEGIES[kind].build
         assert build is not None

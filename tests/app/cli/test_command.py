@@ -245,10 +245,11 @@ BAD = {
     "no such folder": (["run", "--prompt", "a", "--target", "./nowhere"], "", "no folder"),
     "no model in it": (["run", "--prompt", "a", "--target", "tests"], "", "no config.json"),
     "no terminal": ([], "", "specchat run"),
-    "other vocabulary": (
-        ["run", "--prompt", "a", "--target", "TARGET", "--draft", "STRANGER"],
+    "draft alone, of another tokenizer": (
+        ["run", "--prompt", "a", "--strategies", "draft-only"]
+        + ["--target", "TARGET", "--draft", "STRANGER"],
         "",
-        "has another vocabulary",
+        "the draft model has another tokenizer",
     ),
     "prompt too long": (
         ["run", "--prompts", "-", "--target", "TARGET"],

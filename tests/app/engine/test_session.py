@@ -125,10 +125,9 @@ def test_nothing_is_lost_that_was_asked_for_while_loading(open_session: Open) ->
     "role, source, line",
     [
         ("target", "/no/such/folder", "no folder /no/such/folder"),
-        ("draft", "stranger", "another vocabulary"),
         ("draft", "./missing", "no folder ./missing"),
     ],
-    ids=["target", "vocabulary", "draft"],
+    ids=["target", "draft"],
 )
 def test_what_cannot_be_loaded_is_said_in_one_line(
     open_session: Open,
@@ -138,7 +137,6 @@ def test_what_cannot_be_loaded_is_said_in_one_line(
     source: str,
     line: str,
 ) -> None:
-    source = family_folders.stranger if source == "stranger" else source
     other: dict[str, Any] = {"target": source} if role == "target" else {"drafters": {role: source}}
     listener = open_session(options=replace(options, **other))
     message = listener.wait(LoadFailed).message

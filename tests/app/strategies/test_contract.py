@@ -16,7 +16,7 @@ from app.engine.lane import Lane
 from app.models.catalog import drafter_status
 from app.models.loaded import LoadedModels, load_models, needs_loading
 from app.strategies.lane_spec import LaneSpec
-from app.strategies.registry import EAGLE, LOCAL_STRATEGIES, find_strategy
+from app.strategies.registry import DRAFT_MODEL, EAGLE, LOCAL_STRATEGIES, find_strategy
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
 from app.strategies.strategy import DEFAULT_TREE, Strategy
@@ -113,6 +113,19 @@ def likeliest(models: LoadedModels, ids: list[int]) -> list[tuple[int, float]]:
         logits = models.target.prefill(models.target.new_cache(), ids).logits[0].float()
     best = logits.topk(TOP_K)
     return list(zip(best.indices.tolist(), best.values.softmax(-1).tolist(), strict=True))
+
+
+def test_a_draft_model_with_another_tokenizer_is_as_exact(
+    family_folders: FamilyFolders, prompt: list[int]
+) -> None:
+    drafters = {"draft": family_folders.stranger}
+    options = ModelOptions(family_folders.target, drafters, device="cpu", threads=1)
+    strangers = load_models(options, lanes=(LaneSpec("draft", "draft"),))
+    test_greedy_it_says_what_generate_says(DRAFT_MODEL, strangers, prompt)
+    test_sampled_it_draws_from_the_target(DRAFT_MODEL, strangers, prompt)
+    info = lane_of(DRAFT_MODEL, strangers).info(True)
+    assert info.title == "Draft model, as text"
+    assert info.note is not None and info.note.startswith("drafts as text: another tokenizer (")
 
 
 @EVERY

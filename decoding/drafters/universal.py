@@ -1,0 +1,89 @@
+"""A draft model with another tokenizer: its draft is read as text, and encoded by the target's.
+
+Universal assisted generation, Timor et al. 2025 (2502.05202): of its rules the one that compares
+text. The draft model decodes greedily, so what it says is a copy like those of lookup and exact at
+every temperature: accepted as far as the target's own choice agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerBase
+
+from decoding.device import upload
+from decoding.drafters.base import DraftContext, Drafter, Needs
+from decoding.model.prefix import common_prefix
+from decoding.params import SamplingParams
+from decoding.tokenizing.retokenizer import Retokenizer
+from decoding.trees.draft import Draft, DraftTree
+from decoding.trees.shape import chain
+
+
+class UniversalDraft:
+    """Asks `drafter`, which thinks in ids of its own, for chains. Its text is needed on the host,
+    so that a round waits once more for the device."""
+
+    needs: Needs = "none"
+
+    def __init__(
+        self,
+        drafter: Drafter,
+        target_tokenizer: PreTrainedTokenizerBase,
+        draft_tokenizer: PreTrainedTokenizerBase,
+        device: torch.device,
+    ) -> None:
+        self.default_gamma = drafter.default_gamma
+        self._drafter = drafter
+        self._retokenizer = Retokenizer(target_tokenizer, draft_tokenizer)
+        self._device = device
+        self._view: list[int] = []  # what the drafter knows as committed
+        self._drafted: list[int] = []
+
+    @property
+    def cache_bytes(self) -> int:
+        return self._drafter.cache_bytes
+
+    @property
+    def note(self) -> str | None:
+        return self._drafter.note
+
+    def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
+        self._retokenizer.start()
+        self._go_to(self._retokenizer.to_draft(ids))
+
+    def propose(self, context: DraftContext) -> Draft | None:
+        self._catch_up(self._retokenizer.to_draft(context.ids))
+        if not self._view:
+            return None
+        params = replace(context.params, sampling=SamplingParams())
+        draft = self._drafter.propose(replace(context, ids=self._view, params=params))
+        if draft is None:
+            return None
+        self._drafted = draft.tree.tokens[1:].tolist()
+        tokens = self._retokenizer.to_target(self._drafted)[: context.gamma]
+        if not tokens:
+            return None
+        root_and_draft = upload([context.ids[-1], *tokens], self._device)
+        return Draft(DraftTree(chain(len(tokens)), root_and_draft))
+
+    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+        """What was accepted is seen when the next draft is asked for, whose time it belongs to."""
+
+    def _catch_up(self, view: list[int]) -> None:
+        """Tell the drafter what is committed by now."""
+        known = len(self._view)
+        if view[:known] != self._view:  # what followed has changed how its end is cut
+            self._go_to(view)
+        elif len(view) > known or self._drafted:
+            accepted = common_prefix(view[known:], self._drafted)
+            self._drafter.observe(view, accepted, None)
+            self._view, self._drafted = view, []
+
+    def _go_to(self, view: list[int]) -> None:
+        if view:
+            self._drafter.start(view, 0, None)
+        self._view, self._drafted = view, []

@@ -1,0 +1,137 @@
+"""The text of one tokenizer's ids in the ids of another, while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transformers import PreTrainedTokenizerBase
+
+# The newest ids are encoded again each time, as what follows may cut their text differently: so
+# many, once there are more than so many of them.
+UNSETTLED, MOST_UNSETTLED = 16, 64
+CONTEXT = 8  # ids before a text: by these a tokenizer knows whether it begins with a space
+NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # of a character whose bytes are not all there
+
+
+class Retokenizer:
+    """Between a target's ids and those of a draft model with another tokenizer.
+
+    Special tokens that both have by name stay what they are. Of the target's others the draft model
+    sees nothing; its own end of a sequence is the target's.
+    """
+
+    def __init__(self, target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> None:
+        self._target, self._draft = _Side(target), _Side(draft)
+        ours, theirs = self._target.special, self._draft.special
+        self._target.silent = {ours[name] for name in ours.keys() - theirs.keys()}
+        self._as_target = {theirs[name]: ours.get(name) for name in theirs}
+        if draft.eos_token_id is not None and self._as_target.get(draft.eos_token_id) is None:
+            self._as_target[draft.eos_token_id] = target.eos_token_id
+        first = draft("")["input_ids"][:1]
+        self._bos = first if first == [draft.bos_token_id] else []
+        self.start()
+
+    def start(self) -> None:
+        """Another sequence follows."""
+        self._settled = 0  # the target's ids whose text is in `_ids` for good
+        self._context: list[int] = []  # the last of them
+        self._ids: list[int] = []
+        self._view: list[int] = []
+        # The target's ids since the last one that ended with a character, and what is whole of them
+        self._begun: tuple[list[int], str] = ([], "")
+
+    def to_draft(self, ids: Sequence[int]) -> list[int]:
+        """The target's `ids`, which go on from those of the last call, for the draft model: up to
+        the last character that is whole."""
+        new = list(ids[self._settled :])
+        whole, rest = self._target.read(self._context, new)
+        self._begun = new[whole:], rest
+        new = new[:whole]
+        if len(new) > MOST_UNSETTLED:
+            new = self._settle(new)
+        self._view = self._ids + self._encoded(new, rest)
+        return self._view
+
+    def to_target(self, drafted: Sequence[int]) -> list[int]:
+        """What the draft model says after the ids of `to_draft`, as ids that follow the target's;
+        [] where these have begun a character that it does not say, or cut it in another way."""
+        end = next((i for i, token in enumerate(drafted) if token in self._as_target), len(drafted))
+        context, said = self._draft.context(self._view), drafted[:end]
+        whole, rest = self._draft.read(context, said)
+        begun, before = self._begun
+        text = self._draft.decode_after(context, said[:whole]) + rest
+        ids = self._target.encode_after(before + text)
+        if ids[: len(begun)] != begun:
+            return []
+        last = self._as_target[drafted[end]] if end < len(drafted) else None
+        return ids[len(begun) :] if last is None else [*ids[len(begun) :], last]
+
+    def _encoded(self, new: Sequence[int], rest: str = "") -> list[int]:
+        text = self._target.decode_after(self._context, new) + rest
+        if self._settled:
+            return self._draft.encode_after(text)
+        ids = self._draft.encode(text)
+        return ids if ids[: len(self._bos)] == self._bos else self._bos + ids
+
+    def _settle(self, new: list[int]) -> list[int]:
+        """Take all but the newest ids into `_ids`, where possible up to the end of a word; returns
+        those that are left."""
+        latest = len(new) - UNSETTLED
+        text = self._target.decode_after(self._context, new)
+        cut, _ = self._target.read(self._context, new[:latest])
+        for count in range(cut, len(new) - MOST_UNSETTLED, -1):
+            before = self._target.decode_after(self._context, new[:count])
+            following = text[len(before) : len(before) + 1]
+            if following.isspace() and not before.endswith((" ", "\n", NOT_WHOLE)):
+                cut = count
+                break
+        self._ids = self._ids + self._encoded(new[:cut])
+        self._settled += cut
+        self._context = self._target.context(new[:cut])
+        return new[cut:]
+
+
+class _Side:
+    """A tokenizer, in the middle of a text."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer = tokenizer
+        added = tokenizer.added_tokens_decoder
+        self.special = {str(token): i for i, token in added.items() if token.special}
+        self.silent: set[int] = set()  # special tokens that are no part of the text
+        # One of these is not merged with what follows.
+        self._befores = [(before, self.encode(before)) for before in ("\n", "a")]
+
+    def encode(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def encode_after(self, text: str) -> list[int]:
+        """Of a text that goes on: without the space that some tokenizers put before all others."""
+        for before, ids in self._befores:
+            both = self.encode(before + text)
+            if both[: len(ids)] == ids:
+                return both[len(ids) :]
+        return self.encode(text)
+
+    def decode_after(self, context: Sequence[int], ids: Sequence[int]) -> str:
+        return self._decode([*context, *ids])[len(self._decode(context)) :]
+
+    def context(self, ids: Sequence[int]) -> list[int]:
+        """The last few ids, from a whole character on: some tokenizers decode no byte of a run that
+        begins within one."""
+        last = list(ids[-CONTEXT:])
+        return next(
+            (last[i:] for i in range(len(last)) if NOT_WHOLE not in self._decode(last[i:])), []
+        )
+
+    def read(self, context: Sequence[int], ids: Sequence[int]) -> tuple[int, str]:
+        """How many of the `ids` end with a whole character, and the whole ones in those after."""
+        for count in range(len(ids), max(len(ids) - UNSETTLED, -1), -1):
+            if not self.decode_after(context, ids[:count]).endswith(NOT_WHOLE):
+                rest = self.decode_after([*context, *ids[:count]], ids[count:])
+                return count, rest.rstrip(NOT_WHOLE)
+        return len(ids), ""  # bytes that are no characters
+
+    def _decode(self, ids: Sequence[int]) -> str:
+        said = [token for token in ids if token not in self.silent]
+        return str(self._tokenizer.decode(said, clean_up_tokenization_spaces=False))
