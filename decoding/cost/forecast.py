@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
-from statistics import median, stdev
+from statistics import fmean, median, stdev
 
 from decoding.cost.acceptance import PRIOR_ACCEPTANCE, Rate
 from decoding.cost.curve import Curve, robust_line
@@ -150,7 +150,9 @@ def _seconds(
     most: int,
 ) -> list[float]:
     """[g]: expected seconds of a round with gamma g. Parts are medians; interruptions are
-    spread over all, so that together they take as long as the rounds did."""
+    spread over all, so that together they take as long as the rounds did. Of gamma 0 there may be
+    rounds, of the autoregressive lane above all: then it is what these took, their own
+    interruptions included, and agrees with the speed that is shown for them."""
     passes = [(len(r.tokens), r.verify_seconds) for r in (*rounds, *others)]
     verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
     made = [(r.shape.depth, r.draft_seconds) for r in asked if r.drafted]
@@ -167,6 +169,7 @@ def _seconds(
             levels = min(g, len(nodes) - 1)
             totals[g] += count * costs.seconds(levels, nodes[levels], drafting=levels > 0)
     scale = sum(record.total_seconds for record in asked) / modelled
-    plain = [rest_seconds(record) for record in (*rounds, *others) if not record.drafted]
-    alone = verify(1) + (median(plain) if plain else costs.rest)
-    return [scale * each for each in (alone, *(total / len(asked) for total in totals[1:]))]
+    plain = [r.total_seconds - r.draft_seconds for r in (*rounds, *others) if not r.drafted]
+    known = len(plain) >= MIN_ROUNDS
+    alone = fmean(plain) if known else scale * (verify(1) + costs.rest)
+    return [alone, *(scale * total / len(asked) for total in totals[1:])]

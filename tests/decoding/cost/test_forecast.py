@@ -147,6 +147,20 @@ def test_without_a_measurement_other_lanes_passes_say_what_theirs_cost() -> None
         assert beside.speeds[gamma] == pytest.approx(machine.speed(gamma), rel=0.04)
 
 
+@pytest.mark.parametrize("busy", ["the autoregressive lane", "the lane that drafts"])
+def test_no_drafts_are_as_fast_as_the_rounds_without(busy: str) -> None:
+    """Whoever was disturbed: forecast and measured tok/s are by one clock."""
+    disturbed, calm = Machine((0.8,), hiccups=0.2), Machine((0.8,))
+    first, second = (disturbed, calm) if busy.startswith("the auto") else (calm, disturbed)
+    plain = [first.round(0) for _ in range(200)]
+    rounds = [second.round(4) for _ in range(200)]
+    found = forecast(rounds, 4, others=plain, pass_costs=table(calm))
+    assert found is not None
+    for records, said in ((plain, found.speeds[0]), (rounds, found.now)):
+        seconds = sum(record.total_seconds for record in records)
+        assert said == pytest.approx(sum(len(r.emitted) for r in records) / seconds, rel=0.02)
+
+
 def test_heads_that_guess_all_at_once_take_as_long_for_less() -> None:
     machine = Machine((0.8,), level=0.0, start=0.4)
     rounds = [machine.round(3) for _ in range(ROUNDS)]
