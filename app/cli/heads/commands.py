@@ -333,7 +333,8 @@ def train(
 def watch(
     out: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of `train`.")],
 ) -> None:
-    """Show a training that runs: loss, accuracies and served acceptance over time."""
+    """Show a training that runs: loss, accuracies and served acceptance over time, and one answer
+    with what was drafted of it (EAGLE heads and draft models)."""
     from app.cli.heads.watch import watch as show
 
     show(out)

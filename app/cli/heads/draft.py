@@ -57,7 +57,7 @@ def train_on(job: TrainingJob) -> None:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
     reports = train_draft(
         model, draft, learned, tested, config, work, job.resume,
-        _serving(model, tokenizer, records) if job.serves else None,
+        _serving(model, tokenizer, records, work) if job.serves else None,
     )  # fmt: skip
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))
@@ -66,10 +66,13 @@ def train_on(job: TrainingJob) -> None:
 
 
 def _serving(
-    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, records: Sequence[Record]
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    records: Sequence[Record],
+    work: Path,
 ) -> Callable[[PreTrainedModel], float] | None:
     """What gives τ of a draft model on held-out prompts; None without any."""
-    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
+    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
 
     def served(student: PreTrainedModel) -> float:
         # A copy: decoding lays the weights out anew.

@@ -82,7 +82,7 @@ def train_on(job: TrainingJob, unroll: int) -> None:
         config = replace(config, lr=3e-3 if short else 1e-3)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, work, job.resume,
-        _serving(model, tokenizer, records, layers) if job.serves else None, unroll,
+        _serving(model, tokenizer, records, layers, work) if job.serves else None, unroll,
     )  # fmt: skip
     if is_first_process():
         trained.save_pretrained(job.out, job.target)
@@ -95,9 +95,10 @@ def _serving(
     tokenizer: PreTrainedTokenizerBase,
     records: Sequence[Record],
     layers: Sequence[int],
+    work: Path,
 ) -> Callable[[EagleWeights], float] | None:
     """What gives τ of a head on held-out prompts; None without any."""
-    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA)
+    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
     sample.target.capture_layers(layers)
 
     def served(candidate: EagleWeights) -> float:

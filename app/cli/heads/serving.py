@@ -1,25 +1,33 @@
-"""Serves what is being trained: τ of the real decoder on a few held-out prompts."""
+"""Serves what is being trained: τ of the real decoder on a few held-out prompts, and one of the
+answers as the screen shows it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from app.cli.heads.training_data import ANSWERS, is_first_process
+from app.config.settings import ModelOptions
+from app.engine.token_events import TokenEvents
+from app.models.loaded import LoadedModels
 from decoding.drafters.base import Drafter
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
-from decoding.training.evaluate import answer_prompts, stats_of
+from decoding.training.evaluate import Answer, answer_prompts, stats_of
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer
 
 
 class ServedSample:
-    """The first turns of held-out conversations, the same ones at each evaluation."""
+    """The first turns of held-out conversations, the same ones at each evaluation. The first one's
+    answers are written to `work`."""
 
     def __init__(
         self,
@@ -27,19 +35,37 @@ class ServedSample:
         tokenizer: PreTrainedTokenizerBase,
         records: Sequence[Record],
         gamma: int,
+        work: Path,
     ) -> None:
         self.target = Target(model)
         first_turns = [
-            rendered(tokenizer, [m], prompt=True)
+            (str(m["content"]), rendered(tokenizer, [m], prompt=True))
             for record in records
             if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
         ]
-        fitting = [ids for ids in first_turns if len(ids) < self.target.context]
+        fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
         # Spread over all of them: distilled conversations stand by length.
-        self.prompts = fitting[:: max(1, len(fitting) // _PROMPTS)][:_PROMPTS]
+        sample = fitting[:: max(1, len(fitting) // _PROMPTS)][:_PROMPTS]
+        self.prompts = [ids for _, ids in sample]
+        self._questions = [text for text, _ in sample]
+        self._file = work / ANSWERS
+        self._models = LoadedModels("", self.target, tokenizer, 1, ModelOptions())
         self._stop = Stop(eos_ids(model, tokenizer))
         self._params = Params(gamma=gamma, max_new_tokens=_TOKENS)
 
     def tokens_per_pass(self, drafter: Drafter) -> float:
         answers = answer_prompts(self.target, drafter, self.prompts, self._params, self._stop)
+        if is_first_process():
+            self._write(answers[0])
         return stats_of(answers).tokens_per_pass or 0.0
+
+    def _write(self, answer: Answer) -> None:
+        events = TokenEvents(self._models)
+        tokens = [events.first(answer.ids[0])]
+        for record in answer.rounds:
+            tokens += events.of_round(record)
+        shown = [(token.text, token.fate) for token in tokens]
+        line = json.dumps({"prompt": self._questions[0], "tokens": shown})
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from app.cli.terminal import say
 from decoding.errors import InputError
+from decoding.training.log import LOG
 
 if TYPE_CHECKING:
     from torch.utils.data import Dataset
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from decoding.training.data import Record
     from decoding.training.train_config import TrainConfig
 
+ANSWERS = "answers.jsonl"  # beside the log of a training: an answer at each evaluation
 ENDS = "target"  # in a folder of features: the target without its layers
 
 
@@ -266,7 +268,8 @@ def remove_checkpoints(work: Path) -> None:
     """Remove what training was to go on from, and its log; other results in `work` stay."""
     for checkpoint in work.glob("**/checkpoint-*"):
         shutil.rmtree(checkpoint)
-    for log in work.glob("**/log.jsonl"):
-        log.unlink()
+    for name in (LOG, ANSWERS):
+        for log in work.glob(f"**/{name}"):
+            log.unlink()
     with suppress(OSError):  # not empty
         work.rmdir()

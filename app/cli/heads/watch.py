@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,26 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from app.cli.heads.training_data import ANSWERS
 from app.cli.terminal import print_output
 from app.tui.format.bars import HEIGHTS, progress_bar
+from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
+from app.tui.tokens.wrapping import TokenStyle
 from decoding.errors import InputError
+from decoding.json_text import parse_json
+from decoding.round import TokenEvent, TokenFate
 from decoding.training.log import LOG, duration, rates, training_log
 
 _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown
 _RECENT = 20  # reports that tell the pace
 _EVERY = 1.0  # seconds
+# Names of colours, whose shades are the terminal's own, as its background is.
+_STYLES = {
+    TokenStyle.ACCEPTED: "underline bright_blue",
+    TokenStyle.BONUS: "bold",
+    TokenStyle.PROMPT: "italic dim",
+}
 
 
 def watch(out: Path) -> None:
@@ -31,18 +43,24 @@ def watch(out: Path) -> None:
     if not sys.stdout.isatty():
         console = Console(width=100, no_color=True, highlight=False)
         with console.capture() as text:
-            console.print(view(out, training_log(work), time.time()))
+            console.print(view(out, training_log(work), time.time()), _answer(out, console))
         print_output(text.get().rstrip())
         return
     entries = training_log(work)
-    with Live(view(out, entries, time.time()), auto_refresh=False) as live:
+    with Live(auto_refresh=False) as live:
+
+        def show() -> None:
+            shown = view(out, entries, time.time()), _answer(out, live.console)
+            live.update(Group(*shown), refresh=True)
+
+        show()
         while entries[-1]["step"] < entries[-1]["steps"]:
             time.sleep(_EVERY)
             try:
                 entries = training_log(_newest(out))
             except (InputError, OSError):  # it is done, and its log is removed
                 break
-            live.update(view(out, entries, time.time()), refresh=True)
+            show()
     if (out / "config.json").is_file():
         print_output(f"done: what was trained is in {out}")
 
@@ -74,6 +92,38 @@ def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
         for entry in measured[-_EVALUATIONS:]
     ]
     return Group(*lines, table, *evaluations)
+
+
+def _answer(out: Path, console: Console) -> Group:
+    """What the target said to one prompt at the last evaluation, with what was drafted of it, and
+    how much that was at each one. Rejected drafts are left out: of new heads they hide the text."""
+    answers = []
+    with suppress(OSError):  # no evaluation yet, or it is done and this is removed
+        for line in (out / "training" / ANSWERS).read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError):  # being written, or cut by a kill
+                answers.append(parse_json(line))
+    if not answers:
+        return Group()
+    last, shares = answers[-1], [_drafted(answer) for answer in answers]
+    title = f"drafted in one answer: {curve(shares)}  {shares[-1]:.0%} of its tokens"
+    body = TokenText("")
+    mode: RenderMode = "glyphs" if console.no_color else "colour"
+    body.options = DisplayOptions(mode, show_rejected=False)
+    body.begin_turn(0, last["prompt"], None)
+    for text, fate in last["tokens"]:
+        body.add_token(TokenEvent(0, text, TokenFate(fate), 0))
+    body.end_turn()
+    body.rewrap(console.width)
+    lines = [
+        Text.assemble(*((text, _STYLES.get(style, "")) for text, style in body.wrapper[i].runs))
+        for i in range(len(body.wrapper))
+    ]
+    return Group(Text(), Text(title), *lines)
+
+
+def _drafted(answer: Mapping[str, Any]) -> float:
+    fates = [fate for _, fate in answer["tokens"] if not TokenFate(fate).discarded]
+    return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
 
 
 def curve(values: Sequence[float]) -> str:

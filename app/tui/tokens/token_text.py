@@ -12,7 +12,7 @@ from app.engine.events import Prefilled, RoundFinished
 from app.text.plural import pluralize
 from app.text.reasoning import CLOSE
 from app.text.terminal_text import cut, one_line, visible
-from app.tui.tokens.lens import ColorBy, token_style
+from app.tui.tokens.lens import FATE_STYLES, ColorBy, token_style
 from app.tui.tokens.probabilities import Source
 from app.tui.tokens.wrapping import TokenStyle, Wrapper
 from decoding.round import TokenEvent, TokenFate
@@ -93,7 +93,7 @@ class TokenText:
         self.spans.append(Span(f"{head}› {lines}{after}\n", TokenStyle.PROMPT))
 
     def add_first(self, event: Prefilled) -> None:
-        self._add_token(event.first, event)
+        self.add_token(event.first, event)
 
     def add_round(self, event: RoundFinished, changes: Sequence[str]) -> None:
         """`changes` of settings that this round was made with: a mark, never broken, nor a part
@@ -102,11 +102,12 @@ class TokenText:
             mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
             self._add(Span(f" {mark}", TokenStyle.MARK))
         for token in event.tokens:
-            self._add_token(token, event)
+            self.add_token(token, event)
 
-    def _add_token(self, token: TokenEvent, source: Source) -> None:
+    def add_token(self, token: TokenEvent, source: Source | None = None) -> None:
+        """Without a `source` it shows its fate alone."""
         if token.text:
-            self._add(Span(token.text, token=token, source=source))
+            self._add(Span(token.text, FATE_STYLES[token.fate], token, source))
             if not token.fate.discarded:
                 self._look_for_reasoning(token.text)
 

@@ -56,6 +56,8 @@ def test_convert_train_eval_run(
     assert done.returncode == 0, done.stderr
     table = done.stderr[done.stderr.index(" step ") :].splitlines()
     assert "served τ" in table[0] and [row.split()[0] for row in table[1:3]] == ["4", "8"]
+    watched = specchat("heads", "watch", str(trained)).stdout
+    assert "drafted in one answer: " in watched and f"› {WORDS[0]}" in watched
     after = read_eagle(trained, SHAPE)
     assert not torch.equal(after.tensors["fc.weight"], before.tensors["fc.weight"])
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from app.cli.heads.training_data import ANSWERS
 from app.cli.heads.watch import curve, view
 from decoding.training.log import LOG, training_log
 from tests.conftest import Specchat
@@ -45,6 +46,18 @@ def test_where_there_is_no_terminal_it_is_printed_once(specchat: Specchat, out: 
     assert done.returncode == 0, done.stderr
     assert "step 30 of 100" in done.stdout and "silent for" in done.stdout
     assert "1.90, best 1.90" in done.stdout and f"step     20 held out · {WORDS}" in done.stdout
+
+
+def test_an_answer_shows_what_was_drafted_of_it(specchat: Specchat, out: Path) -> None:
+    first = [["It", "first"], [" sat", "plain"]]
+    later = [["It", "first"], [" sat\x1b", "accepted"], [" off", "rejected"], [" on", "correction"]]
+    with (out / "training" / ANSWERS).open("w") as file:
+        for tokens in (first, later):
+            file.write(json.dumps({"prompt": "Where?", "tokens": tokens}) + "\n")
+        file.write('{"prompt": "W')  # being written
+    done = specchat("heads", "watch", str(out))
+    assert "drafted in one answer: ▁█  33% of its tokens" in done.stdout
+    assert done.stdout.splitlines()[-2:] == ["› Where?", "It ‹sat␛› on"]
 
 
 def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
