@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 Acceptance = Literal["exact", "typical"]
 Gamma = int | Literal["auto"] | None
+KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are reduced to
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import torch
@@ -29,6 +30,7 @@ from app.engine.contest import (
     server_contestant,
     speed,
 )
+from app.engine.lane import Lane
 from app.engine.load import answer_together
 from app.engine.out_of_memory import free_memory
 from app.engine.server_lane import ServerLane
@@ -48,6 +50,7 @@ from decoding.decoder import Decoder
 from decoding.drafters.simulated import Simulated
 from decoding.errors import InputError
 from decoding.model.clock import synchronize
+from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
 from decoding.params import Params, with_settings
 from decoding.stats import total
@@ -78,6 +81,8 @@ def bench(
     check_concurrency(settings, concurrency)
     if acceptances and settings.temperature > 0:
         raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
+    if batches and settings.kv_cache != "none":
+        raise InputError("--batch measures passes over whole keys and values: leave --kv-cache out")
     specs_of_lanes = sweep_lanes(settings.lanes, sweep)
     with progress() as say:
         lanes, models = open_lanes(specs_of_lanes, settings, say)
@@ -91,6 +96,9 @@ def bench(
             turns = after_prefixes(turns, prefixes, models.context)
         prompts = [turn.ids for turn in turns]
         asked = [turn.question for turn in turns]
+        twins = _with_whole_cache(able, models)
+        able += [twin for _, twin in twins]
+        specs_of_lanes += tuple(twin.spec for _, twin in twins)
         contestants = _lanes(settings, able, models, seed, asked)
         if models is not None:
             contestants |= _peers(settings, models, peers)
@@ -141,6 +149,42 @@ def bench(
         "weights": None if models is None else _reading(models.target),
         "batches": in_batches,
         "load": loads,
+        "kv_cache_cost": _kv_cache_cost(twins, answers[-1]) if twins else None,
+    }
+
+
+def _with_whole_cache(
+    lanes: Sequence[AnyLane], models: LoadedModels | None
+) -> list[tuple[Lane, Lane]]:
+    """With --kv-cache each lane, and the same once more with keys and values as they are: what it
+    costs is seen beside it."""
+    if models is None or models.target.kv_cache == "none":
+        return []
+    target = models.target
+    reduced, target.kv_cache = target.kv_cache, "none"  # a lane makes its cache when it is made
+    twins = [
+        (lane, Lane(replace(lane.spec, name=f"{lane.spec.name}, whole cache"), models))
+        for lane in lanes
+        if isinstance(lane, Lane) and lane.strategy.on_target
+    ]
+    target.kv_cache = reduced
+    return twins
+
+
+def _kv_cache_cost(
+    twins: Sequence[tuple[Lane, Lane]], answers: Mapping[str, Sequence[Generation]]
+) -> dict[str, Any]:
+    """Of the first lane beside its twin: at how many prompts they say the same, the median token
+    from which on the others differ, and the share of the memory."""
+    lane, twin = twins[0]
+    pairs = zip(answers[lane.spec.name], answers[twin.spec.name], strict=True)
+    common = [(common_prefix(a.ids, b.ids), a.ids == b.ids) for a, b in pairs]
+    parted = [length for length, same in common if not same]
+    return {
+        "lane": lane.spec.name,
+        "same_answers": len(common) - len(parted),
+        "first_difference": statistics.median(parted) if parted else None,
+        "memory": lane.cache_bytes / twin.cache_bytes,
     }
 
 

@@ -60,6 +60,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
     ("Models", "quantize", str, "none, int8 or nf4."),
     ("Models", "quantize_draft", str, "The draft model's own (default: as the target)."),
+    ("Models", "kv_cache", str, "The target's keys and values: none (default), int8, fp8; lossy."),
     ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
     ("Models", "graphs", bool, "CUDA graphs of short passes, where they pay (default)."),
     ("Models", "trust_remote_code", bool, "Run code that comes with the model."),

@@ -130,7 +130,8 @@ def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, 
     if models is not None:
         return models.facts
     servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
-    return {"target": served_model(servers), "device": "server", "dtype": None, "threads": None}
+    unknown = dict.fromkeys(("dtype", "kv_cache", "threads"))
+    return {"target": served_model(servers), "device": "server", **unknown}
 
 
 def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:

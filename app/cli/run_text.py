@@ -23,7 +23,9 @@ def format_report(document: dict[str, Any]) -> str:
         names = ", ".join(document["ignored"])
         blocks.append(f"the model's generation_config also asks for {names}: ignored")
     at_once = ", batch size 1" if not document["load"] else ""
-    blocks.append(f"seed {document['settings']['seed']}{at_once}")
+    kept = document["kv_cache"]
+    lossy = f", keys and values in {kept} (LOSSY)" if kept not in (None, "none") else ""
+    blocks.append(f"seed {document['settings']['seed']}{at_once}{lossy}")
     return "\n\n".join(blocks)
 
 

@@ -33,6 +33,7 @@ from app.strategies.roles import ROLES
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
 from decoding.json_text import parse_json
+from decoding.params import KVCache
 
 MAX_THREADS = 1024
 _OURS = {"messages", "conversation", "chat_template", "add_generation_prompt", "tokenize"}
@@ -51,6 +52,7 @@ class ModelOptions:
     dtype: str = "auto"
     quantize: str = "none"
     quantize_draft: str | None = None  # None: as the target
+    kv_cache: KVCache = "none"  # the precision of the target's keys and values
     adapter: str | None = None  # a PEFT adapter to merge into the target
     draft_adapter: str | None = None
     chat_template: str | None = None  # a file; None: the tokenizer's own
@@ -113,6 +115,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
     quantize_draft: Literal["none", "int8", "nf4"] | None = None
+    kv_cache: KVCache = "none"
     adapter: str | None = Field(None, min_length=1)
     draft_adapter: str | None = Field(None, min_length=1)
     threads: int | Literal["auto"] = "auto"
@@ -276,6 +279,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             dtype=self.dtype,
             quantize=self.quantize,
             quantize_draft=self.quantize_draft,
+            kv_cache=self.kv_cache,
             threads=threads,
             graphs=self.graphs,
             trust_remote_code=self.trust_remote_code,

@@ -32,6 +32,11 @@ RECURRENT = (
     "these layers run again over what stays. The ids are those of the autoregressive lane, but for "
     "ties within rounding (logits about 0.001 apart)."
 )
+# Of a target with --kv-cache.
+REDUCED_CACHE = (
+    "The target's keys and values are kept in {}: lossy, as if it were a slightly other model. "
+    "Drafts are exact towards that one; specchat bench compares it with the whole one."
+)
 
 
 class Lane:
@@ -124,6 +129,9 @@ class Lane:
         notes = [self.models.notes.get(self.strategy.role or "target")]
         if self.strategy.drafts and self._model.recurrent:
             notes.append(RECURRENT)
+        kept = self.models.target.kv_cache
+        if self.strategy.on_target and kept != "none":
+            notes.append(REDUCED_CACHE.format(kept))
         return "\n".join(filter(None, notes)) or None
 
     def beside(self) -> Lane:

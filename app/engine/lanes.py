@@ -76,7 +76,7 @@ class Lanes:
             target=models.title,
             source=models.name,
             device=models.device,
-            dtype=models.dtype,
+            dtype=models.precision,
             threads=models.threads,
             context=models.context,
             ignored=models.ignored,

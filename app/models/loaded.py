@@ -124,6 +124,12 @@ class LoadedModels:
         return str(self.target.dtype).removeprefix("torch.")
 
     @property
+    def precision(self) -> str:
+        """The weights', and that of keys and values where it is another."""
+        kept = self.target.kv_cache
+        return self.dtype if kept == "none" else f"{self.dtype}, {kept} cache"
+
+    @property
     def context(self) -> int:
         return self.target.context
 
@@ -134,6 +140,7 @@ class LoadedModels:
             "target": self.name,
             "device": self.device,
             "dtype": self.dtype,
+            "kv_cache": self.target.kv_cache,
             "threads": self.threads,
         }
 
@@ -210,6 +217,7 @@ def load_models(
     prepare_template(tokenizer, options)
     progress(_called("target", source), 0.1)
     target = load_target(source, options, progress)
+    target.kv_cache = options.kv_cache
     checkpoint = find_checkpoint(source, options.adapter)
     if checkpoint.note:
         notes["target"] = checkpoint.note

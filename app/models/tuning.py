@@ -146,7 +146,8 @@ def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
     model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
     nbytes = target.model.get_memory_footprint()  # packed copies, which come later, left out
-    return _key(f"{model}, {nbytes} bytes of {target.dtype}", threads)
+    kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
+    return _key(f"{model}, {nbytes} bytes of {target.dtype}{kept}", threads)
 
 
 def read_measured(path: Path, key: str) -> Measured | None:

@@ -120,11 +120,24 @@ def _notes(report: Report) -> list[str]:
             sizes = ", ".join(map(str, batches["left_out"]))
             notes.append(f"No memory is left for the caches of {sizes} sequences.")
     notes += _of_weights(report)
+    notes += _of_kv_cache(report)
     facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]
     if report["threads"] is not None:
         facts += [f"{report['device']} {report['dtype']}", pluralize(report["threads"], "thread")]
     notes.append(f"{', '.join(facts)}, batch size 1; medians over the repeats")
     return notes
+
+
+def _of_kv_cache(report: Report) -> list[str]:
+    cost = report["kv_cache_cost"]
+    if cost is None:
+        return []
+    same = f"{cost['same_answers']} of {pluralize(report['prompts'], 'answer')} of {cost['lane']}"
+    text = f"Keys and values in {report['kv_cache']}, {cost['memory']:.0%} of the memory: {same}"
+    if cost["first_difference"] is None:
+        return [f"{text} are as with whole ones."]
+    first = cost["first_difference"]
+    return [f"{text} are as with whole ones, the others differ from token {first:.0f} on (median)."]
 
 
 def _of_weights(report: Report) -> list[str]:

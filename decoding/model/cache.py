@@ -16,6 +16,7 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from decoding.device import upload
+from decoding.model.kv_precision import KVPrecision
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,44 @@ class BatchRows(NamedTuple):
         self.new.copy_(kv.view(self.new.shape))
 
 
+@dataclass(slots=True)
+class ReducedRows:
+    """The same where rows are kept in fewer bits: what `write` puts there, `keys` and `values` read
+    back, each time anew. `reduced` [2 * heads, capacity, D] and `scales` [2 * heads, capacity, 1];
+    rows go to `at`, and up to `end` there are any."""
+
+    precision: KVPrecision
+    dtype: torch.dtype
+    reduced: Tensor
+    scales: Tensor
+    at: slice | Tensor
+    end: int
+
+    def write(self, kv: Tensor) -> None:
+        for store, rows in zip(
+            (self.reduced, self.scales), self.precision.reduce(kv.transpose(0, 1)), strict=True
+        ):
+            if isinstance(self.at, slice):
+                store[:, self.at] = rows
+            else:
+                store.index_copy_(1, self.at, rows)
+
+    @property
+    def keys(self) -> Tensor:
+        return self._read(slice(None, len(self.reduced) // 2))
+
+    @property
+    def values(self) -> Tensor:
+        return self._read(slice(len(self.reduced) // 2, None))
+
+    def _read(self, heads: slice) -> Tensor:
+        reduced, scales = self.reduced[heads, : self.end], self.scales[heads, : self.end]
+        return self.precision.restore(reduced, scales, self.dtype)[None]
+
+
 class TreeCache(Cache):
-    """A `transformers` cache for batch size 1 that appends, keeps rows and truncates in place."""
+    """A `transformers` cache for batch size 1 that appends, keeps rows and truncates in place; with
+    a `precision` it keeps them in that."""
 
     def __init__(
         self,
@@ -93,11 +130,13 @@ class TreeCache(Cache):
         dtype: torch.dtype,
         devices: Sequence[torch.device],
         capacity: int = 256,
+        precision: KVPrecision | None = None,
     ) -> None:
         super().__init__(layers=[])
         self.length = 0  # committed rows; later ones belong to the current pass
         self.capacity = 0
         self._dtype = dtype
+        self._precision = precision
         self._count = len(layers)
         # Keys and values of one shape on one device lie in one tensor, [layers, 1, heads, rows, D]:
         # what concerns all layers is then one kernel.
@@ -110,6 +149,8 @@ class TreeCache(Cache):
                 group.append(2 * layer + side)
         self._stores: list[Tensor] = []
         self._sides: dict[int, Tensor] = {}  # of layer i keys (2i) and values, [1, heads, rows, D]
+        # With a precision every group has its scales behind it, as a store of one column.
+        self._scales: dict[int, Tensor] = {}
         self.reserve(capacity)
 
     def reserve(self, rows: int) -> None:
@@ -118,15 +159,27 @@ class TreeCache(Cache):
             return
         capacity = max(rows, 2 * self.capacity)
         old, self._stores = self._stores, []
-        for index, ((device, heads, dim), group) in enumerate(self._groups.items()):
-            size = (len(group), 1, heads, capacity, dim)
-            # zeros: what stands in rows that a mask hides still has to be numbers
-            store = torch.zeros(size, dtype=self._dtype, device=device)
-            if old:
-                store[..., : self.length, :] = old[index][..., : self.length, :]
-            self._stores.append(store)
-            self._sides |= zip(group, store.unbind(0), strict=True)
+        for (device, heads, dim), group in self._groups.items():
+            shape = (len(group), 1, heads, capacity)
+            if self._precision is None:
+                sides = self._grown((*shape, dim), self._dtype, device, old)
+            else:
+                sides = self._grown((*shape, dim), torch.int8, device, old)
+                scales = self._grown((*shape, 1), torch.float32, device, old)
+                self._scales |= zip(group, scales.unbind(0), strict=True)
+            self._sides |= zip(group, sides.unbind(0), strict=True)
         self.capacity = capacity
+
+    def _grown(
+        self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device, old: list[Tensor]
+    ) -> Tensor:
+        """The next store, with what the one in its place in `old` had."""
+        # zeros: what stands in rows that a mask hides still has to be numbers
+        store = torch.zeros(shape, dtype=dtype, device=device)
+        if old:
+            store[..., : self.length, :] = old[len(self._stores)][..., : self.length, :]
+        self._stores.append(store)
+        return store
 
     def begin(self, rows: int) -> None:
         """A pass of `rows` rows is to follow the committed ones."""
@@ -140,28 +193,50 @@ class TreeCache(Cache):
     ) -> tuple[Tensor, Tensor]:
         """Write the pass's rows after the committed ones; the views handed out end with them."""
         start, end = self.length, self.length + key_states.shape[2]
-        keys, values = self._sides[2 * layer_idx], self._sides[2 * layer_idx + 1]
+        side = 2 * layer_idx
+        if self._precision is not None:
+            return (
+                self._restored(side, key_states, start, end),
+                self._restored(side + 1, value_states, start, end),
+            )
+        keys, values = self._sides[side], self._sides[side + 1]
         keys[:, :, start:end] = key_states
         values[:, :, start:end] = value_states
         return keys[:, :, :end], values[:, :, :end]
 
-    def append(self, rows: int) -> Iterator[LayerRows]:
+    def _restored(self, side: int, states: Tensor, start: int, end: int) -> Tensor:
+        assert self._precision is not None
+        kept, scales = self._sides[side], self._scales[side]
+        kept[:, :, start:end], scales[:, :, start:end] = self._precision.reduce(states)
+        return self._precision.restore(kept[:, :, :end], scales[:, :, :end], states.dtype)
+
+    def append(self, rows: int) -> Iterator[Rows]:
         """Of each layer, where a pass writes its rows after the committed ones. For layers of one
         shape on one device."""
-        (store,) = self._stores
         end = self.length + rows
+        if self._precision is not None:
+            return self._reduced(slice(self.length, end), end)
+        (store,) = self._stores
         pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
         new = pairs[:, :, self.length : end].transpose(1, 2).unbind(0)
         seen = store[..., :end, :].unbind(0)
         return map(LayerRows, new, seen[::2], seen[1::2])
 
-    def rows_at(self, at: Tensor) -> Iterator[LayerRowsAt]:
+    def rows_at(self, at: Tensor) -> Iterator[Rows]:
         """Of each layer, where a pass writes the rows `at` [n]. For layers of one shape on one
         device."""
+        if self._precision is not None:
+            return self._reduced(at, self.capacity)
         (store,) = self._stores
         pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
         sides = store.unbind(0)
         return map(LayerRowsAt, pairs.unbind(0), repeat(at), sides[::2], sides[1::2])
+
+    def _reduced(self, at: slice | Tensor, end: int) -> Iterator[Rows]:
+        assert self._precision is not None
+        reduced, scales = (store.view(len(self), -1, *store.shape[-2:]) for store in self._stores)
+        for layer in range(len(self)):
+            yield ReducedRows(self._precision, self._dtype, reduced[layer], scales[layer], at, end)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.

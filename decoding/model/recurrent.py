@@ -27,6 +27,7 @@ from transformers.cache_utils import (
 )
 
 from decoding.model.cache import LayerShape, TreeCache
+from decoding.model.kv_precision import KVPrecision
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,9 @@ class RecurrentCache(TreeCache):
         dtype: torch.dtype,
         devices: Sequence[torch.device],
         capacity: int = 256,
+        precision: KVPrecision | None = None,
     ) -> None:
-        super().__init__(layers, dtype, devices, capacity)
+        super().__init__(layers, dtype, devices, capacity, precision)
         self.layers = state_layers(len(layers), states)
         self._at = 0  # rows that the states have seen
         self._checkpoint: _Checkpoint | None = None

@@ -25,11 +25,13 @@ from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask
 from decoding.model.graphs import GraphForward, recorder_for
+from decoding.model.kv_precision import KV_PRECISIONS
 from decoding.model.lean import LeanForward
 from decoding.model.library import LibraryForward
 from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.model.recurrent import RecurrentCache
+from decoding.params import KVCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
@@ -67,6 +69,7 @@ class Target:
         self.context = context_of(self.config)
         # A drafter of some lane wants every row's features: shared prefills keep them all.
         self.keeps_features = False
+        self.kv_cache: KVCache = "none"  # the precision of new caches' rows
         self.aux_layers: tuple[int, ...] = ()
         known = is_llama_shaped(model)
         library = LibraryForward(model, self.device)
@@ -122,11 +125,10 @@ class Target:
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
         forward = self._forward
+        room = (self.dtype, forward.devices, capacity, KV_PRECISIONS[self.kv_cache])
         if self.recurrent:
-            return RecurrentCache(
-                forward.layers, forward.states, self.dtype, forward.devices, capacity
-            )
-        return TreeCache(forward.layers, self.dtype, forward.devices, capacity)
+            return RecurrentCache(forward.layers, forward.states, *room)
+        return TreeCache(forward.layers, *room)
 
     @property
     def hidden(self) -> int:

@@ -53,6 +53,25 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
         assert heading in table
 
 
+def test_reduced_keys_and_values_stand_beside_whole_ones(
+    specchat: Specchat, family_folders: FamilyFolders
+) -> None:
+    models = ("--target", family_folders.target, "--draft", family_folders.draft)
+    arguments = (
+        "bench", *models, "--prompt", "the fox", "--strategies", "ar,draft", "--repeats", "1",
+        "--max-new-tokens", "16", "--kv-cache", "int8",
+    )  # fmt: skip
+    report = json.loads(specchat(*arguments, "--json").stdout)
+    rows = {row["name"]: row["matches_ar"] for row in report["contestants"]}
+    assert list(rows) == ["ar", "draft", "ar, whole cache", "draft, whole cache"]
+    assert rows["draft"] == 1  # exact towards the target with this cache
+    assert rows["draft, whole cache"] == rows["ar, whole cache"]
+    cost = report["kv_cache_cost"]
+    assert report["kv_cache"] == "int8" and cost["same_answers"] == rows["ar, whole cache"]
+    assert cost["memory"] == (8 + 4) / (8 * 4)  # of heads of 8 float32 numbers
+    assert "Keys and values in int8, 38% of the memory: " in specchat(*arguments).stdout
+
+
 def test_only_lanes_that_should_say_the_same_are_compared(
     specchat: Specchat, family_folders: FamilyFolders
 ) -> None:

@@ -235,6 +235,7 @@ BAD = {
     "strategy": (["run", "--prompt", "a", "--strategies", "x"], "", "unknown strategy 'x'"),
     "device": (["run", "--prompt", "a", "--device", "tpu"], "", "--device"),
     "dtype": (["run", "--prompt", "a", "--dtype", "int3"], "", "--dtype"),
+    "kv cache": (["run", "--prompt", "a", "--kv-cache", "int4"], "", "--kv-cache"),
     "threads": (["run", "--prompt", "a", "--threads", "0"], "", "--threads"),
     "stop": (["run", "--prompt", "a", "--stop", ""], "", "--stop"),
     "family": (["run", "--prompt", "a", "--family", "huge"], "", "--family"),

@@ -76,3 +76,17 @@ def test_other_quantizations_that_lack_a_package(
     with pytest.raises(InputError, match=f"is quantized with {method}") as refused:
         load_model(str(tmp_path / "model"), ModelOptions())
     assert "\n" not in str(refused.value)
+
+
+def test_a_reduced_cache_is_the_targets_alone_and_every_lane_says_so(
+    family_folders: FamilyFolders,
+) -> None:
+    drafters = {"draft": family_folders.draft}
+    options = ModelOptions(
+        family_folders.target, drafters, kv_cache="int8", device="cpu", threads=1
+    )
+    models = load_models(options, lanes=(LaneSpec("draft", "draft"),))
+    assert models.precision == "float32, int8 cache"
+    notes = {n: Lane(LaneSpec(n, n), models).info(True).note for n in ("ar", "draft", "draft-only")}
+    assert all("kept in int8: lossy" in (notes[name] or "") for name in ("ar", "draft"))
+    assert notes["draft-only"] is None

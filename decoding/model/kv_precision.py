@@ -1,0 +1,42 @@
+"""Keys and values in eight bits: a scale for each token and head, kept beside its row.
+
+What a row becomes depends on nothing but the row. So every lane reads the same keys and values,
+whatever was drafted, and drafts are as exact as without: towards a target that is slightly another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoding.params import KVCache
+
+
+@dataclass(frozen=True, slots=True)
+class KVPrecision:
+    """`largest` is what a row's largest element becomes."""
+
+    dtype: torch.dtype
+    largest: float
+
+    def reduce(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """[..., D] -> int8 [..., D], the bits of `dtype`, and float32 scales [..., 1]."""
+        rows = rows.float()
+        scales = rows.abs().amax(-1, keepdim=True).div_(self.largest).clamp_min_(1e-30)
+        reduced = rows / scales
+        if self.dtype is torch.int8:
+            reduced.round_()
+        return reduced.to(self.dtype).view(torch.int8), scales
+
+    def restore(self, reduced: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
+        """[..., D] in `dtype`, in memory of its own: a layer's, as long as it is needed."""
+        return reduced.view(self.dtype).to(dtype).mul_(scales)
+
+
+KV_PRECISIONS: dict[KVCache, KVPrecision | None] = {
+    "none": None,
+    "int8": KVPrecision(torch.int8, 127.0),
+    "fp8": KVPrecision(torch.float8_e4m3fn, 448.0),
+}
