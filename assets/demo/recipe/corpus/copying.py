@@ -222,8 +222,10 @@ def _salad(rng: random.Random) -> str:
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
-    if way < 0.3:
+    if way < 0.25:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
+    if way < 0.5:
+        return _short(rng, held_out)
     if way < 0.6:
         return _salad(rng)
     if way < 0.72:
@@ -469,7 +471,7 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 
 MAKERS: dict[str, tuple[Maker, int]] = {
-    "repeat": (_repeat, 30), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
+    "repeat": (_repeat, 60), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
     "upper": (_upper, 3), "lower": (_lower, 3), "stop": (_stop, 2), "correct": (_correct, 4),
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),

@@ -27,7 +27,15 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from assets.demo.recipe.corpus.text import Conversation, as_typed, chat, early, sentence
+from assets.demo.recipe.corpus.text import (
+    Conversation,
+    as_typed,
+    chat,
+    early,
+    favourite,
+    mostly_first,
+    sentence,
+)
 
 DATA = Path(__file__).parent / "story_data"
 RESERVED_ONE_IN = 50
@@ -90,7 +98,7 @@ def render(template: Template, context: Context, rng: random.Random) -> str:
             value = context.get(key)
             out.append(sentence(context[key[:1].lower() + key[1:]]) if value is None else value)
         else:
-            out.append(render(rng.choice(part), context, rng))
+            out.append(render(mostly_first(rng, part), context, rng))
     return "".join(out)
 
 
@@ -330,14 +338,14 @@ MIDDLES = ("l", "m", "n", "r", "v")
 ENDS = ("n", "l", "ko", "la", "mi", "ra", "na", "ri", "ly", "ny", "ra", "lo", "vin", "rik")
 
 
-def new_name(rng: random.Random, pronoun: str) -> str:
-    """A name for a character: a known one, or now and then one that was never heard before."""
-    if rng.random() < 0.04:
+def asked_name(rng: random.Random, pronoun: str) -> str:
+    """A name that a request wants for a hero: a known one, or one never heard before."""
+    if rng.random() < 0.15:
         name = rng.choice(ONSETS) + rng.choice(VOWELS)
         if rng.random() < 0.4:
             name += rng.choice(MIDDLES) + rng.choice(VOWELS)
         return sentence(name + rng.choice(ENDS))
-    return early(rng, words()[pronoun])
+    return rng.choice(words()[pronoun])
 
 
 def known_pronoun(name: str) -> str:
@@ -347,10 +355,11 @@ def known_pronoun(name: str) -> str:
 
 
 def _character(rng: random.Random, noun: str, name: str, taken: str) -> tuple[str, str]:
-    """Pronoun and name of a new character whose initial nobody else has."""
-    pronoun = heroes()[noun][1] or known_pronoun(name) or rng.choice(("he", "she"))
+    """Pronoun and name of a new character whose initial nobody else has. A hero (nobody is `taken`)
+    and a friend never draw the same name: every other one is for friends."""
+    pronoun = heroes()[noun][1] or known_pronoun(name) or favourite(rng, ("he", "she"), noun)
     while not name or name[0] == taken:
-        name = new_name(rng, pronoun)
+        name = favourite(rng, words()[pronoun][bool(taken) :: 2], taken or noun)
     return pronoun, name
 
 
@@ -358,9 +367,9 @@ def _draw_friend(rng: random.Random, kind: str, hero: str) -> str:
     pool = hero_nouns("sea") if kind == "sea" else hero_nouns("animal")
     if kind != "sea" and rng.random() < 0.2:
         pool = hero_nouns("child", "adult", "fantasy")
-    friend = early(rng, pool)
+    friend = favourite(rng, pool, hero)
     while friend == hero:
-        friend = early(rng, pool)
+        friend = favourite(rng, pool, hero)
     return friend
 
 
@@ -380,14 +389,15 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
     if wish.trait:
         trait = wish.trait
     elif plot.traits and not (kind == "adult" and not set(plot.traits) - {"little", "young"}):
-        trait = rng.choice(plot.traits)
+        trait = favourite(rng, plot.traits, wish.hero)
     else:
-        trait = rng.choice(lists["traits-adult" if kind == "adult" else "traits"])
+        traits = lists["traits-adult" if kind == "adult" else "traits"]
+        trait = favourite(rng, traits, wish.hero)
     if kind == "adult" and trait in ("little", "small") and not wish.trait:
         trait = "cheerful"
     if wish.hero in ("grandmother", "grandfather") and trait == "young":
         trait = "kind"
-    friend_trait = rng.choice(plot.friend_traits or lists["friend-traits"])
+    friend_trait = favourite(rng, plot.friend_traits or lists["friend-traits"], friend)
     friend_kind = heroes()[friend][0]
     if friend_kind == "child" and friend_trait in ("old", "wise"):
         friend_trait = "friendly"
@@ -401,7 +411,7 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         rows = [row for row in place_rows() if row[5] in tags]
         if wish.season or plot.seasons:
             rows = [row for row in rows if row[0] not in EXOTIC]
-        place = rng.choice(rows)
+        place = favourite(rng, rows, wish.hero)
     he, him, his, himself = PRONOUNS[pronoun]
     fhe, fhim, fhis, _ = PRONOUNS[friend_pronoun]
     context: Context = {
@@ -409,7 +419,8 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         "he": he, "him": him, "his": his, "himself": himself,
         "F": friend_name, "friend": friend, "a friend": _described(friend_trait, friend),
         "fhe": fhe, "fhim": fhim, "fhis": fhis,
-        "where": place[2], "along": place[3], "spot": rng.choice(place[4].split(";")).strip(),
+        "where": place[2], "along": place[3],
+        "spot": mostly_first(rng, place[4].split(";")).strip(),
         "lived": "stood" if kind == "still" else "lived",
         **(WATER if kind == "sea" else {verb: verb for verb in WATER}),
     }  # fmt: skip
@@ -417,12 +428,13 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         if slot == "thing" and wish.thing:
             item = wish.thing
         else:
-            item = rng.choice(lists[f"{group}-water" if kind == "sea" else group])
+            things = lists[f"{group}-water" if kind == "sea" else group]
+            item = favourite(rng, things, wish.hero)
         full, _, noun = item.partition(" ~ ")
         context[f"a {slot}"] = article(full)
         context[slot] = noun or full.split()[-1]
     for let, entries in plot.lets.items():
-        for number, value in enumerate(rng.choice(entries), start=1):
+        for number, value in enumerate(favourite(rng, entries, wish.hero), start=1):
             context[let + (str(number) if number > 1 else "")] = render(value, context, rng)
     return context
 
@@ -449,27 +461,27 @@ def _opener(rng: random.Random, wish: Wish, c: Context) -> str:
                 else f"{phrase}, there was {who}. {sentence(c['he'])} {lived} {where}.",
             )
         )
-    form = rng.randrange(10)
-    if form < 3:
+    form = int(rng.expovariate(0.5)) % 10
+    if form == 0:
         return f"Once upon a time, there was {who} who {lived} {where}."
-    if form == 3:
+    if form == 1:
         return f"Once upon a time, {who} {lived} {where}."
-    if form == 4:
+    if form == 2:
         return f"There once was {who} who {lived} {where}."
-    if form == 5:
+    if form == 3:
         return f"Long ago, {who} {lived} {where}."
-    if form == 6:
+    if form == 4:
         return f"{sentence(where)}, there {lived} {who}."
-    if form == 7:
+    if form == 5:
         return f"{c['H']} was {c['a hero']} who {lived} {where}."
-    if form == 8:
+    if form == 6:
         return f"{sentence(where)} {lived} {who}."
     return f"Once there was {who}. {sentence(c['he'])} {lived} {where}."
 
 
 def title_of(rng: random.Random, plot: Plot, context: Context) -> str:
     """A title for a story, its words with capitals."""
-    text = render(rng.choice(plot.titles), context, rng).split()
+    text = render(mostly_first(rng, plot.titles), context, rng).split()
     return " ".join(
         word if place and word in SMALL_WORDS else sentence(word) for place, word in enumerate(text)
     )
@@ -480,33 +492,33 @@ def tell(rng: random.Random, wish: Wish) -> Story:
     found = candidates(wish)
     if wish.season and rng.random() < 0.6:
         found = tuple(plot for plot in found if plot.seasons) or found
-    plot = early(rng, found)
+    plot = favourite(rng, found, wish.hero)
     context = _context(rng, wish, plot)
     kind = heroes()[wish.hero][0]
     if wish.length == "three":
-        return Story(render(rng.choice(plot.shorts), context, rng), plot, context)
+        return Story(render(mostly_first(rng, plot.shorts), context, rng), plot, context)
     lines = [_opener(rng, wish, context)]
     brief = wish.length == "short" and rng.random() < 0.45
     season = wish.season or (rng.choice(plot.seasons) if plot.seasons else "")
     wants_line = season and not plot.seasonless and kind not in ("sea", "sky")
     if wants_line and (wish.season or rng.random() < 0.5):
-        lines.append(rng.choice(words()[season]))
+        lines.append(mostly_first(rng, words()[season]))
     if kind in LAND and wish.length == "long" and rng.random() < 0.7:
-        lines.append(render(rng.choice(_habits()), context, rng))
+        lines.append(render(favourite(rng, _habits(), wish.hero), context, rng))
     if brief:
         if kind in LAND and len(lines) == 1 and rng.random() < 0.7:
-            lines.append(render(rng.choice(_habits()), context, rng))
-        short = render(rng.choice(plot.shorts), context, rng)
+            lines.append(render(favourite(rng, _habits(), wish.hero), context, rng))
+        short = render(mostly_first(rng, plot.shorts), context, rng)
         short = short.replace(f"{context['H']} the {wish.hero}", context["H"], 1)
         when = rng.choice(("One day, ", "Then, one day, ")) if plot.event else ""
         lines.append(when + short)
-    chance = {"short": (0.0, 0.0), "": (0.4, 0.1), "long": (1.0, 0.8)}[wish.length]
+    chance = {"short": (0.0, 0.0), "": (0.3, 0.1), "long": (1.0, 0.8)}[wish.length]
     presented = False
     start = len(lines)
     for beat in () if brief else plot.beats:
         if beat.level and rng.random() >= chance[beat.level - 1]:
             continue
-        at = rng.randrange(len(beat.forms))
+        at = mostly_first(rng, range(len(beat.forms)))
         if not presented and beat.names_friend[at] and not beat.presents_friend[at]:
             name = context["F"]
             with_kind = {**context, "F": f"{name} the {context['friend']}"}
@@ -525,9 +537,9 @@ def tell(rng: random.Random, wish: Wish) -> Story:
     else:
         text = " ".join(lines)
     if wish.mood == "bedtime" and "Good night" not in lines[-1]:
-        text = f"{text} {render(rng.choice(_sleep_lines()), context, rng)}"
+        text = f"{text} {render(mostly_first(rng, _sleep_lines()), context, rng)}"
     if wish.moral:
-        text = f"{text}\n\nThe moral: {render(rng.choice(plot.morals), context, rng)}"
+        text = f"{text}\n\nThe moral: {render(mostly_first(rng, plot.morals), context, rng)}"
     if wish.title:
         text = f"{title_of(rng, plot, context)}\n\n{text}"
     return Story(text, plot, context)
@@ -606,7 +618,7 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         key = f"{wish.trait}/{wish.hero}"
     elif kind == "named":
         pronoun = fixed or rng.choice(("he", "she"))
-        wish.name = new_name(rng, pronoun)
+        wish.name = asked_name(rng, pronoun)
         fill["x"] += rng.choice((" named ", " named ", " called ", " with the name ")) + wish.name
         key = f"{wish.hero}/{wish.name}"
     elif kind == "two":
@@ -616,7 +628,7 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
             return None
         key = f"{wish.hero}+{wish.friend}"
         if rng.random() < 0.15:
-            wish.name = new_name(rng, fixed or rng.choice(("he", "she")))
+            wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
             fill["x"] += f" named {wish.name}"
         fill["x"] += f" and {article(wish.friend)}"
         if rng.random() < 0.15:
@@ -650,7 +662,7 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         wish.length = "three"
     elif kind == "continue":
         wish.goes_on = True
-        wish.name = new_name(rng, fixed or rng.choice(("he", "she")))
+        wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
         wish.trait = rng.choice(words()["traits"])
         begin = rng.choice(("Once upon a time there was", "Once upon a time, there was",
                             "There once was", "Once there was", "Long ago there was"))  # fmt: skip
@@ -714,9 +726,9 @@ def _follow_up(rng: random.Random, wish: Wish, story: Story, held_out: bool) -> 
         again = Wish(hero=wish.hero, length=wish.length, mood=wish.mood)
         return question, tell(rng, again).text
     if section == "shorter":
-        return question, render(rng.choice(plot.shorts), c, rng)
+        return question, render(mostly_first(rng, plot.shorts), c, rng)
     if section == "moral":
-        return question, f"The moral is: {render(rng.choice(plot.morals), c, rng)}"
+        return question, f"The moral is: {render(mostly_first(rng, plot.morals), c, rng)}"
     if section == "who":
         about = render(plot.about, c, rng)
         return question, f"The story is about {c['H']} the {wish.hero}, {about}."

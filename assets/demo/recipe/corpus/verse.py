@@ -13,7 +13,16 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from assets.demo.recipe.corpus.text import Conversation, as_typed, chat, sentence, with_article
+from assets.demo.recipe.corpus.text import (
+    Conversation,
+    as_typed,
+    chat,
+    early,
+    favourite,
+    mostly_first,
+    sentence,
+    with_article,
+)
 
 DATA = Path(__file__).parent / "story_data"
 RESERVED_ONE_IN = 30
@@ -89,7 +98,7 @@ def _couplets(theme: str) -> dict[str, tuple[Couplet, ...]]:
 
 
 def _drawn(rng: random.Random, text: str) -> str:
-    return re.sub(r"\[([^\]]*)\]", lambda m: rng.choice(m[1].split("|")), text)
+    return re.sub(r"\[([^\]]*)\]", lambda m: mostly_first(rng, m[1].split("|")), text)
 
 
 def _verse(rng: random.Random, couplets: list[Couplet]) -> list[str]:
@@ -100,22 +109,23 @@ def poem(rng: random.Random, theme: str, lines: int = 0) -> str:
     """A poem of four or eight lines about `theme`."""
     parts = _couplets(theme)
     lines = lines or (4 if rng.random() < 0.55 else 8)
-    middles = rng.sample(parts["m"], 1 if lines == 4 else 2)
-    opening, closing = rng.choice(parts["o"]), rng.choice(parts["c"])
+    middle = mostly_first(rng, parts["m"])
+    others = [couplet for couplet in parts["m"] if couplet != middle]
+    opening, closing = mostly_first(rng, parts["o"]), mostly_first(rng, parts["c"])
     if lines == 4:
         # Either end may be left out for a middle: an opening always stays.
-        last = closing if rng.random() < 0.7 else middles[0]
+        last = closing if rng.random() < 0.8 else middle
         return "\n".join(_verse(rng, [opening, last]))
-    text = _verse(rng, [opening, *middles, closing])
+    text = _verse(rng, [opening, middle, mostly_first(rng, others), closing])
     return "\n".join(text[:4]) + "\n\n" + "\n".join(text[4:])
 
 
 def song(rng: random.Random, theme: str) -> str:
     """Two couplets with a refrain after each."""
     parts = _couplets(theme)
-    refrain = "\n".join(rng.choice(REFRAINS))
-    first = "\n".join(_verse(rng, [rng.choice(parts["o"])]))
-    second = "\n".join(_verse(rng, [rng.choice((*parts["m"], *parts["c"]))]))
+    refrain = "\n".join(favourite(rng, REFRAINS, theme))
+    first = "\n".join(_verse(rng, [mostly_first(rng, parts["o"])]))
+    second = "\n".join(_verse(rng, [mostly_first(rng, (*parts["c"], *parts["m"]))]))
     return f"{first}\n{refrain}\n\n{second}\n{refrain}"
 
 
@@ -123,15 +133,15 @@ def haiku(rng: random.Random, theme: str) -> str:
     """Five, seven and five syllables about `theme`."""
     lines = _sections("haiku.txt")[theme]
     first, second, third = (
-        rng.choice([line[3:] for line in lines if line[0] == place]) for place in "abc"
+        mostly_first(rng, [line[3:] for line in lines if line[0] == place]) for place in "abc"
     )
     return f"{first},\n{second}.\n{sentence(third)}."
 
 
 def limerick(rng: random.Random, creature: str) -> str:
     """A limerick about a one-syllable creature."""
-    text = rng.choice(_sections_of_limericks())
-    she = creature in SHE or (creature not in HE and rng.random() < 0.5)
+    text = favourite(rng, _sections_of_limericks(), creature)
+    she = creature in SHE or (creature not in HE and favourite(rng, (True, False), creature))
     pronouns = ("she", "her", "her", "herself") if she else ("he", "him", "his", "himself")
     text = text.replace("a {n}", with_article(creature))
     words = dict(zip(("n", "he", "him", "his", "himself"), (creature, *pronouns), strict=True))
@@ -184,7 +194,7 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
     if kind == "joke":
         return _joke_talk(rng, question, held_out), ""
     if kind == "twister":
-        return [as_typed(rng, question), rng.choice(_rows("twisters.txt"))[0]], ""
+        return [as_typed(rng, question), early(rng, _rows("twisters.txt"))[0]], ""
     proverb, meaning, example = rng.choice(_rows("proverbs.txt"))
     said = f'"{proverb}" means that {meaning}. An example: {example}'
     if kind == "proverb":
@@ -240,7 +250,7 @@ def _riddle_talk(
     rng: random.Random, kind: str, question: str, held_out: bool
 ) -> tuple[list[str], str]:
     riddles = _rows("riddles.txt")
-    text, answer = rng.choice(riddles)
+    text, answer = early(rng, riddles)
     asked = f"{text} What am I?"
     if kind == "fullriddle":
         return [as_typed(rng, question), f"{asked} {_answered(answer)}"], ""
@@ -276,7 +286,12 @@ def _riddle_talk(
 def _joke_talk(rng: random.Random, question: str, held_out: bool) -> list[str]:
     count = 1 if rng.random() < 0.7 else 2 if rng.random() < 0.8 else 3
     turns = []
-    for number, (setup, punch) in enumerate(rng.sample(_rows("jokes.txt"), count)):
-        asked = rng.choice(asks("morejoke", held_out)) if number else question
+    told: list[str] = []
+    while len(told) < count:
+        setup, punch = early(rng, _rows("jokes.txt"))
+        if setup in told:
+            continue
+        told.append(setup)
+        asked = rng.choice(asks("morejoke", held_out)) if len(told) > 1 else question
         turns += [as_typed(rng, asked), f"{setup} {punch}"]
     return turns

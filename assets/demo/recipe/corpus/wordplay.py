@@ -733,7 +733,7 @@ def shapes(rng: random.Random) -> Asked:
 
 
 def lists(rng: random.Random) -> Asked:
-    group = rng.choice(FIRST_GROUPS if rng.random() < 0.6 else tuple(GROUPS))
+    group = rng.choice(FIRST_GROUPS if rng.random() < 0.7 else tuple(GROUPS))
     if rng.random() < 0.7 or group == "languages":
         n = rng.choice((3, 3, 4, 5, 5, 5, 6))
         count = in_words(n) if rng.random() < 0.6 else str(n)
@@ -743,7 +743,7 @@ def lists(rng: random.Random) -> Asked:
         asked = _ask(rng, ASK_SOME, "", group, g=group)
     # A stretch of the list: what comes next is plain, so nothing is said twice.
     names = GROUPS[group]
-    start = 0 if rng.random() < 0.7 else rng.randrange(len(names) - n + 1)
+    start = 0 if rng.random() < 0.9 else rng.randrange(len(names) - n + 1)
     items = names[start : start + n]
     return asked._replace(answer=f"Here are {in_words(n)} {group}: {listed(items)}.")
 
@@ -794,9 +794,9 @@ def sizes(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 7, letters_of_words: 7,
+    opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 7, letters_of_words: 4,
     alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 2,
-    languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 10,
+    languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 24,
     members: 5, sizes: 5,
 })  # fmt: skip
 
