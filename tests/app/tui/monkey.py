@@ -153,6 +153,7 @@ class AnsweringEngine(ScriptedEngine):
                     )
                     for spec in specs
                 )
+        self.lanes = tuple(replace(e, enabled=e.name not in self._off) for e in self.lanes)
         self.emit(LanesChanged(self.lanes))
 
 
