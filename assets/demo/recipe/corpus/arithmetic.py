@@ -422,13 +422,13 @@ COUNTS_BY = (
 
 def counting(rng: random.Random) -> Asked:
     way = rng.random()
-    if way < 0.35:
+    if way < 0.2:
         a = rng.randint(0, 20) if rng.random() < 0.5 else rng.randint(1, 90)
         b = min(a + rng.randint(3, 18), 100)
         wording = rng.choice(COUNTS)
         numbers, lead = range(a, b + 1), f"Counting from {a} to {b}:"
     elif way < 0.60:
-        a, b = 1, rng.choice((5, 10, 10, 10, 12, 15, 20, 20, 25, 30, rng.randint(3, 30)))
+        a, b = 1, rng.choice((5, 10, 10, 10, 12, 15, 20, 20, 20, 30, rng.randint(3, 30)))
         wording = rng.choice(COUNTS_UP)
         numbers, lead = range(1, b + 1), f"Counting to {b}:"
     elif way < 0.80:

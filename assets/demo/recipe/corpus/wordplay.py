@@ -632,6 +632,17 @@ ASK_SOME = (
     "Tell me some {g}.", "What are some {g}?", "Give me a list of {g}.", "Examples of {g}",
     "Do you know any {g}?", "A few {g}, please.",
 )  # fmt: skip
+# Groups that are listed whole, and what they are called then.
+WHOLE = {
+    "days of the week": "days of the week", "months": "months of the year",
+    "planets": "planets of the solar system",
+}  # fmt: skip
+ASK_WHOLE = (
+    "List the {g}.", "Name the {g}.", "What are the {g}?", "{g}, please", "The {g} in order",
+    "Tell me the {g}.", "Name all {g}.", "List all the {g} in order.", "Say the {g}.", "{g}",
+    "Give me the {g}.", "Can you list the {g}?", "What are the {g}, in order?", "All {g}",
+    "Please list the {g}.", "Can you name the {g}?", "Do you know the {g}?",
+)  # fmt: skip
 ASK_MEMBER = (
     "Is {x} {k}?", "Is {x} {k}?", "Would you call {x} {k}?", "Can you tell me if {x} is {k}?",
     "Does {x} count as {k}?", "Is {x} really {k}?",
@@ -734,6 +745,10 @@ def shapes(rng: random.Random) -> Asked:
 
 def lists(rng: random.Random) -> Asked:
     group = rng.choice(FIRST_GROUPS if rng.random() < 0.7 else tuple(GROUPS))
+    if group in WHOLE:
+        name = WHOLE[group] if rng.random() < 0.7 else group
+        answer = f"The {name} are {listed(GROUPS[group])}."
+        return _ask(rng, ASK_WHOLE, answer, group, g=name)
     if rng.random() < 0.7 or group == "languages":
         n = rng.choice((3, 3, 4, 5, 5, 5, 6))
         count = in_words(n) if rng.random() < 0.6 else str(n)
