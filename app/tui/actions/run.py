@@ -103,10 +103,11 @@ class RunActions(AppBase):
         self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
 
     @on(Prompt.Changed)
-    def forget_what_was_said(self) -> None:
+    def forget_what_was_said(self, changed: Prompt.Changed) -> None:
         """Editing takes a waiting prompt back, and a complaint about what stood there. So does
         something else in its place."""
-        state, prompt = self.state, self.main.prompt
+        state, prompt = self.state, changed.text_area
+        assert isinstance(prompt, Prompt)
         replaced = state.queued is not None and not prompt.text.startswith(state.queued)
         if replaced or (prompt.edited and (state.notice or state.queued is not None)):
             state.notice = "" if state.queued is None else "Taken back"
