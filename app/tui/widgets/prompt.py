@@ -54,7 +54,7 @@ class Prompt(TextArea):
         )
         self._history: list[str] = []
         self._index = 0  # in the history; its length is the line being written
-        self._draft = ""
+        self._edits: dict[int, str] = {}  # what was left in these places, until one is asked
         self.commands = " "  # characters; a blank before any text means nothing
         self.example = ""  # what Enter asks while nothing is written
         self._written = ""
@@ -105,6 +105,7 @@ class Prompt(TextArea):
             self._history.remove(text)
         self._history.append(text)
         self._index = len(self._history)
+        self._edits.clear()
 
     @property
     def edited(self) -> bool:
@@ -175,7 +176,7 @@ class Prompt(TextArea):
             super().action_cursor_down(select)
 
     def _recall(self, index: int) -> None:
-        if self._index == len(self._history):
-            self._draft = self.text
+        self._edits[self._index] = self.text
         self._index = index
-        self.write(self._draft if index == len(self._history) else self._history[index])
+        places = dict(enumerate((*self._history, ""))) | self._edits
+        self.write(places[index])

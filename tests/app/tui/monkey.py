@@ -213,7 +213,8 @@ def _lost(before: str, app: SpecchatApp, engine: AnsweringEngine) -> bool:
     if not before.strip() or prompt.text:
         return False
     asked = any(run.prompt == before for run in engine.asked(Run))
-    kept = before in prompt._history or bool(prompt.history.undo_stack or prompt.history.redo_stack)
+    kept = before in (*prompt._history, *prompt._edits.values())
+    kept = kept or bool(prompt.history.undo_stack or prompt.history.redo_stack)
     return not (asked or kept or app.state.queued)
 
 

@@ -119,6 +119,21 @@ async def test_a_waiting_question_is_taken_back_by_escape_or_by_changing_it(play
         assert stage.engine.asked(Run) == [Run("one")] and stage.app.main.prompt.text == "twos"
 
 
+async def test_what_was_changed_in_the_history_is_kept_until_it_is_asked(play: Play) -> None:
+    async with play() as stage:
+        await ask(stage, "one")
+        await stage.finish()
+        await stage.type("two")
+        await stage.press("up", "s", "down")
+        assert stage.app.main.prompt.text == "two"
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "ones"
+        await stage.press("enter", "up")
+        assert stage.app.main.prompt.text == "ones"
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "one"
+
+
 async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
     async with play() as stage:
         prompt = stage.app.main.prompt
