@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--prompt", action="append")
     parser.add_argument("--strategies", default="ar,draft,medusa,eagle")
-    parser.add_argument("--max-new-tokens", type=int, default=80)
+    parser.add_argument("--max-new-tokens", type=int, default=64)
     args = parser.parse_args()
     document = record(args.prompt or list(PROMPTS), args.strategies, args.max_new_tokens)
     args.out.parent.mkdir(parents=True, exist_ok=True)
