@@ -86,6 +86,7 @@ def write_checkpoint(
         else:
             torch.save(tensors, folder / name)
         part.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        (folder / name).chmod(part.stat().st_mode)  # safetensors lets only the owner read: not so
         os.replace(part, folder / "config.json")
     except (OSError, RuntimeError, SafetensorError) as error:
         raise InputError(f"can't write to {folder}: {str(error).splitlines()[0]}") from error

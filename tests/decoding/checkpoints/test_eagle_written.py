@@ -110,6 +110,12 @@ def test_files_for_safeailab_specforge_and_sglang(tmp_path: Path) -> None:
     assert config["rope_theta"] == 20000.0 and config["rope_scaling"] is None
 
 
+def test_who_may_read_the_config_may_read_the_weights(tmp_path: Path) -> None:
+    written(tmp_path, "modelopt", "eagle3")
+    modes = {path.stat().st_mode for path in (tmp_path / "after").iterdir()}
+    assert modes == {(tmp_path / "after" / "config.json").stat().st_mode}
+
+
 def test_files_for_modelopt(tmp_path: Path) -> None:
     config, names = written(tmp_path, "specforge", "modelopt")
     tensors = [*eagle3_tensors("layers.0."), "d2t", "t2d", "embed_tokens.weight"]
