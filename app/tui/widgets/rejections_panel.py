@@ -99,7 +99,8 @@ class RejectionsPanel(Panel):
             yield self._side
         yield self.bottom
 
-    def on_mount(self) -> None:
+    @on(Panel.Filled)
+    def _give_scroll_bar_its_look(self) -> None:  # a bar lives in a table that is mounted
         self._table.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
