@@ -11,6 +11,7 @@ from app.engine.events import LaneInfo
 from app.engine.process import SessionProcess
 from app.engine.session import Session
 from app.history.recorder import Recorder
+from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import library
 from app.report.document import settings_report
@@ -32,6 +33,7 @@ def open_screen(settings: Settings, seed: int) -> int:
         ignore_eos=settings.ignore_eos,
     )
     store = Store()
+    logs = store if settings.keep else SessionStore()
     return run_tui(
         SpecchatApp(
             SessionProcess(partial(Session, config=config), settings.models, settings.lanes),
@@ -39,7 +41,7 @@ def open_screen(settings: Settings, seed: int) -> int:
             tuple(map(_not_yet_known, settings.lanes)),
             settings.schedule,
             seed,
-            recorder=Recorder(store, settings_report(settings)) if settings.keep else None,
+            recorder=Recorder(logs, settings_report(settings)),
             theme=theme,
             keys=keys,
             library=library(settings),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from filelock import BaseFileLock
 
@@ -19,8 +18,24 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.history.log import complete, event_line, header
-from app.history.store import Store
+from app.history.log import event_line, header
+from app.history.recording import Recording
+
+
+class LogStore(Protocol):
+    """Where logs are: on disk (`Store`), or in memory (`SessionStore`). May raise OSError."""
+
+    def new_file(self, now: datetime) -> Path: ...
+
+    def claim(self, path: Path) -> BaseFileLock | None: ...
+
+    def append_to(self, path: Path) -> BinaryIO: ...
+
+    def size(self, path: Path) -> int: ...
+
+    def cut(self, path: Path, size: int) -> bytes: ...
+
+    def open(self, path: Path) -> Recording: ...
 
 
 class Recorder:
@@ -31,7 +46,7 @@ class Recorder:
     after a gap.
     """
 
-    def __init__(self, store: Store, settings: dict[str, Any]) -> None:
+    def __init__(self, store: LogStore, settings: dict[str, Any]) -> None:
         self.store = store
         self.path: Path | None = None
         self.problem: str | None = None
@@ -80,14 +95,7 @@ class Recorder:
         stays where it is, when another window has it open."""
         claim = self.store.claim(path)
         self.begin()
-        self.path, self._lock, self.size = path, claim, path.stat().st_size
-
-    def cut(self, size: int) -> bytes:
-        """Shorten the file to an earlier size. Returns what stood behind it; may raise OSError."""
-        assert self.path is not None
-        data = self.path.read_bytes()
-        os.truncate(self.path, size)
-        return data[size:]
+        self.path, self._lock, self.size = path, claim, self.store.size(path)
 
     def close(self) -> None:
         if self._file is not None:
@@ -113,14 +121,9 @@ class Recorder:
         if self.problem:
             return
         if self._file is None:
-            self._file = self._opened()
+            assert self.path is not None
+            self._file = self.store.append_to(self.path)
         rest = memoryview(data)
         while rest:  # a disk that fills up takes a part first
             rest = rest[self._file.write(rest) :]
         self.size = self._file.tell()
-
-    def _opened(self) -> BinaryIO:
-        assert self.path is not None
-        if self.path.exists():
-            os.truncate(self.path, len(complete(self.path.read_bytes())))
-        return self.path.open("ab", buffering=0)

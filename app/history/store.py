@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
@@ -83,6 +84,22 @@ class Store:
             with suppress(Exception):  # deleted meanwhile, or not one of ours: it may hold anything
                 found.append(_entry(path))
         return sorted(found, key=lambda entry: entry.changed, reverse=True)
+
+    def append_to(self, path: Path) -> BinaryIO:
+        """Unbuffered. A last line that was never finished is cut off."""
+        if path.exists():
+            os.truncate(path, len(complete(path.read_bytes())))
+        return path.open("ab", buffering=0)
+
+    def size(self, path: Path) -> int:
+        """In bytes."""
+        return path.stat().st_size
+
+    def cut(self, path: Path, size: int) -> bytes:
+        """Shorten the file to an earlier size. Returns what stood behind it."""
+        data = path.read_bytes()
+        os.truncate(path, size)
+        return data[size:]
 
     def open(self, path: Path) -> Recording:
         """Raises InputError if it is not a log."""

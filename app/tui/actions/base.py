@@ -14,6 +14,7 @@ from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams
 from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
+from app.history.store import Store
 from app.models.library import ModelLibrary
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
@@ -88,6 +89,12 @@ class AppBase(App[None]):
             self.state.running = False  # there is nothing that the engine could stop
             self.main.grid.handle_event(event, self.state)
         return bool(events)
+
+    @property
+    def store(self) -> Store | None:
+        """Where conversations are kept, if they are."""
+        store = self.recorder.store if self.recorder else None
+        return store if isinstance(store, Store) else None
 
     @property
     def lane_here(self) -> LaneState | None:

@@ -33,8 +33,8 @@ class ConversationActions(AppBase):
 
     def action_conversations(self) -> None:
         """The list of recorded conversations."""
-        recorder = self.recorder
-        if recorder is None:
+        recorder, store = self.recorder, self.store
+        if recorder is None or store is None:
             self.say("Conversations are not kept here")
             return
 
@@ -42,7 +42,8 @@ class ConversationActions(AppBase):
             if path is not None:
                 self.run_worker(self._reopen(recorder, path))
 
-        self.push_screen(ConversationsScreen(recorder, self._leave_conversation), reopen)
+        screen = ConversationsScreen(store, recorder, self._leave_conversation)
+        self.push_screen(screen, reopen)
 
     def _leave_conversation(self) -> bool:
         """Begin a new conversation; False while the current one is being answered."""

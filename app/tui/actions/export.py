@@ -62,6 +62,7 @@ class ExportActions(AppBase):
                 "The answers, and a table of figures for each turn",
                 self._export_markdown,
             )
+        if self.store:  # another process reads its file
             yield SystemCommand(
                 "Export as asciicast",
                 "A film for asciinema players, recorded anew",

@@ -145,9 +145,9 @@ class UndoActions(ConversationActions):
         assert then.path is not None
         try:
             if now.path == then.path and then.size < now.size:
-                self._cut[now] = recorder.cut(then.size)
+                self._cut[now] = recorder.store.cut(then.path, then.size)
             elif now.path == then.path:
-                with then.path.open("ab") as file:
+                with recorder.store.append_to(then.path) as file:
                     file.write(self._cut.pop(then))
         except OSError as error:
             self.say(f"The conversation can't be changed: {error.strerror or error}")

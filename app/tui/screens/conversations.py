@@ -9,7 +9,7 @@ from textual.binding import Binding
 from textual.content import Content
 
 from app.history.recorder import Recorder
-from app.history.store import Entry
+from app.history.store import Entry, Store
 from app.text.plural import pluralize
 from app.text.terminal_text import shortened
 from app.tui.screens.saved_list import SavedList
@@ -35,12 +35,12 @@ class ConversationsScreen(SavedList[Entry, Path]):
                 tooltip="Delete it; asks once more"),
     ]  # fmt: skip
 
-    def __init__(self, recorder: Recorder, leave: Callable[[], bool]) -> None:
+    def __init__(self, store: Store, recorder: Recorder, leave: Callable[[], bool]) -> None:
         super().__init__()
-        self._recorder, self._leave = recorder, leave
+        self._store, self._recorder, self._leave = store, recorder, leave
 
     def entries(self) -> list[Entry]:
-        return self._recorder.store.entries()
+        return self._store.entries()
 
     def line(self, entry: Entry) -> Content:
         turns = pluralize(entry.turns, "turn")
@@ -54,9 +54,9 @@ class ConversationsScreen(SavedList[Entry, Path]):
         return entry.path
 
     def rename(self, entry: Entry, name: str) -> None:
-        self._recorder.store.rename(entry.path, name)
+        self._store.rename(entry.path, name)
 
     def delete(self, entry: Entry) -> None:
         if entry.path == self._recorder.path and not self._leave():
             raise InputError("It is being answered")
-        self._recorder.store.delete(entry.path)
+        self._store.delete(entry.path)

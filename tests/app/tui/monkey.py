@@ -29,6 +29,7 @@ from app.engine.commands import (
     NewConversation,
     Pause,
     RemoveLane,
+    Resume,
     Run,
     RunAgain,
     SetEnabled,
@@ -51,6 +52,8 @@ from app.engine.events import (
     RunStarted,
     SamplingTest,
 )
+from app.history.recorder import Recorder
+from app.history.session_store import SessionStore
 from app.strategies.lane_spec import unique_name
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
@@ -91,6 +94,7 @@ class AnsweringEngine(ScriptedEngine):
         match command:
             case Run(prompt):
                 self._turns += 1
+                self._run += 1
                 self._answer(prompt)
             case RunAgain():
                 self._answer("again")
@@ -99,6 +103,9 @@ class AnsweringEngine(ScriptedEngine):
             case NewConversation():
                 self._stop()
                 self._turns = 0
+            case Resume(turns):
+                self._turns = len(turns)
+                self._run = turns[-1].run
             case Pause(paused):
                 self._paused = paused
             case StepRound() if self._coming:
@@ -116,7 +123,6 @@ class AnsweringEngine(ScriptedEngine):
 
     def _answer(self, prompt: str) -> None:
         names = [e.name for e in self.lanes if e.available and e.name not in self._off]
-        self._run += 1
         turn = max(self._turns - 1, 0)
         self.emit(RunStarted(self._run, turn, prompt, 3, 42, tuple(names)))
         self._coming.extend(prefilled(name, "It") for name in names)
@@ -163,7 +169,8 @@ async def session(seed: int, events: int = SESSION) -> int:
     chance, engine, clock = random.Random(seed), AnsweringEngine(), Clock()
     with TemporaryDirectory() as folder:
         presets = Presets(Path(folder) / "presets.json")
-        app = SpecchatApp(engine, Params(), LANES, clock=clock, presets=presets)
+        recorder = Recorder(SessionStore(), {})
+        app = SpecchatApp(engine, Params(), LANES, clock=clock, presets=presets, recorder=recorder)
         async with app.run_test(size=chance.choice(SIZES)) as pilot:
             engine.emit(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
             await app.pump()
@@ -182,7 +189,7 @@ async def session(seed: int, events: int = SESSION) -> int:
                 done += 1
             if app.is_running:
                 await _undo_all(app, clock)
-                ended = Setup.of(app.state, Log())
+                ended = Setup.of(app.state, Log(recorder.path, recorder.size))
                 assert ended == begun, f"seed {seed}: {ended.differences(begun)}"
     return done
 
@@ -227,6 +234,7 @@ async def _undo_all(app: SpecchatApp, clock: Clock) -> None:
         clock.now += 0.3
         await app.pump()
         if app.state.running or app.state.busy:
+            await quiet()
             continue
         app.action_undo()
         await app.pump()

@@ -14,8 +14,9 @@ import pytest
 from app.engine.commands import NewConversation, Resume, Run, Turn
 from app.engine.events import Event, LanesChanged, Loaded
 from app.history.parse_document import read_recording
-from app.history.recorder import Recorder
+from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
+from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
@@ -37,7 +38,7 @@ async def reopen(stage: Stage, *keys: str) -> None:
 
 
 @asynccontextmanager
-async def opened(store: Store, loaded: Loaded = LOADED) -> AsyncIterator[Stage]:
+async def opened(store: LogStore, loaded: Loaded = LOADED) -> AsyncIterator[Stage]:
     engine, clock = ScriptedEngine(), Clock()
     recorder = Recorder(store, SETTINGS)
     app = SpecchatApp(engine, Params(), loaded.lanes, clock=clock, recorder=recorder)
@@ -219,12 +220,19 @@ async def test_notifications_do_not_cover_an_exported_picture(
         assert not stage.app._notifications
 
 
-async def test_without_a_recorder_nothing_is_kept(store: Store) -> None:
-    async with opened(store) as stage:
-        stage.app.recorder = None
+async def test_what_is_not_kept_can_be_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(SessionStore()) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
         await stage.press("f3")
-        await stage.tell()
-        assert "Conversations are not kept here" in stage.text
+        assert "Conversations are not kept here" in stage.text and list(tmp_path.iterdir()) == []
+        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        assert "Export as asciicast" not in commands
+        commands["Export as JSON"]()
+        await stage.app.workers.wait_for_complete()
+    assert read_recording(tmp_path / "count.json").turns[0].answers == ANSWERS
 
 
 async def test_a_full_disk_is_said_once(store: Store) -> None:

@@ -21,6 +21,7 @@ from app.engine.commands import (
     Turn,
 )
 from app.engine.events import LaneInfo, LanesChanged, LoadFailed
+from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
 from app.tui.state.undo import TOGETHER_SECONDS, Log, Setup, Steps
@@ -167,6 +168,27 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
         assert path.read_bytes() == after
         await stage.tell(*turn(1, "And on?", 20.0, 1))
     assert len(store.open(path).turns) == 2
+
+
+async def test_conversations_that_are_not_kept() -> None:
+    async with opened(SessionStore()) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("ctrl+n")
+        await stage.tell(*turn(0, "Hello", 2.0, 0))
+        await stage.tell(*turn(0, "Hello", 9.0, 0))  # once more
+        await reopen(stage, "ctrl+z")
+        assert stage.lines(1)[0] == "› Hello" and "Undone: the conversation" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Hello" not in stage.lines(1)[0]
+        await reopen(stage, "ctrl+z")
+        assert stage.lines(1)[0] == "› Count!"
+        assert stage.engine.asked(Resume)[-1] == Resume((Turn("Count!", 0, ANSWERS),), 42)
+        for _ in range(3):
+            await reopen(stage, "ctrl+y")
+        assert stage.lines(1)[0] == "› Hello"
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        recorder = stage.app.recorder
+        assert recorder and recorder.path and len(recorder.store.open(recorder.path).turns) == 2
 
 
 OTHERS = ModelOptions("/models/mine")
