@@ -34,10 +34,10 @@ class MainScreen(LanesLayout):
     async def on_mount(self) -> None:
         if self.app.no_color:
             self.display_options = replace(self.display_options, mode="glyphs")
-        await self.rebuild()
         if self.state.replay is None:
-            self.action_focus_prompt()
-        else:  # nothing can be asked
+            self.action_focus_prompt()  # before anything is said, which depends on it
+        await self.rebuild()
+        if self.state.replay is not None:  # nothing can be asked
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
             self.focus_pane()

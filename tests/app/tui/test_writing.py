@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from textual import events
 
 from app.engine.commands import Pause, Run, SetParams, Stop
 from app.engine.events import LanesChanged, RunFinished, RunRejected
+from app.tui.screens.lanes import MainScreen
 from decoding.params import Params, SamplingParams
 from tests.support.scripted import lane, prefilled
 from tests.support.stage import LANES, Play, Stage
@@ -45,6 +47,20 @@ async def test_in_a_lane_the_screen_says_that_letters_are_commands(play: Play) -
         assert "Letters are commands here: F8 goes back to writing" in stage.text
         await stage.press("f8")
         assert "Letters are commands" not in stage.text
+
+
+async def test_from_the_first_frame_on_the_prompt_has_the_letters(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show, said = MainScreen.show_state, list[str]()
+
+    def watched(screen: MainScreen) -> None:
+        show(screen)
+        said.append(str(screen.prompt.placeholder))
+
+    monkeypatch.setattr(MainScreen, "show_state", watched)
+    async with play(load=False):
+        assert said and not any("Letters are commands" in each for each in said)
 
 
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
