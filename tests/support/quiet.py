@@ -29,9 +29,13 @@ async def quiet(min_sleep: float = 0.0, max_sleep: float = 0.0) -> None:
         await app.animator.wait_until_complete()  # a jump is an animation of one frame
         if not app._running or not app._screen_stack:
             return
-        if not _wants_paint(app.screen):
+        # those behind a window, which paints them, are laid out by themselves
+        waiting = [screen for screen in app._background_screens if _wants_layout(screen)]
+        waiting += [app.screen] if _wants_paint(app.screen) else []
+        if not waiting:
             return
-        app.screen._on_timer_update()
+        for screen in waiting:
+            screen._on_timer_update()
 
 
 async def _nothing_ready() -> None:
@@ -42,14 +46,16 @@ async def _nothing_ready() -> None:
         await asyncio.sleep(0)
 
 
+def _wants_layout(screen: Screen[object]) -> bool:
+    return bool(screen._layout_required or screen._scroll_required or screen._callbacks)
+
+
 def _wants_paint(screen: Screen[object]) -> bool:
     return screen.is_current and bool(
-        screen._layout_required
-        or screen._scroll_required
+        _wants_layout(screen)
         or screen._repaint_required
         or screen._recompose_required
         or screen._dirty_widgets
-        or screen._callbacks
     )
 
 

@@ -116,18 +116,18 @@ class TourScreen(ModalScreen[None]):
         with Vertical(id="tour"):
             yield Static(id="tour-text", markup=False)
 
-    async def on_mount(self) -> None:
-        await self._show()
+    def on_mount(self) -> None:
+        self._show()
 
-    async def action_go(self, step: int) -> None:
+    def action_go(self, step: int) -> None:
         """After the last step it is over."""
         if self._index + step == len(STEPS):
             self.dismiss()
         elif self._index + step >= 0:
             self._index += step
-            await self._show()
+            self._show()
 
-    async def _show(self) -> None:
+    def _show(self) -> None:
         step, box = STEPS[self._index], self.query_one("#tour")
         box.border_title = f"{self._index + 1} of {len(STEPS)} · {step.title}"
         ahead, back, end = (
@@ -139,7 +139,8 @@ class TourScreen(ModalScreen[None]):
         )
         self.query_one("#tour-text", Static).update(step.words(self._stage.state.keys))
         self.call_after_refresh(self._make_room, box)
-        await self._stage.show_step(step)
+        # by the stage itself, which must not play while it makes its panes, or goes to a moment
+        self._stage.call_later(self._stage.show_step, step)
 
     def _make_room(self, box: Widget) -> None:
         """The stage ends above the box."""

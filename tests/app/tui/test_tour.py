@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from app.tui.format.tour import STEPS, Moment, best_turn, rejected_round
 from app.tui.format.welcome import topics_of_demo
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.tour import TourScreen, TourStage
+from tests.support.quiet import quiet
 from tests.support.stage import LANES, Play, Stage
 
 WELCOME = "typing replaces it"
@@ -24,7 +26,7 @@ WELCOME = "typing replaces it"
 async def into_the_tour(stage: Stage) -> TourStage:
     await stage.press("f1")
     await stage.until(lambda: isinstance(stage.app.screen, TourScreen))
-    await stage.press()
+    await quiet()  # it may have been pushed a moment ago
     shown = stage.app.screen_stack[-2]
     assert isinstance(shown, TourStage)
     return shown
@@ -101,6 +103,25 @@ async def test_every_step_shows_what_it_speaks_of(play: Play, size: tuple[int, i
                 assert [lane.cursor.fate for lane in lanes if lane.cursor] == ["rejected"]
             await stage.press("enter")
         assert stage.app.screen is stage.app.main
+
+
+async def test_slow_panes_are_there_before_it_plays(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuild = TourStage.rebuild
+
+    async def slow(stage: TourStage) -> None:
+        await asyncio.sleep(0.05)
+        await rebuild(stage)
+
+    monkeypatch.setattr(TourStage, "rebuild", slow)
+    monkeypatch.setattr("app.tui.screens.tour.FRAME", 0.001)
+    async with play(newcomer=True) as stage:
+        shown = await into_the_tour(stage)
+        await stage.until(lambda: shown.player.paused)
+        for pane in shown.grid.panes:
+            lines = [pane.view.render_line(y).text for y in range(pane.view.size.height)]
+            assert sum(line.startswith("›") for line in lines) == 1, lines
 
 
 async def test_back_and_forth(play: Play) -> None:
