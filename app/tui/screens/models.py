@@ -36,9 +36,11 @@ from app.text.terminal_text import shortened
 from app.text.units import format_bytes
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
+from app.tui.screens.examples import MOVES
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60
+PATH_BEGINS = ("/", os.sep, ".", "~")
 
 
 class Folders(Suggester):
@@ -87,7 +89,8 @@ def public_states(names: Iterable[str]) -> dict[str, FamilyState]:
 
 
 class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
-    """Returns the chosen target with its drafters, a family to download first, or None."""
+    """Returns the chosen target with its drafters, a family to download first, or None. What is
+    typed leaves the entries with these words in their names, or is a folder to look into."""
 
     BINDINGS = [
         Binding("escape,f6", "leave", "Close", id="models.close",
@@ -99,8 +102,9 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         super().__init__()
         self._library = library
         self._loaded = loaded
-        self._entries: list[CheckpointInfo | str] = [*library.families]  # a name, or what was found
-        self._entries += library.public
+        self._all: list[CheckpointInfo | str] = [*library.families]  # a name, or what was found
+        self._all += library.public
+        self._entries = self._all  # those that are shown
         self._public: dict[str, FamilyState] = {}  # once that is known
         self._asked: str | None = None  # whether to download this family
         self._elsewhere: list[CheckpointInfo] = []  # in the cache
@@ -111,7 +115,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         with Vertical(classes="kept"):
             yield Input(
                 compact=True,
-                placeholder="A folder; → completes",
+                placeholder="Type to filter, or a folder; → completes",
                 suggester=Folders(),
                 select_on_focus=False,
             )
@@ -123,24 +127,30 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         box = self.query_one(".kept")
         box.border_title = "Models"
         close = first_key(self.app, self.BINDINGS, "leave")
-        box.border_subtitle = Content(f"Enter loads · {close} closes · Tab: a folder, or the list")
+        box.border_subtitle = Content(f"Enter loads · {close} closes · type to filter, or a folder")
         self._complain()
-        self._fill(0)
+        self._fill()
         self._list.focus()
         self._in_background("cache", cached_checkpoints, self._take_cached)
         self._in_background("public", partial(public_states, self._library.public), self._tell)
 
     def on_key(self, event: events.Key) -> None:
-        """Typing in the list begins a folder's name."""
+        """Typing in the list goes on in the field, and from there the list is moved through."""
         if self._list.has_focus and event.is_printable and event.character:
             event.stop()
-            field = self.query_one(Input)
-            field.focus()
-            field.insert_text_at_cursor(event.character)
+            self._field.focus()
+            self._field.insert_text_at_cursor(event.character)
+        elif event.key in MOVES and self._field.has_focus:
+            event.stop()
+            getattr(self._list, MOVES[event.key])()
 
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
+
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
 
     @property
     def _here(self) -> CheckpointInfo | str | None:
@@ -165,17 +175,36 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._elsewhere = found
         self._known.clear()
         models = [each for each in found if each.kind == "model"]
-        self._entries += [each for each in models if each not in self._entries]
-        self._fill(self._list.highlighted or 0)
+        self._all += [each for each in models if each not in self._all]
+        self._fill(self._here)
 
     def _tell(self, states: dict[str, FamilyState]) -> None:
         self._public = states
-        self._fill(self._list.highlighted or 0)
+        self._fill(self._here)
 
-    def _fill(self, index: int) -> None:
+    def _fill(self, here: CheckpointInfo | str | None = None) -> None:
+        """Show what has the words that are typed; `here` is highlighted, else the first one."""
+        words = self._words
+        self._entries = [each for each in self._all if words in name_of(each).casefold()]
         self._list.clear_options()
         self._list.add_options([Option(self._line(entry)) for entry in self._entries])
-        self._list.highlighted = index
+        if self._entries:
+            self._list.highlighted = self._entries.index(here) if here in self._entries else 0
+        else:
+            self._chosen = None
+            self.query_one(".details", Static).update("")
+
+    @property
+    def _words(self) -> str:
+        """What is typed, unless it is a path."""
+        text = self._field.value.strip()
+        return "" if text.startswith(PATH_BEGINS) else text.casefold()
+
+    @on(Input.Changed)
+    def filter(self) -> None:
+        self._fill(self._here)
+        none = f"None with “{shortened(self._words, 30)}”: Enter takes it for a folder"
+        self._complain("" if self._entries else none)
 
     def _line(self, entry: CheckpointInfo | str) -> Content:
         state = self._public.get(entry) if isinstance(entry, str) else None
@@ -195,16 +224,21 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         line.display = bool(text)
 
     @on(Input.Submitted)
-    def inspect_folder(self, event: Input.Submitted) -> None:
+    def take_words_or_folder(self, event: Input.Submitted) -> None:
         text = event.value.strip()
+        if self._entries and not text.startswith(PATH_BEGINS):
+            self.choose()
+            return
         self._complain("Looking into it …")
         self._in_background("folder", lambda: resolve_model_folder(text), self._add_folder)
 
     def _add_folder(self, found: CheckpointInfo) -> None:
         self._complain()
-        if found not in self._entries:
-            self._entries.insert(0, found)
-        self._fill(self._entries.index(found))
+        if found not in self._all:
+            self._all.insert(0, found)
+        with self.prevent(Input.Changed):
+            self._field.clear()
+        self._fill(found)
         self._list.focus()
 
     @on(OptionList.OptionHighlighted)
@@ -261,6 +295,10 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def name_of(entry: CheckpointInfo | str) -> str:
+    return entry if isinstance(entry, str) else entry.name
 
 
 def entry_line(

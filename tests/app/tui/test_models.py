@@ -127,6 +127,27 @@ async def test_a_folder_may_be_typed_in_the_list(play: Play) -> None:
         assert field.value == "/noxy"
 
 
+async def test_typing_narrows_the_list(play: Play, tmp_path: Path) -> None:
+    async with play(library=LIBRARY) as stage:
+        await stage.press("f6")
+        await stage.type("mi")
+        assert "mine" in stage.text and "demo  a family" not in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked(OpenModels) == [OpenModels(MINE, SPECS)]
+        await stage.load()
+        await stage.press("f6")
+        await stage.type("m")
+        await stage.press("down")
+        await stage.type("ink")
+        assert "None with “mink”: Enter takes it for a folder" in stage.text
+        await stage.press("enter")
+        await stage.until(lambda: "no folder" in stage.text)
+        await stage.press("backspace", "backspace")
+        assert "mine" in stage.text and "no folder" not in stage.text
+        await stage.press("ctrl+u", "slash")  # a path: nothing is left out
+        assert "mine" in stage.text and "demo  a family" in stage.text
+
+
 async def test_a_disk_that_hangs_does_not_hold_up_the_screen(
     play: Play, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -180,7 +201,9 @@ async def test_the_newest_folder_counts_and_leaving_waits_for_none(
         disk.set()
         await stage.until(lambda: gave_up == [False])
         disk.clear()
-        await stage.press("shift+tab", "enter")  # "b" once more
+        await stage.press("shift+tab")
+        folder.value = "c"
+        await stage.press("enter")
         assert "slow  25 MiB" not in stage.text
         await stage.press("shift+tab")
         folder.value = "slow"
