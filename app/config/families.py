@@ -1,7 +1,6 @@
-"""Families of public models, by name: what is on the Hugging Face Hub for each target.
+"""Families of public models on the Hugging Face Hub, by name: a target with its drafters.
 
-A head drafts only for the target that it was trained on. Sizes are those of the files that are
-downloaded; where a card names no licence, none is given.
+A head drafts only for the target that it was trained on. Sizes are those of the downloaded files.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PublicFamily:
-    """Its parts by role. `chat_template`: of a target that comes without one."""
+    """Its parts by role. `chat_template` is set for targets that come without one."""
 
     parts: Mapping[str, Part]
     chat_template: Path | None = None

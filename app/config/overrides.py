@@ -1,4 +1,4 @@
-"""Checks the settings that a lane can override, and parses --strategies."""
+"""Checks the settings that a lane can override, and parses --strategies and --sweep."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS = tuple(setting.name for setting in SETTINGS.values() if setting.kind i
 
 
 def no_truth_value(value: object) -> object:
-    """Raises ValueError for true and false, which pydantic takes for 1 and 0."""
+    """Raise ValueError for true and false, which pydantic would convert to 1 and 0."""
     if isinstance(value, bool):
         raise ValueError(f"must be a number, not {str(value).lower()}")
     return value
@@ -72,7 +72,7 @@ assert LaneSettings.model_fields.keys() == SETTINGS.keys()
 
 
 def complaint(error: ErrorDetails) -> str:
-    """Say what a value should be, and what it is."""
+    """What a value should be, and what it is."""
     what = error["msg"].removeprefix("Value error, ")
     if error["type"] == "value_error":
         return what
@@ -104,7 +104,7 @@ def parse_strategies(text: str) -> tuple[LaneSpec, ...]:
 
 
 def _split_checkpoint(strategy: Strategy, own: list[str]) -> tuple[str | None, list[str]]:
-    """The source that checkpoint=DIR names, if there is one, and the other settings."""
+    """The source in checkpoint=DIR, None if not given, and the other settings."""
     begin = f"{CHECKPOINT}="
     named = [each.removeprefix(begin) for each in own if each.startswith(begin)]
     if not named:
@@ -169,8 +169,8 @@ def parse_sweep(texts: Sequence[str]) -> Sweep:
 
 
 def sweep_lanes(lanes: Sequence[LaneSpec], sweep: Sweep) -> tuple[LaneSpec, ...]:
-    """Each lane once for every combination of the values of those settings that act on it and
-    that it does not have of its own. Raises InputError for a setting that acts on none."""
+    """Each lane once per combination of the swept values, of those settings that act on it and that
+    it does not override itself. Raises InputError for a setting that acts on no lane."""
     swept: dict[str, LaneSpec] = {}
     used: set[str] = set()
     for lane in lanes:

@@ -1,46 +1,51 @@
 """Named sets of settings: the built-in ones, and the user's own in presets.json.
 
 The file is one JSON object: {"name": {"temperature": 0.7, "top_p": 0.95}, ...}. The settings are
-those of decoding.params by name; those that a preset does not have stay as they are.
+those of decoding.params by name; a preset leaves the others unchanged.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import platformdirs
 from pydantic import ValidationError
 
 from app.config.overrides import LaneSettings, complaint
+from app.text.files import write_atomically
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
 Preset = Mapping[str, Any]
-MODEL = "model"  # the sampling that the model's authors recommend: known when there is a model
-_OFF = {
-    **{"top_p": 1.0, "top_k": 0, "min_p": 0.0},
-    **{"repetition_penalty": 1.0, "presence_penalty": 0.0},
+MODEL = "model"  # the sampling that the model's authors recommend, from its generation_config.json
+NO_WARPING = {
+    "top_p": 1.0,
+    "top_k": 0,
+    "min_p": 0.0,
+    "repetition_penalty": 1.0,
+    "presence_penalty": 0.0,
 }
 BUILT_IN: dict[str, Preset] = {
-    "greedy": {"temperature": 0.0, **_OFF, "acceptance": "exact"},
-    "usual sampling": {"temperature": 0.7, **_OFF, "top_p": 0.95, "acceptance": "exact"},
-    "creative": {"temperature": 1.0, **_OFF, "min_p": 0.05, "acceptance": "exact"},
-    "whole distribution": {"temperature": 1.0, **_OFF, "acceptance": "exact"},
+    "greedy": {"temperature": 0.0, **NO_WARPING, "acceptance": "exact"},
+    "usual sampling": {"temperature": 0.7, **NO_WARPING, "top_p": 0.95, "acceptance": "exact"},
+    "creative": {"temperature": 1.0, **NO_WARPING, "min_p": 0.05, "acceptance": "exact"},
+    "whole distribution": {"temperature": 1.0, **NO_WARPING, "acceptance": "exact"},
     "Medusa's own": {
-        **{"temperature": 0.7, **_OFF, "acceptance": "typical"},
-        **{"epsilon": 0.09, "delta": 0.3},
+        "temperature": 0.7,
+        **NO_WARPING,
+        "acceptance": "typical",
+        "epsilon": 0.09,
+        "delta": 0.3,
     },
 }
 
 
 class Presets:
-    """All presets, built-in ones first. Raises InputError if the file is not valid, and then never
-    overwrites it; OSError if it can't be read or written."""
+    """All presets, built-in ones first. Raises InputError if the file is not valid, which is then
+    never overwritten; OSError if it can't be read or written."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or platformdirs.user_config_path("specchat") / "presets.json"
@@ -58,22 +63,23 @@ class Presets:
                 f"there is no preset “{name}”; there are {names}; a set of models: --family"
             )
         try:
-            return settings(found[name])
+            return validate_preset(found[name])
         except ValueError as error:
             raise InputError(f"the preset “{name}” in {self.path}: {error}") from error
 
     def save(self, name: str, values: Preset) -> None:
         """Save a preset, replacing any of that name."""
-        self._write({**self._own(), _free(name): dict(values)}.items())
+        self._write({**self._own(), _require_custom(name): dict(values)})
 
     def rename(self, name: str, other: str) -> None:
         own = self._own()
         if other != name and other in own:
             raise InputError(f"there is a “{other}” already")
-        self._write((_free(other) if each == name else each, own[each]) for each in own)
+        _require_custom(other)
+        self._write({other if each == name else each: values for each, values in own.items()})
 
     def delete(self, name: str) -> None:
-        self._write((each, values) for each, values in self._own().items() if each != name)
+        self._write({each: values for each, values in self._own().items() if each != name})
 
     def _own(self) -> dict[str, Any]:
         try:
@@ -86,24 +92,11 @@ class Presets:
             raise InputError(f"{self.path}: must be an object of presets by name")
         return found
 
-    def _write(self, presets: Iterable[tuple[str, Any]]) -> None:
-        """Replace the file atomically."""
-        text = json.dumps(dict(presets), indent=2, ensure_ascii=False) + "\n"
-        path = self.path.resolve()  # a link stays one
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            try:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-                file.close()
-                os.replace(file.name, path)
-            except OSError:
-                os.unlink(file.name)
-                raise
+    def _write(self, presets: Mapping[str, Any]) -> None:
+        write_atomically(self.path, json.dumps(presets, indent=2, ensure_ascii=False) + "\n")
 
 
-def settings(preset: object) -> dict[str, Any]:
+def validate_preset(preset: object) -> dict[str, Any]:
     """Check a preset's settings. Raises ValueError."""
     if not isinstance(preset, dict):
         raise ValueError("must be an object of settings")
@@ -116,7 +109,8 @@ def settings(preset: object) -> dict[str, Any]:
         raise ValueError(f"{first['loc'][0]}: {complaint(first)}") from error
 
 
-def _free(name: str) -> str:
+def _require_custom(name: str) -> str:
+    """The name of a preset of the user's own. Raises InputError for a built-in one."""
     if name in (MODEL, *BUILT_IN):
         raise InputError(f"“{name}” comes along: take another name")
     return name

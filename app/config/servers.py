@@ -1,4 +1,4 @@
-"""Reads --server: addresses of serving engines, each with a name for its lane."""
+"""Parses --server: addresses of serving engines, each with a name for its lane."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NAMED = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 def parse_servers(
     texts: Sequence[str], model: str | None = None, taken: Collection[str] = ()
 ) -> tuple[LaneSpec, ...]:
-    """A lane for each "URL" or "NAME=URL". `taken` are names of other lanes. Raises ValueError,
-    which never quotes an address: there may be a password in it."""
+    """A lane for each "URL" or "NAME=URL". `taken` are names of other lanes. Raises ValueError; its
+    message never quotes an address, which may contain a password."""
     lanes: list[LaneSpec] = []
     for text in texts:
         named = _NAMED.fullmatch(text.strip())
@@ -29,7 +29,7 @@ def parse_servers(
 
 
 def parse_endpoint(url: str, model: str | None = None) -> Endpoint:
-    """A server's address, whatever of its path is there. Raises ValueError as above."""
+    """A server's address, with any part of the API's path. Raises ValueError as `parse_servers`."""
     return Endpoint(_base(_checked(url)), model)
 
 
@@ -52,7 +52,7 @@ def _checked(url: str) -> SplitResult:
 
 
 def _base(parts: SplitResult) -> str:
-    """Up to /v1, which engines serve under; an address may name it or what is below it."""
+    """The address up to /v1, which may be missing or followed by an endpoint's path."""
     path = parts.path.rstrip("/")
     for ending in ("/chat/completions", "/completions", "/models"):
         path = path.removesuffix(ending)

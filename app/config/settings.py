@@ -41,8 +41,8 @@ _OURS = {"messages", "conversation", "chat_template", "add_generation_prompt", "
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What to load and how: folders or hub ids of the target (None is the demo family) and, by
-    role, of its drafters."""
+    """What to load and how: folders or hub ids of the target (None: the demo family) and of its
+    drafters by role."""
 
     target: str | None = None
     drafters: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ assert ModelSources.model_fields.keys() == ROLES.keys()
 
 
 class FamilyEntry(ModelSources):
-    """A family of the user's own: [families.NAME] in config.toml."""
+    """A family of the user: [families.NAME] in config.toml."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -103,7 +103,7 @@ class FamilyEntry(ModelSources):
 
 
 class Settings(ModelSources, LaneSettings, BaseSettings):
-    """Every setting, checked. Build it with `load_settings`."""
+    """All settings, checked. `load_settings` builds it."""
 
     model_config = SettingsConfigDict(
         env_prefix="SPECCHAT_", env_ignore_empty=True, extra="forbid", frozen=True
@@ -297,7 +297,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @property
     def public_families(self) -> dict[str, ModelOptions]:
-        """Those on the hub by name, unless config.toml has another of that name."""
+        """The public families by name, without those that config.toml redefines."""
         families = {}
         for name, family in PUBLIC_FAMILIES.items():
             if name not in self.families:
@@ -307,8 +307,8 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @property
     def lanes(self) -> tuple[LaneSpec, ...]:
-        """Local ones, then servers. Where servers are all that was asked for, there are no others,
-        and nothing is loaded."""
+        """Local lanes, then servers. With --server alone there are no local ones, and no model is
+        loaded."""
         local = parse_strategies(self.strategies) if self._asks_for_models else ()
         servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
         return (*local, *servers)
@@ -320,7 +320,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
 
 def _argument(text: str) -> tuple[str, Any]:
-    """A name and its value, as JSON where it is any: false is no text."""
+    """A template argument's name and value, parsed as JSON if possible (false is not a text)."""
     name, _, value = text.partition("=")
     try:
         return name, parse_json(value)
@@ -329,7 +329,7 @@ def _argument(text: str) -> tuple[str, Any]:
 
 
 def _bias(text: str) -> tuple[str, float]:
-    """A token and what is added to its logit; not a number where there is none."""
+    """A token and its logit bias, NaN if that is not a number."""
     token, _, value = text.rpartition("=")
     try:
         return token, float(value)
@@ -338,16 +338,16 @@ def _bias(text: str) -> tuple[str, float]:
 
 
 def load_settings(flags: dict[str, Any]) -> Settings:
-    """Load the settings from all sources. Flags that are None were not given; `preset` names a set
-    of settings that wins over environment and file, as flags do. Raises InputError with the first
-    wrong setting and its valid values."""
+    """Load the settings from all sources. Flags that are None were not given. Like flags, a
+    `preset` wins over environment and file. Raises InputError with the first wrong setting and its
+    valid values."""
     given = {name: value for name, value in flags.items() if value is not None}
     if preset := given.pop("preset", None):
         try:
             given = {**Presets().get(preset), **given}
         except OSError as error:
             raise InputError(f"can't read the presets: {error}") from error
-    if config_file().is_dir():  # it would be left out without a word
+    if config_file().is_dir():  # pydantic-settings would ignore it silently
         raise InputError(f"can't read the settings in {config_file()}: it is a folder")
     try:
         return Settings(**given)
@@ -360,7 +360,7 @@ def load_settings(flags: dict[str, Any]) -> Settings:
 
 
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:
-    """Say where the first wrong value came from, and what it should be."""
+    """Where the first wrong value came from, and what it should be."""
     first = error.errors()[0]
     name, *inside = map(str, first["loc"])
     source = "--" + name.replace("_", "-") if name in given else source_of(name)

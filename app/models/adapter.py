@@ -1,4 +1,4 @@
-"""PEFT adapters, merged into the model when it is loaded: then it is a model like any other."""
+"""Merges PEFT adapters into the model when it is loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from decoding.errors import InputError
 
 
 def merge_adapter(model: Any, folder: Path) -> Any:
-    """The model with an adapter's changes in its weights. Raises InputError."""
+    """The model with an adapter merged into its weights. Raises InputError."""
     if find_spec("peft") is None:
         raise InputError(f"{folder.name} is a PEFT adapter: pip install 'specchat[peft]'")
     from peft import PeftConfig, PeftModelForCausalLM
@@ -28,7 +28,7 @@ def merge_adapter(model: Any, folder: Path) -> Any:
             wrapped = PeftModelForCausalLM(model, config)
             loaded = wrapped.load_adapter(str(folder), "default")
             other = [*loaded.missing_keys, *loaded.unexpected_keys]
-            if other:  # peft goes on with what it has
+            if other:  # peft would go on with what fits
                 raise InputError(
                     f"the adapter {folder.name} does not fit: it lacks, or has besides, {other[0]}"
                     + (f" and {len(other) - 1} more" if len(other) > 1 else "")

@@ -17,14 +17,13 @@ def assets() -> Path:
 
 @cache
 def examples() -> tuple[Request, ...]:
-    """Prompts that the demo family answers well, by category; empty if the file is missing."""
+    """Prompts that the demo family answers well; empty if the file is missing."""
     path = assets() / "prompts" / "demo.jsonl"
     return tuple(read_requests(path)) if path.is_file() else ()
 
 
 def demo_topics() -> tuple[str, ...]:
-    """What the demo family can answer: the categories of its example prompts, each without what
-    it shows, which follows a colon."""
+    """What the demo family can answer: the categories of its example prompts, up to a colon."""
     categories = ((request.category or "").partition(":")[0] for request in examples())
     return tuple(dict.fromkeys(category for category in categories if category))
 

@@ -1,5 +1,5 @@
-"""Finds the models on this machine and the drafters that fit each. Needs no weights, torch or
-network: config.json and the names and shapes of the tensors tell what a folder holds."""
+"""Finds the models on this machine and the drafters that fit each, from config.json and the names
+and shapes of the tensors: without weights, torch or network."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
-# "model", or the role that heads of this kind are for.
+# By kind of checkpoint: "model", or the role of such heads.
 _KINDS = {"model": "model", **{ROLES[name].kinds[0]: name for name in HEADS}}
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """A folder with a model or with heads. `source` is its path, `size` in bytes; `hidden` is the
-    width of the target's features that it has or reads, 0 if unknown."""
+    """A folder with a model or heads. `source` is its path, `size` in bytes. `hidden` is the width
+    of the features, the model's own or those that the heads read; 0 if unknown."""
 
     source: str
     name: str
@@ -39,8 +39,8 @@ class CheckpointInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrafterStatus:
-    """What a strategy drafts with: its checkpoint's `source` (folder or hub id), or one line of
-    `advice` on how to make one."""
+    """A strategy's checkpoint: its `source` (folder or hub id), or one line of `advice` on how to
+    make one."""
 
     strategy: str
     source: str | None
@@ -51,7 +51,7 @@ def inspect_folder(folder: Path) -> CheckpointInfo | None:
     """The checkpoint in a folder; None if it is neither a causal LM nor heads."""
     try:
         return _inspect(folder)
-    except Exception:  # files of others may hold anything
+    except Exception:  # any file may be broken
         return None
 
 
@@ -77,8 +77,8 @@ def _inspect(folder: Path) -> CheckpointInfo | None:
 
 
 def cached_checkpoints() -> list[CheckpointInfo]:
-    """The checkpoints in the Hugging Face cache by name: the main revision of each, or its newest
-    where it has none."""
+    """The checkpoints in the Hugging Face cache by name: the main revision of each, or else its
+    newest."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
@@ -96,7 +96,7 @@ def cached_checkpoints() -> list[CheckpointInfo]:
 
 
 def siblings(target: Path) -> list[CheckpointInfo]:
-    """Checkpoints in the folders beside a target's and inside it."""
+    """Checkpoints in the folders beside the target's and inside it."""
     try:
         folders = [path for path in (*target.parent.iterdir(), *target.iterdir()) if path.is_dir()]
     except OSError:
@@ -134,7 +134,7 @@ def vocabulary_of(source: str) -> int | None:
 def fill_in_drafters(
     options: ModelOptions, elsewhere: Sequence[CheckpointInfo] = ()
 ) -> ModelOptions:
-    """Fill in the drafters that `options` leave open with those that fit the target, from its
+    """Fill in drafters that `options` do not name with those that fit the target, from its
     `siblings` and from `elsewhere`."""
     target = inspect_folder(Path(str(options.target)))
     if target is None:

@@ -1,4 +1,4 @@
-"""Chat templates: the tokenizer's own or one from a file, with arguments of the user's."""
+"""Chat templates: the tokenizer's own or one from a file, with the user's arguments."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from decoding.errors import InputError
 
 
 def prepare_template(tokenizer: PreTrainedTokenizerBase, options: ModelOptions) -> None:
-    """Give the tokenizer the template of `options`, if there is one. Raises InputError where it
-    can't be read, and for arguments that no template would look at."""
+    """Set the tokenizer's template from `options`, if they name one. Raises InputError if it can't
+    be read, and for arguments that the template does not use."""
     if options.chat_template is not None:
         tokenizer.chat_template = _read(options.chat_template)
     for name in options.template_args:
@@ -38,7 +38,7 @@ def render_prompt(
     messages: Sequence[dict[str, str]],
     arguments: Mapping[str, Any] | None = None,
 ) -> str:
-    """A conversation by the tokenizer's chat template, ready for the answer."""
+    """A conversation in the tokenizer's chat template, up to where the answer begins."""
     return str(
         tokenizer.apply_chat_template(
             list(messages), add_generation_prompt=True, tokenize=False, **(arguments or {})

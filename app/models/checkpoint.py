@@ -1,4 +1,4 @@
-"""What a model is loaded from: a folder, a GGUF file, an adapter with its base."""
+"""Resolves what a model is loaded from: a folder, a GGUF file, an adapter with its base."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from decoding.json_text import parse_json
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The folder of a model, the GGUF file in it to take instead of its tensors, and the folder of
-    a PEFT adapter to merge into it."""
+    """A model's folder, the GGUF file in it to load instead of its tensors, and the folder of a
+    PEFT adapter to merge into it."""
 
     folder: Path
     gguf_file: str | None = None
@@ -30,13 +30,14 @@ class Checkpoint:
 
     @property
     def with_tokenizer(self) -> Path:
-        """An adapter's own tokenizer, which may have other marks, comes before its base's."""
+        """The folder of the tokenizer: an adapter's own, which may have other special tokens, is
+        preferred to its base's."""
         own = self.adapter
         return own if own is not None and has_tokenizer(own) else self.folder
 
     @property
     def note(self) -> str:
-        """What was done to it, in a few words."""
+        """What loading changes, in a few words."""
         facts = []
         if self.gguf_file is not None:
             facts.append(f"dequantized from {self.gguf_file}")
@@ -48,9 +49,9 @@ class Checkpoint:
 def find_checkpoint(
     source: str, adapter: str | None = None, progress: Progress = silent
 ) -> Checkpoint:
-    """The checkpoint that a source stands for: a model's folder or hub id, a GGUF file or a folder
-    with one (org/name:Q4_K_M of a repository with several), the folder or hub id of an adapter that
-    names its base. Raises InputError."""
+    """The checkpoint of a source: a model's folder or hub id, a GGUF file or a folder with one
+    (org/name:Q4_K_M selects one of several in a repository), or the folder or hub id of an adapter
+    that names its base. Raises InputError."""
     found = _find(source, progress)
     if adapter is None:
         return found

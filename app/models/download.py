@@ -1,5 +1,4 @@
-"""Where a model lies on this machine: its folder, or that of a hub id in the Hugging Face cache,
-into which it is downloaded first."""
+"""Finds a model's local folder; a hub id is downloaded into the Hugging Face cache if needed."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
-Progress = Callable[[str, float | None], None]  # what is done, and how much of it: 0 to 1
+Progress = Callable[[str, float | None], None]  # what is done now, and the fraction done, 0 to 1
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "*.model", "tekken.json")  # heads have none
 _CONFIGS = (".json", ".jinja", ".txt", ".model", ".tiktoken", ".py")
-_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # the first kind that there is
-# Beside the weights: the same once more in their authors' own format, and what a trainer left.
-_NOT_THESE = ("consolidated", "original", "optimizer", "scheduler", "training_args", "rng_state")
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")  # in order of preference
+# Not weights to load: copies in the authors' own format, and a trainer's state.
+_NOT_WEIGHTS = ("consolidated", "original", "optimizer", "scheduler", "training_args", "rng_state")
 _LOOK_SECONDS = 0.3
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 
@@ -31,8 +30,8 @@ def silent(what: str, part: float | None) -> None:
 
 
 def local_folder(source: str, progress: Progress = silent, tokenizer: bool = False) -> Path:
-    """The folder of a model or of heads: as given, or of a hub id in the cache, where it needs no
-    network once it is whole, with a `tokenizer` if one is wanted. Raises InputError."""
+    """The folder of a model or of heads: as given, or a hub id's in the cache. The network is only
+    used if the cached one is not complete (`tokenizer`: with a tokenizer). Raises InputError."""
     try:
         folder = Path(source).expanduser()
         found = folder.is_dir()
@@ -51,8 +50,8 @@ def local_folder(source: str, progress: Progress = silent, tokenizer: bool = Fal
 
 
 def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) -> bool:
-    """Whether a folder has a config, all weights that its index names, and a `tokenizer` if one is
-    wanted; or a GGUF file, which holds all that, of the kind `quant` if one is wanted."""
+    """Whether a folder has a config, all weights that its index names, and a tokenizer if that is
+    needed; or a GGUF file, which contains all that, with the quantization `quant` if given."""
     names = {path.name for path in folder.iterdir() if path.exists()}  # links may lead nowhere
     if quant is not None or not names & {"config.json", "adapter_config.json"}:
         return bool(gguf_among(names, quant))
@@ -72,15 +71,15 @@ def has_tokenizer(folder: Path) -> bool:
 
 
 def weights_among(names: Collection[str]) -> list[str]:
-    """The files of weights to load: of one format, where a folder has several."""
+    """The files of weights to load, in one format only."""
     for ending in _WEIGHTS:
-        if found := [n for n in names if n.endswith(ending) and not n.startswith(_NOT_THESE)]:
+        if found := [n for n in names if n.endswith(ending) and not n.startswith(_NOT_WEIGHTS)]:
             return found
     return []
 
 
 def gguf_among(names: Collection[str], quant: str | None = None) -> list[str]:
-    """The GGUF files of language models, of one kind of quantization if one is wanted."""
+    """The GGUF files of language models, with the quantization `quant` if given."""
     found = sorted(n for n in names if n.endswith(".gguf") and not n.startswith("mmproj"))
     if quant is None:
         return found
@@ -89,7 +88,7 @@ def gguf_among(names: Collection[str], quant: str | None = None) -> list[str]:
 
 
 def _download(repo: Repo, progress: Progress) -> Path:
-    """Download what a repository has of a model, and nothing else. Raises InputError."""
+    """Download the files of a repository that a model needs. Raises InputError."""
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -140,7 +139,7 @@ def _download(repo: Repo, progress: Progress) -> Path:
 
 
 def _weights_to_load(repo: Repo, names: Collection[str]) -> list[str]:
-    """Raises InputError where a repository's GGUF files leave a choice."""
+    """The files of weights to download. Raises InputError if there are several GGUF files."""
     gguf = gguf_among(names, repo.quant)
     if repo.quant is None and (found := weights_among(names)):
         return found
@@ -156,7 +155,7 @@ def _weights_to_load(repo: Repo, names: Collection[str]) -> list[str]:
 
 
 def _require_space(repo: Repo, size: int) -> None:
-    """Raise InputError where the disk of the cache has no room."""
+    """Raise InputError if the cache's disk has no room."""
     cache = repo_cache(repo)
     there = next(folder for folder in cache.parents if folder.is_dir())
     free = shutil.disk_usage(there).free
@@ -169,8 +168,8 @@ def _require_space(repo: Repo, size: int) -> None:
 
 @contextmanager
 def _watched(blobs: Path, repo: Repo, size: int, progress: Progress) -> Iterator[None]:
-    """Say how much has arrived. The files themselves are looked at: bars differ between versions of
-    huggingface_hub and between its ways to download."""
+    """Report progress from the sizes of the files: huggingface_hub's own progress bars differ
+    between its versions and transports."""
     done = Event()
     before = _size(blobs)
 

@@ -1,4 +1,4 @@
-"""Names of models in the Hugging Face cache, and whether there is a hub to ask for others."""
+"""Hub ids, their folders in the Hugging Face cache, and whether the hub can be reached."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REPO = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*", re.ASCII)
 
 
 def display_name(source: str) -> str:
-    """A short name: the hub id of a folder in the cache, another folder's last part, an id itself.
+    """A short name: a hub id (also for its folder in the cache), else the folder's last part.
     Absolute paths are not looked up on disk, which may be slow."""
     path = Path(source)
     return hub_id(source) or (path.name if path.is_absolute() or path.is_dir() else source)
@@ -32,8 +32,8 @@ def hub_id(source: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Repo:
-    """A repository of the hub, at a branch, tag or commit, and the kind of quantization to take of
-    its GGUF files."""
+    """A repository on the hub, at a branch, tag or commit, and the quantization to choose among its
+    GGUF files."""
 
     name: str
     revision: str | None = None  # None: main
@@ -45,8 +45,7 @@ class Repo:
 
 
 def parse_repo(source: str) -> Repo | None:
-    """The repository of a hub id, org/name, org/name@revision, org/name:Q4_K_M or with both; None
-    where it is none."""
+    """Parse org/name, org/name@revision, org/name:Q4_K_M or both; None if it is not a hub id."""
     rest, at, revision = source.partition("@")
     name, colon, quant = rest.partition(":")
     if not _REPO.fullmatch(name) or ".." in source or len(source) > _LONGEST:
@@ -59,14 +58,15 @@ def parse_repo(source: str) -> Repo | None:
 
 
 def repo_cache(repo: Repo) -> Path:
-    """Where the cache keeps a repository, whether it is there or not."""
+    """The folder of a repository in the cache, which may not exist."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE) / f"models--{repo.name.replace('/', '--')}"
 
 
 def cached_folder(repo: Repo) -> Path | None:
-    """The folder in the cache that holds a repository's revision, or a part of it."""
+    """The folder of a repository's revision in the cache, which may be incomplete; None if there is
+    none."""
     cache, revision = repo_cache(repo), repo.revision or "main"
     try:
         commit = (cache / "refs" / revision).read_text().strip()
@@ -77,7 +77,7 @@ def cached_folder(repo: Repo) -> Path | None:
 
 
 def require_hub(source: str) -> None:
-    """Raise InputError, soon, where the hub can't be reached: its client would try for minutes."""
+    """Raise InputError soon if the hub can't be reached: its client would retry for minutes."""
     from huggingface_hub import constants, get_session
 
     complaints = ["no answer"]
@@ -89,7 +89,7 @@ def require_hub(source: str) -> None:
         except Exception as error:  # of the client, of proxies, of names
             complaints[:] = [str(error) or type(error).__name__]
 
-    # A thread, as looking a name up may take longer than any timeout that can be asked for.
+    # On a thread, because resolving the host name ignores the timeout.
     probe = Thread(target=ask, daemon=True)
     probe.start()
     probe.join(PROBE_SECONDS)

@@ -13,8 +13,8 @@ from app.strategies.roles import ROLES
 
 @dataclass(frozen=True, slots=True)
 class ModelLibrary:
-    """Families by name, the `public` ones apart as they may have to be downloaded, and
-    `load_options` (device, dtype, ...) for any other target."""
+    """Families by name, `public` ones apart because they may need a download, and `load_options`
+    (device, dtype, ...) for any other target."""
 
     families: Mapping[str, ModelOptions]
     load_options: ModelOptions
@@ -22,7 +22,7 @@ class ModelLibrary:
 
 
 def demo() -> ModelOptions:
-    """The demo family, without those of its drafters that are not installed."""
+    """The demo family, with those of its drafters that are installed."""
     folders = {name: assets() / "demo" / role.demo for name, role in ROLES.items()}
     target = str(folders.pop("target"))
     drafters = {name: str(folder) for name, folder in folders.items() if folder.is_dir()}

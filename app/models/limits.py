@@ -1,6 +1,6 @@
-"""Runs what came with a model, and may go on for ever or fill the memory, where it can be stopped.
+"""Runs chat templates with limits on time and memory.
 
-A chat template is a program. Its sandbox keeps it from the machine, not from time and memory.
+A template is a program that comes with a model. Jinja's sandbox does not limit time or memory.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import NoReturn
 import psutil
 
 SECONDS = 10.0
-BYTES = 1 << 30  # beyond what this process has
+BYTES = 1 << 30  # more than this process has
 _LOOK_SECONDS = 0.05
 
 
 def run_limited(work: Callable[[], str]) -> str:
-    """The text that `work` returns, made in a copy of this process. Raises ValueError with the line
-    that `work` broke with, or that says which limit it passed."""
+    """The text that `work` returns, run in a fork of this process. Raises ValueError with the error
+    of `work`, or with the limit that it exceeded."""
     if not hasattr(os, "fork"):
         return work()
     reading, writing = os.pipe()
@@ -41,7 +41,7 @@ def run_limited(work: Callable[[], str]) -> str:
 
 
 def _answer(work: Callable[[], str], writing: int) -> NoReturn:
-    """In the copy: nothing of what it shares with the process may be given back or run."""
+    """Runs in the fork, which must not run finalizers of what it shares with its parent."""
     gc.disable()
     try:
         answer = {"text": work()}

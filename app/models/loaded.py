@@ -42,17 +42,17 @@ from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices, require_ranks
 
-# Seconds of a target pass up to which the cost curve is measured, which takes a few dozen. On a GPU
-# passes are that slow for being launched kernel by kernel, and measuring is soon done all the same.
+# The cost curve, a few dozen passes, is only measured if a target pass takes at most so many
+# seconds. On a GPU a pass takes long to launch kernel by kernel, whatever its size.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
-LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
+LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
 ONE_OF_EACH = tuple(LaneSpec(name, name) for name in STRATEGIES)
 
 
 @dataclass(eq=False)
 class LoadedModels:
-    """A target with its tokenizer and its drafters. `missing` has one line for each strategy that
-    can't run: why not."""
+    """A target with its tokenizer and its drafters. `missing` has a reason for each strategy that
+    can't run."""
 
     name: str
     target: Target
@@ -69,18 +69,18 @@ class LoadedModels:
     sampling: dict[str, Any] = field(default_factory=dict)  # settings that its authors recommend
     bias: Mapping[int, float] = field(default_factory=dict)  # of logits, by id
     eos: frozenset[int] = field(default_factory=frozenset)
-    # as lanes with checkpoints of their own see them, by role and checkpoint
+    # for lanes with a checkpoint of their own, by role and checkpoint
     views: dict[tuple[str, str], LoadedModels] = field(default_factory=dict)
 
     def seen_by(self, spec: LaneSpec) -> LoadedModels:
-        """The same models; where the lane has a checkpoint of its own, with that in the place of
-        its role's. It may not be loaded yet."""
+        """The models for a lane. If it has a checkpoint of its own, that replaces the one of its
+        role; it may not be loaded yet."""
         role = STRATEGIES[spec.strategy].role
         if spec.checkpoint is None or role is None:
             return self
         view = self.views.get((role, spec.checkpoint))
         if view is None:
-            view = copy(self)  # what was measured of the target stays known
+            view = copy(self)  # keeps the target's cost curve
             drafters = {**self.options.drafters, role: spec.checkpoint}
             view.options = replace(self.options, drafters=drafters)
             view.drafters, view.notes, view.missing = {}, {}, {}
@@ -95,7 +95,7 @@ class LoadedModels:
 
     @cached_property
     def verify_cost(self) -> Curve:
-        """Seconds of a target pass over n nodes on this machine, known from an earlier start or
+        """Seconds of a target pass over n nodes on this machine, kept from an earlier start or
         measured on first access."""
         return pass_cost(self.target, self.options.threads)
 
@@ -125,7 +125,7 @@ class LoadedModels:
 
     @property
     def precision(self) -> str:
-        """The weights', and that of keys and values where it is another."""
+        """The precision of the weights, and of keys and values if that differs."""
         kept = self.target.kv_cache
         return self.dtype if kept == "none" else f"{self.dtype}, {kept} cache"
 
@@ -135,7 +135,7 @@ class LoadedModels:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What answers, for a document."""
+        """Target, device and precision for a document."""
         return {
             "target": self.name,
             "device": self.device,
@@ -145,9 +145,9 @@ class LoadedModels:
         }
 
     def encode(self, messages: Sequence[dict[str, str]], raw: bool = False) -> list[int]:
-        """Ids of a conversation by the tokenizer's chat template, ready for the answer. With `raw`,
-        or where there is no template, the contents alone, one after the other. Raises InputError
-        for a template that breaks, and for text that is much too long."""
+        """Ids of a conversation in the tokenizer's chat template, up to where the answer begins.
+        With `raw`, or without a template, only the messages' contents. Raises InputError for a
+        template that fails, and for text that is much too long."""
         characters = sum(len(message["content"]) for message in messages)
         if characters > LONGEST_TOKEN * self.context:  # tokenizing it would take minutes
             raise InputError(
@@ -174,12 +174,11 @@ class LoadedModels:
         )
 
     def stop(self, ignore_eos: bool, texts: tuple[str, ...]) -> Stop:
-        """Answers end at the model's end tokens, unless these are ignored, and at `texts`."""
+        """Stop at the model's end-of-sequence tokens, unless these are ignored, and at `texts`."""
         return Stop(frozenset() if ignore_eos else self.eos, texts, self.decode)
 
     def token_text(self, token: int, after: Detokenizer) -> str:
-        """Text of one token as it reads after the text so far; its name if it has no text (a
-        special token)."""
+        """Text of one token after the text so far; its name if it is a special token."""
         return after.preview(token) or str(self.tokenizer.convert_ids_to_tokens(token) or "")
 
     @torch.inference_mode()
@@ -197,14 +196,14 @@ def load_models(
     progress: Progress = silent,
     lanes: Collection[LaneSpec] = ONE_OF_EACH,
 ) -> LoadedModels:
-    """Load the target, and what the `lanes` draft with: of `options`, or checkpoints of their own.
-    Raises InputError."""
+    """Load the target and the drafters of the `lanes`, from `options` or from checkpoints of their
+    own. Raises InputError."""
     options = with_demo(options)
     source = vocabulary = str(options.target)
     notes = {}
     heads = options.drafters.get("medusa")
     drafts = {STRATEGIES[spec.strategy].role for spec in lanes}
-    if heads and "medusa" in drafts:  # else nothing is downloaded for them
+    if heads and "medusa" in drafts:  # otherwise they need not be downloaded
         heads = str(local_folder(heads, progress))
     if heads and is_merged(folder := Path(heads).expanduser()):
         source = heads
@@ -246,7 +245,7 @@ def load_models(
 
 
 def why_missing(lanes: Iterable[LaneSpec], models: LoadedModels) -> dict[str, str]:
-    """Why lanes can't run, by their names; those that can are not in it."""
+    """The reasons why lanes can't run, by name; without those that can."""
     reasons = {spec.name: models.seen_by(spec).missing.get(spec.strategy) for spec in lanes}
     return {name: why for name, why in reasons.items() if why is not None}
 
@@ -256,7 +255,7 @@ def chosen_paths(choices: str | None) -> Choices:
 
 
 def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> None:
-    """Load a strategy's drafter unless it is loaded; if the options name none, record that in
+    """Load a strategy's drafter unless that is done; if the options name none, record that in
     `models.missing`. Raises InputError."""
     if not needs_loading(models, strategy):
         return
@@ -271,7 +270,7 @@ def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> Non
 
 
 def _called(role: str, source: str) -> str:
-    """Of a folder that has its role's name, that is said once."""
+    """A role and its source's name, without repetition ("draft draft")."""
     name = display_name(source)
     return role if name.lower() in role.lower() else f"{role} {name}"
 
@@ -311,8 +310,8 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
 def biased_ids(
     bias: Mapping[str, float], tokenizer: PreTrainedTokenizerBase, tokens: int
 ) -> dict[int, float]:
-    """What is added to the logits of tokens that are given by id or by text. Raises InputError for
-    what is not exactly one token of the `tokens`."""
+    """Logit bias by id, from tokens given by id or by text. Raises InputError unless each is
+    exactly one of the `tokens` ids."""
     found: dict[int, float] = {}
     for text, value in bias.items():
         ids = [int(text)] if text.isdecimal() else _ids(tokenizer(text, add_special_tokens=False))
@@ -327,7 +326,7 @@ def biased_ids(
 
 
 def _leave_out_padding(model: Target, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Many models have more logits than there are tokens: what has no text is no answer."""
+    """Many models pad their vocabulary: logits beyond the tokenizer's ids must not be sampled."""
     known = 1 + max(tokenizer.get_vocab().values(), default=-1)
     model.tokens = min(known or model.vocab_size, model.vocab_size)
 

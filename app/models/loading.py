@@ -99,7 +99,7 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
 
 
 def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
-    """A model that `specchat heads quantize` wrote, and what transformers reports of it."""
+    """A model written by `specchat heads quantize`, and transformers' loading report."""
     del config.quantization_config
     model_class: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
     model, report = model_class.from_pretrained(
@@ -115,16 +115,15 @@ def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tup
 
 
 def load_target(source: str, options: ModelOptions, progress: Progress = silent) -> Target:
-    """Load a model to decode with, and try whether it can be decoded exactly. Raises InputError."""
+    """Load a model, and test that it can be decoded exactly. Raises InputError."""
     target = Target(load_model(source, options, progress), options.graphs)
     self_test(target)
     return target
 
 
 def _refuse_other_tensors(source: str, report: Mapping[str, Any]) -> None:
-    """Raise InputError unless the checkpoint's tensors are those of the model: where one is missing
-    or of another shape, transformers goes on with random numbers. Medusa heads may lie among
-    them."""
+    """Raise InputError unless the checkpoint's tensors are exactly the model's: transformers would
+    initialize missing or mismatched ones randomly. Medusa heads may be among them."""
     wrong = {
         "lacks": sorted(report["missing_keys"]),
         "has another shape of": sorted(name for name, *_ in report["mismatched_keys"]),
@@ -163,7 +162,7 @@ def load_tokenizer(
 
 
 def _require_sentencepiece(source: str) -> None:
-    """Raises InputError without the packages: transformers would ask for others."""
+    """Raise InputError if the packages are missing: transformers would name others."""
     if not (is_sentencepiece_available() and is_protobuf_available()):
         raise InputError(
             f"{source} has only a SentencePiece tokenizer: pip install 'specchat[sentencepiece]'"
@@ -171,24 +170,25 @@ def _require_sentencepiece(source: str) -> None:
 
 
 def _gguf(source: str, file: str, load: bool = False) -> dict[str, Any]:
-    """What transformers is told to read a GGUF file, and to `load` its weights. Raises InputError
-    without the package."""
+    """Arguments that make transformers read a GGUF file, and `load` its weights. Raises InputError
+    if the package is missing."""
     if not is_gguf_available():
         raise InputError(f"{source} is a GGUF file: pip install 'specchat[gguf]'")
     named: dict[str, Any] = {"gguf_file": file}
     config = getattr(transformers, "GgufConfig", None)
-    if load and config is not None:  # earlier versions dequantize always, newer ones unless told so
+    if load and config is not None:  # newer versions dequantize only on request
         named["quantization_config"] = config(dequantize=True)
     return named
 
 
 def _no_bar(checkpoint: Checkpoint) -> AbstractContextManager[object]:
-    """The bar for a GGUF file's tensors asks nobody, and would be drawn over the screen."""
+    """Hides the progress bar for a GGUF file's tensors, which has no switch: it would be drawn over
+    the screen."""
     return nullcontext() if checkpoint.gguf_file is None else redirect_stderr(StringIO())
 
 
 def _quantized_with(config: PreTrainedConfig) -> str | None:
-    """How a checkpoint says that it is quantized."""
+    """The quantization method in a checkpoint's config, if any."""
     quantized = getattr(config, "quantization_config", None)
     method = quantized.get("quant_method") if isinstance(quantized, dict) else None
     return None if method is None else str(method)
@@ -206,7 +206,7 @@ def _refuse_quantizing(source: str, checkpoint: Checkpoint) -> None:
 
 
 def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
-    """Its config alone, so that what is wrong there is not said of anything else."""
+    """The checkpoint's config, loaded on its own for a clear error message."""
     try:
         named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
         found = AutoConfig.from_pretrained(
@@ -220,12 +220,12 @@ def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTr
     return found  # type: ignore[no-any-return]
 
 
-def _require_generation_config(source: str, place: Path) -> None:
-    """Raise InputError for one that can't be read: transformers would go on without, and answers
-    would not end."""
-    if (place / "generation_config.json").exists():
+def _require_generation_config(source: str, folder: Path) -> None:
+    """Raise InputError if it can't be read: transformers would ignore it, and answers would not
+    end."""
+    if (folder / "generation_config.json").exists():
         try:
-            GenerationConfig.from_pretrained(place)
+            GenerationConfig.from_pretrained(folder)
         except Exception as error:
             raise InputError(
                 f"can't read the generation_config.json of {source}: {_reason(error)}"
@@ -233,15 +233,15 @@ def _require_generation_config(source: str, place: Path) -> None:
 
 
 def _auto_class(source: str, config: PreTrainedConfig) -> Any:
-    """Which of transformers' classes loads a model of text. Raises InputError for what it knows,
-    but not as such."""
+    """The auto class of transformers that loads this model. Raises InputError unless it is a
+    decoder-only language model."""
     if hasattr(config, "auto_map"):
         return AutoModelForCausalLM
     kind = config.model_type
     if config.is_encoder_decoder:
         what = "an encoder-decoder model; specchat runs decoder-only models"
     elif type(config) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
-        return AutoModelForImageTextToText  # its checkpoint has all parts, whatever is used
+        return AutoModelForImageTextToText  # the names in its checkpoint are those of all parts
     elif type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
         return AutoModelForCausalLM
     elif config.sub_configs or hasattr(config, "vision_config"):
@@ -252,7 +252,7 @@ def _auto_class(source: str, config: PreTrainedConfig) -> Any:
 
 
 def _leave_text_alone(model: PreTrainedModel) -> None:
-    """Of a multimodal model only what reads and writes text: its other parts would take memory."""
+    """Drop the parts of a multimodal model that text does not need, to save their memory."""
     base, decoder = model.base_model, model.get_decoder()
     parts = dict(base.named_children())
     if decoder is base or decoder not in parts.values():
@@ -266,8 +266,8 @@ def _leave_text_alone(model: PreTrainedModel) -> None:
 def _quantization(options: ModelOptions, dtype: Any) -> BitsAndBytesConfig:
     logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns in every layer and pass
     if options.quantize == "int8":
-        # Above this threshold a column of any row is left out of all rows: what a token gets would
-        # depend on the tokens beside it, and each layer would wait for the device to tell.
+        # With a threshold, an outlier in one row takes that column out of all rows: results would
+        # depend on the other tokens in the batch, and each layer would wait for the device.
         return BitsAndBytesConfig(load_in_8bit=True, llm_int8_threshold=0.0)
     compute = torch.bfloat16 if dtype == "auto" else dtype
     return BitsAndBytesConfig(
@@ -308,7 +308,7 @@ def _computes_nf4_in_half() -> bool:
 
 
 def ignored_settings(target: Target) -> tuple[str, ...]:
-    """The names of the logits processors in the model's generation_config: we go without."""
+    """The logits processors in the model's generation_config, which have no effect here."""
     wanted: GenerationConfig | None = target.model.generation_config
     neutral = {
         "no_repeat_ngram_size": 0,
@@ -328,7 +328,7 @@ def ignored_settings(target: Target) -> tuple[str, ...]:
 
 
 def _reason(error: Exception) -> str:
-    """The error's first sentence, in our words where transformers' own help nobody."""
+    """The error's first sentence, or a clearer one for some of transformers' messages."""
     text = str(error)
     if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:
         return "its weights are a pickle that is not only tensors, and might run anything"

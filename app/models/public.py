@@ -1,4 +1,5 @@
-"""Public families on this machine: which of their parts are here, whether they fit, fetching."""
+"""Public families on this machine: which parts are downloaded, whether they fit, and
+downloading."""
 
 from __future__ import annotations
 
@@ -16,13 +17,13 @@ from app.models.hub import cached_folder, parse_repo
 from app.text.units import format_bytes
 
 _WITH_TOKENIZER = ("target", "draft")
-_USABLE = 0.85  # of the memory; the rest is for caches, activations and everybody else
-_NF4_BYTES = 0.7  # per parameter: what is no linear layer stays as it is
+_USABLE = 0.85  # of the memory; the rest is for caches, activations and other programs
+_NF4_BYTES = 0.7  # per parameter, on average: only linear layers are quantized
 
 
 @dataclass(frozen=True, slots=True)
 class MachineMemory:
-    """Bytes that models can lie in: of the first GPU, else of the machine."""
+    """Bytes of memory for models: the first GPU's, else the machine's."""
 
     size: float
     on_gpu: bool
@@ -46,7 +47,7 @@ class FamilyState:
 
 
 def machine_memory() -> MachineMemory:
-    """Asks the driver's own tool for a GPU, as importing torch takes seconds."""
+    """Looks for a GPU with nvidia-smi, because importing torch takes seconds."""
     if (tool := shutil.which("nvidia-smi")) is not None:
         with suppress(OSError, ValueError, IndexError, subprocess.SubprocessError):
             query = [tool, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
@@ -61,8 +62,7 @@ def family_state(family: PublicFamily, memory: MachineMemory) -> FamilyState:
 
 
 def fits(family: PublicFamily, memory: MachineMemory) -> str:
-    """Whether all parts fit into memory, and by which option: a CPU computes in float32 unless it
-    is told otherwise."""
+    """Whether all parts fit into memory, and with which option. The default is float32 on a CPU."""
     ways: dict[str, float] = {"fits": 2 if memory.on_gpu else 4, "fits with --dtype bfloat16": 2}
     if family.quantizable:
         ways["fits with --quantize nf4"] = _NF4_BYTES

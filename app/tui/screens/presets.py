@@ -8,7 +8,7 @@ from typing import Any
 from textual.binding import Binding
 from textual.content import Content
 
-from app.config.presets import BUILT_IN, MODEL, Presets, settings
+from app.config.presets import BUILT_IN, MODEL, Presets, validate_preset
 from app.text.terminal_text import shortened
 from app.tui.screens.saved_list import SavedList
 from app.tui.state.sliders import SLIDERS
@@ -55,7 +55,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     def line(self, entry: str) -> Content:
         try:
-            values = settings(self._all[entry])
+            values = validate_preset(self._all[entry])
         except ValueError as error:
             return Content(f"✗ {entry:<{NAME_CHARACTERS}}  {error}")
         mark = "●" if values.items() <= self._present.items() else " "
@@ -71,7 +71,9 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     def result(self, entry: str) -> tuple[str, dict[str, Any]]:
         values = self._all[entry]
-        return entry, settings(values) if values is self._of_model else self._presets.get(entry)
+        if values is self._of_model:
+            return entry, validate_preset(values)
+        return entry, self._presets.get(entry)
 
     def action_save(self) -> None:
         here = self.here

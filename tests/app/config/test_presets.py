@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config.presets import BUILT_IN, Presets, settings
+from app.config.presets import BUILT_IN, Presets, validate_preset
 from app.config.settings import load_settings
 from decoding.errors import InputError
 from decoding.params import Params, flat, with_settings
@@ -86,7 +86,7 @@ def test_what_is_not_understood_in_it_is_not_lost(presets: Presets) -> None:
 )
 def test_wrong_values_are_named(preset: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        settings(preset)
+        validate_preset(preset)
 
 
 def test_a_write_that_fails_leaves_the_old_file(
