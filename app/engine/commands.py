@@ -1,5 +1,4 @@
-"""Commands to an engine: plain data, like the events that come back. What is sent to the decoding
-process is what the session there matches on."""
+"""Commands to an engine: plain data, like the events that come back."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:  # settings are slow to import
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of a conversation: its prompt, and what each lane answered. With the conversation's
-    seed, `run` fixes what is drawn."""
+    """A turn of a conversation: its prompt, and each lane's answer. `run` and the conversation's
+    seed together fix all draws."""
 
     prompt: str
     run: int
@@ -52,8 +51,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class StepRound:
-    """While paused: exactly one round of the lane, if it is not done; None: of the one that is
-    due."""
+    """While paused: run exactly one round of the lane, unless it is done; None: of the next one."""
 
     lane: str | None = None
 
@@ -102,10 +100,10 @@ class RecordProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class MeasureAnswer:
-    """Work out the probabilities of a finished answer where none were recorded: those of its
-    `first` token, and of its `rounds`, made with these settings (`params`). `AnswerMeasured` has
-    them. The model passes over the text once more, as soon as nothing else is to be done; that is
-    dropped when another turn or conversation begins."""
+    """Compute the probabilities of a finished answer for which none were recorded: those of its
+    `first` token and of its `rounds`, each decoded with its `params`. The model scores the text
+    again when there is no other work; another turn or conversation cancels that. The result is
+    `AnswerMeasured`."""
 
     lane: str
     run: int
@@ -117,7 +115,7 @@ class MeasureAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SetTree:
-    """Draft by another of the lane's `trees`, from its next round on."""
+    """Draft with another of the lane's `trees`, from its next round on."""
 
     lane: str
     tree: str
@@ -125,9 +123,9 @@ class SetTree:
 
 @dataclass(frozen=True, slots=True)
 class StartSamplingTest:
-    """Compare a lane with plain sampling from where it is, as soon as no round is running. The
-    event `SamplingTest` tells how far that is. It changes nothing else that the engine does, and
-    any other request ends it."""
+    """Compare a lane with plain sampling from its present text on, once no round is running. Events
+    of type `SamplingTest` report progress and result. It does not affect the conversation, and any
+    other request ends it."""
 
     lane: str
     repetitions: int
@@ -140,10 +138,10 @@ class StopSamplingTest:
 
 @dataclass(frozen=True, slots=True)
 class StartAdvice:
-    """Measure for about so many seconds which of the lanes' strategies and which settings are the
-    fastest, on the prompts of the conversation, or on these `examples` where there is none, as soon
-    as no turn is running. The event `Advice` tells how far that is. It changes nothing else that
-    the engine does, and any other request ends it."""
+    """Measure for about `seconds` which of the lanes' strategies and which settings are the fastest
+    on the conversation's prompts (on the `examples` if there are none), once no turn is running.
+    Events of type `Advice` report progress and result. It does not affect the conversation, and any
+    other request ends it."""
 
     seconds: float
     examples: tuple[str, ...] = ()
@@ -163,8 +161,8 @@ class SetLeader:
 
 @dataclass(frozen=True, slots=True)
 class AddLane:
-    """Another lane, after the lane `after` or at the end; it takes part from the next run on. Its
-    drafter is loaded if need be. Its name gets a number if it is taken."""
+    """Add a lane after the lane `after`, or at the end; it takes part from the next run on. Its
+    drafter is loaded if needed. Its name gets a number if it is taken."""
 
     spec: LaneSpec
     after: str | None
@@ -179,7 +177,7 @@ class RemoveLane:
 
 @dataclass(frozen=True, slots=True)
 class SetOverrides:
-    """All settings that the lane has of its own, from its next round on."""
+    """Replace all overrides of the lane, from its next round on."""
 
     lane: str
     overrides: Mapping[str, Any]
@@ -196,8 +194,8 @@ class OpenModels:
 
 @dataclass(frozen=True, slots=True)
 class SetLanes:
-    """All lanes in their order: those that are missing are created, others removed. Those that are
-    there keep their settings."""
+    """All lanes in their order: missing ones are created, others removed. Existing ones keep their
+    overrides."""
 
     specs: tuple[LaneSpec, ...]
 

@@ -22,8 +22,8 @@ class Baseline:
         self._lane, self._prompt, self._params = lane, list(prompt_ids), params
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
-        """As `compare`, where it is defined: both greedy, and no draft model alone, which is
-        another model. A server's answer is compared by its text, as it has no ids."""
+        """As `compare`; {} unless both lanes are greedy and on the target. A server's answer has no
+        ids, so its text is compared."""
         rules = {self._rule(lane), self._rule(self._lane)}
         if lane.spec.endpoint is not None and None not in rules:
             return {"same_text": lane.text == self._lane.text}
@@ -37,11 +37,11 @@ class Baseline:
         return _greedy_rule(sampling) if sampling.greedy else None
 
 
-def rule(lane: Lane, own: Params) -> SamplingParams | None:
-    """What a lane's next tokens are chosen by under its `own` settings: lanes with the same rule
-    and seed should say the same. None where more than the target's own draws has a say: drafts that
-    are drawn, the lossy rule. (And in half precision, where a batch's rounding soon parts what was
-    drawn alike.)"""
+def sampling_rule(lane: Lane, own: Params) -> SamplingParams | None:
+    """The rule that chooses a lane's next tokens under its `own` settings: lanes with the same rule
+    and seed should give the same tokens. None if they depend on more than the target's draws: on
+    sampled drafts, or typical acceptance. None in half precision as well, where rounding differs
+    between batch shapes and equal draws soon diverge."""
     if own.sampling.greedy:
         return _greedy_rule(own.sampling)
     alone = not lane.strategy.samples_drafts and own.acceptance == "exact"
@@ -49,7 +49,7 @@ def rule(lane: Lane, own: Params) -> SamplingParams | None:
 
 
 def _greedy_rule(sampling: SamplingParams) -> SamplingParams:
-    """Those settings alone that act at temperature 0."""
+    """Only the settings that matter at temperature 0."""
     return SamplingParams(
         repetition_penalty=sampling.repetition_penalty, presence_penalty=sampling.presence_penalty
     )
@@ -62,9 +62,10 @@ def compare(
     cancelled: Callable[[], bool] = lambda: False,
     greedy: bool = True,
 ) -> dict[str, Any]:
-    """Whether two answers have the same ids; else where they part, and how far apart the
-    target's logits of both tokens are there (None where one has none, or that was `cancelled`, or
-    where they were drawn or penalized: then it is no sign of a tie)."""
+    """Whether two answers have the same ids; else the index of the first difference, and how far
+    apart the target's logits of the two tokens are there. That gap is None if one answer has no
+    token there, if `cancelled`, and for draws and penalized logits, where it is no sign of a
+    tie."""
     at = first_divergence(lane, base)
     gap = None
     if greedy and at is not None and at < min(len(lane.ids), len(base.ids)):
@@ -75,8 +76,8 @@ def compare(
 
 
 def first_divergence(lane: LaneResult, reference: LaneResult) -> int | None:
-    """Index of the first token that differs (or stands on one side only), None when there is none.
-    An answer that its longest length cut says nothing about what would have followed."""
+    """Index of the first token that differs or that only one side has; None if there is none. An
+    answer cut off by the length limit is only compared up to its end."""
     for i, (a, b) in enumerate(zip(lane.ids, reference.ids, strict=False)):
         if a != b:
             return i

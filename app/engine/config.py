@@ -1,4 +1,4 @@
-"""What a session is started with."""
+"""The settings that a session is started with."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from app.strategies.strategy import DEFAULT_TREE
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenProbs
 
-PIECE = -1  # the id of what is no token: a piece of a server's text
+PIECE = -1  # in place of a token id: a piece of a server's text
 Schedule = Literal["fair", "race"]
 Reason = Literal["stop", "length", "error", "stopped"]
 
@@ -69,8 +69,8 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Where all lanes are servers', the first one's model and context are the `target`, its
-    `device` is "server", and nothing is known of its `dtype` and `threads`."""
+    """If all lanes are servers, `target` and `context` are the first one's, `device` is "server",
+    and `dtype` and `threads` are empty."""
 
     target: str  # short name for the title bar
     device: str
@@ -78,20 +78,20 @@ class Loaded:
     threads: int
     context: int  # the longest sequence in tokens
     lanes: tuple[LaneInfo, ...]
-    ignored: tuple[str, ...] = ()  # what the model's generation_config asks for and does not get
+    ignored: tuple[str, ...] = ()  # settings of the model's generation_config without effect here
     # settings of sampling that the model's authors recommend
     sampling: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""  # the folder or id that the target was loaded from
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
     memory: Memory | None = None
-    restored: bool = False  # the previous models again, as the requested ones could not be loaded
+    restored: bool = False  # the previous models, because the requested ones could not be loaded
     # (nodes, seconds) of target passes, measured after a short prompt; () if that would have
     # taken long
     pass_costs: tuple[tuple[float, float], ...] = ()
 
     @property
     def hardware(self) -> str:
-        """What the models run on, for a row of facts: "cpu float32"."""
+        """Device and precision: "cpu float32"."""
         return f"{self.device} {self.dtype}".strip()
 
 
@@ -105,8 +105,8 @@ class LoadFailed:
 
 @dataclass(frozen=True, slots=True)
 class LanesChanged:
-    """Lanes were added, removed, or given other overrides: all present lanes, and the memory that
-    is in use with them."""
+    """Lanes were added, removed, or got other overrides: all present lanes, and the memory in
+    use."""
 
     lanes: tuple[LaneInfo, ...]
     weights: Mapping[str, int] = field(default_factory=dict)  # bytes by model
@@ -167,11 +167,10 @@ class Metrics:
 
 @dataclass(frozen=True, slots=True)
 class RoundFinished(Timed):
-    """One round of a lane: its record, its tokens in the order of display (rejected ones
-    between the accepted ones and the correction), and the lane's metrics so far. `texts` are those
-    of all tokens in the round by id, drafted or the target's own; only while it is watched.
-    `params` are the settings that the round read at its start, the lane's own among them; `tree`
-    is the one of the lane's `trees` that it drafted by."""
+    """One round of a lane: its record, its tokens in the order of display (rejected ones between
+    the accepted ones and the correction), and the lane's metrics so far. `texts` has the text of
+    every token in the round by id, only while probabilities are recorded. `params` are the lane's
+    effective settings at the start of the round; `tree` is the one of its `trees` in use."""
 
     lane: str
     round: Round
@@ -185,12 +184,11 @@ class RoundFinished(Timed):
 @dataclass(frozen=True, slots=True)
 class Finished(Timed):
     """A lane is done. `matches_ar` is None where it is not defined (no finished autoregressive
-    lane, or tokens chosen by another rule: see `app.engine.comparison.rule`). Otherwise
-    `first_divergence` is the index of the first different token, None if there is none, and
-    `divergence_gap` the distance of the target's logits of both tokens there; None where only one
-    of the answers has one, or they were drawn. `texts` are the texts of the tokens in its trees
-    by id. Of a server's answer `usage` is what the server said, and `same_text` whether it is the
-    autoregressive lane's, greedy both."""
+    lane, or another `app.engine.comparison.sampling_rule`). Otherwise `first_divergence` is the
+    index of the first different token, None if there is none, and `divergence_gap` the distance of
+    the target's logits of both tokens there; None if only one answer has a token there, or they
+    were drawn. `texts` has the texts of the tokens in its trees by id. For a server, `usage` is
+    what it reported, and `same_text` whether its text is the autoregressive lane's, both greedy."""
 
     lane: str
     reason: Reason
@@ -213,7 +211,7 @@ class RunFinished(Timed):
 
 @dataclass(frozen=True, slots=True)
 class RunRejected(Timed):
-    """The prompt could not be answered (too long, no lane enabled). Nothing was changed."""
+    """The prompt could not be answered (too long, no lane enabled). Nothing has changed."""
 
     prompt: str
     message: str
@@ -228,8 +226,8 @@ class EngineExited:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMeasured:
-    """What `MeasureAnswer` asked for: the probabilities at the first token, the rounds with theirs,
-    and the texts of all tokens among them by id. `note`: why there are none."""
+    """The result of `MeasureAnswer`: the probabilities of the first token, the rounds with theirs,
+    and the texts of all their tokens by id. `note`: why there are none."""
 
     lane: str
     run: int
@@ -250,12 +248,12 @@ class ContinuationCount:
 
 @dataclass(frozen=True, slots=True)
 class SamplingTest:
-    """How far the comparison of a lane with plain sampling is: `done` of so many `repetitions`
-    of the next `tokens` tokens after `context`, the end of a text. `outcomes` are the most frequent
-    of all `kinds`. `p_value`: how often two equal sources would differ as much by chance; None
-    until all are done, and where there are no two outcomes to compare. At temperature 0 (`greedy`)
-    there is one repetition. `lossy`: the lane's rule is not exact. `note`: why there is nothing to
-    show."""
+    """Progress of comparing a lane with plain sampling: `done` of `repetitions` draws of the next
+    `tokens` tokens after `context`, the end of a text. `outcomes` are the most frequent of `kinds`
+    different ones. `p_value`: how often two equal sources would differ as much by chance; None
+    until the end, and if there are no two outcomes to compare. At temperature 0 (`greedy`) there is
+    one repetition. `lossy`: the lane's acceptance rule is not exact. `note`: why there is no
+    result."""
 
     lane: str
     tokens: int = 0
@@ -272,8 +270,8 @@ class SamplingTest:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What is measured now, and which `part` of the time is over; in the end the `document` of
-    `app.report.advice_document`, or a `note`: why there is none."""
+    """Progress of measuring: what is measured now, and the elapsed `part` of the time. At the end
+    the `document` of `app.report.advice_document`, or a `note`: why there is none."""
 
     what: str = ""
     part: float | None = None

@@ -26,13 +26,13 @@ from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 from decoding.verification.penalties import penalize
 
-# Of a model with recurrent layers.
+# Note on lanes whose model has recurrent layers.
 RECURRENT = (
     "Layers of this model carry a state on: a chain is verified, not a tree, and after a rejection "
     "these layers run again over what stays. The ids are those of the autoregressive lane, but for "
     "ties within rounding (logits about 0.001 apart)."
 )
-# Of a target with --kv-cache.
+# Note on lanes whose target has --kv-cache.
 REDUCED_CACHE = (
     "The target's keys and values are kept in {}: lossy, as if it were a slightly other model. "
     "Drafts are exact towards that one; specchat bench compares it with the whole one."
@@ -76,7 +76,7 @@ class Lane:
 
     @property
     def text(self) -> str:
-        """The answer so far, without special tokens, stop texts, a character not yet whole."""
+        """The answer so far, without special tokens, stop texts and incomplete characters."""
         return (
             self._stop.trim(self.models.decode(self.ids)) if self.finished else self._tokens.shown
         )
@@ -87,7 +87,7 @@ class Lane:
 
     @property
     def prefill_seconds(self) -> float:
-        """The target's, or of the lane that it was shared with."""
+        """Of the target, in this lane or in the one that shared its prefill."""
         return self.prompt.seconds
 
     @property
@@ -115,17 +115,17 @@ class Lane:
 
     @property
     def cached_rows(self) -> int:
-        """Tokens that it has rows for."""
+        """The number of tokens with rows in the cache."""
         return len(self.prompt_ids) + len(self.ids)
 
     def free_caches(self) -> None:
-        """Give the memory back that an answer took. What it said stays."""
+        """Free the memory of an answer, but keep its text and metrics."""
         del self._decoder
         self._decoder = self._make_decoder()
 
     @property
     def _loaded_note(self) -> str | None:
-        """How the checkpoint was read, and what the model's layers mean for drafts."""
+        """How the checkpoint was read, and what limits exactness on this model."""
         notes = [self.models.notes.get(self.strategy.role or "target")]
         if self.strategy.drafts and self._model.recurrent:
             notes.append(RECURRENT)
@@ -135,7 +135,7 @@ class Lane:
         return "\n".join(filter(None, notes)) or None
 
     def beside(self) -> Lane:
-        """As if it had answered nothing yet."""
+        """The same lane before any answer."""
         return Lane(self.spec, self.models)
 
     def info(self, enabled: bool) -> LaneInfo:
@@ -197,7 +197,7 @@ class Lane:
         return self._tokens.close([event], self.text)[0] if self.finished else event
 
     def warm_up(self) -> None:
-        """A few untimed rounds: first passes pay for allocations that later ones don't."""
+        """Run a few untimed rounds: first passes are slowed down by allocations."""
         if not self.available:
             return
         params = self.effective_params(Params(max_new_tokens=12))
@@ -210,8 +210,8 @@ class Lane:
         self._decoder.record_probabilities = recorded
 
     def measure(self, answer: MeasureAnswer, cancelled: Callable[[], bool]) -> AnswerMeasured:
-        """The probabilities of an answer that was decoded without. The lane itself is not touched.
-        Raises InterruptedError when `cancelled()`."""
+        """The probabilities of an answer that was decoded without recording them. Does not change
+        the lane. Raises InterruptedError when `cancelled()`."""
         probs, rounds = probe_answer(
             self._model, answer.prompt_ids, answer.first, answer.rounds, answer.params, cancelled
         )
@@ -271,11 +271,11 @@ class Lane:
 
     @property
     def trees(self) -> dict[str, int]:
-        """Those to choose from by name, and their longest paths."""
+        """The longest path of each tree that can be chosen, by its name."""
         return {name: tree.depth for name, tree in self._trees.items()}
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings under the lane's own."""
+        """The run's settings with the lane's overrides."""
         params = with_settings(params, self.spec.overrides)
         if not self.strategy.typical:
             params = replace(params, acceptance="exact")

@@ -24,8 +24,8 @@ from app.strategies.lane_spec import LaneSpec, unique_name
 from app.text.errors import describe
 from decoding.errors import InputError
 
-LOOK_SECONDS = 3.0  # that servers have to say what they are, before the screen is there
-USUAL_CONTEXT = 32768  # tokens, of a server that does not say
+LOOK_SECONDS = 3.0  # for servers to describe themselves before the screen opens
+USUAL_CONTEXT = 32768  # tokens, for servers that do not report theirs
 
 
 class Lanes:
@@ -34,8 +34,8 @@ class Lanes:
 
     def __init__(self, request: OpenModels, mailbox: Mailbox, restored: bool = False) -> None:
         self._request, self._mailbox = request, mailbox
-        self._gone: set[str] = set()  # names that are not free yet
-        mailbox.trees.clear()  # by lane: these may know others
+        self._gone: set[str] = set()  # names of removed lanes that must not be reused yet
+        mailbox.trees.clear()  # names of trees differ between models
         self._background = Background()
         self.models: LoadedModels | None = None  # None: all lanes are servers'
         servers = [self._server_lane(spec) for spec in request.specs if spec.endpoint]
@@ -49,7 +49,7 @@ class Lanes:
         for lane in self._lanes:
             self._choose_tree(lane)
             self._warm_up(lane)
-        wait(looking, LOOK_SECONDS)  # a server that does not answer now may do so when it is asked
+        wait(looking, LOOK_SECONDS)  # a server that is silent now may still answer prompts
         facts = {
             "restored": restored,
             "lanes": self._infos(),
@@ -112,9 +112,9 @@ class Lanes:
         return request
 
     def apply_changes(self, idle: bool = True) -> None:
-        """Apply the pending lane changes. Loading waits until no turn is running (`idle`): a model
-        that other lanes decode with must not change meanwhile. A removed lane's name is not given
-        again until then either: its late events must not be taken for another lane's."""
+        """Apply the pending lane changes. Those that load a model wait until no turn is running
+        (`idle`): the models of running lanes must not change. The name of a removed lane is not
+        reused before that either, so that its late events are not taken for another lane's."""
         if idle:
             self._gone.clear()
         later: list[LaneChange] = []
@@ -149,10 +149,10 @@ class Lanes:
         names = [lane.spec.name for lane in self._lanes]
         match change:
             case AddLane(spec, after) if self._can_create(spec):
-                place = names.index(after) + 1 if after in names else len(names)
+                index = names.index(after) + 1 if after in names else len(names)
                 name = unique_name(spec.name, {*names, *self._gone})
                 lane = self._create(replace(spec, name=name))
-                self._lanes.insert(place, lane)
+                self._lanes.insert(index, lane)
                 self._choose_tree(lane)
             case RemoveLane(name) if name in names and len(names) > 1:
                 del self._lanes[names.index(name)]
@@ -173,7 +173,7 @@ class Lanes:
                 lane.spec = replace(lane.spec, overrides=overrides)
 
     def _forget(self, name: str) -> None:
-        """What was chosen for a lane that is removed."""
+        """Drop the choices made for a removed lane."""
         self._gone.add(name)
         self._mailbox.switched_off.discard(name)
         self._mailbox.trees.pop(name, None)
@@ -190,7 +190,7 @@ class Lanes:
         try:
             load_drafter(models, spec.strategy, self._progress)
             lane = Lane(spec, self.models)
-        except Exception as error:  # a disk that is gone, too little memory: the others live on
+        except Exception as error:  # a lost disk, too little memory: the other lanes go on
             known = isinstance(error, InputError)
             why = str(error) if known else f"loading broke: {describe(error)}"
             models.missing[spec.strategy] = why

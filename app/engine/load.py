@@ -1,4 +1,4 @@
-"""Many prompts at once for one server: how it does under load."""
+"""Measures a server under load: many prompts at a time."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ PERCENTILES = (50, 90, 99)
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """All answers of a lane that was asked `concurrency` prompts at a time; `tokens` are those of
-    all answers, first ones included, in the `seconds` from the first request to the last end."""
+    """All answers of a lane to `concurrency` prompts at a time. `tokens` counts all answers, their
+    first tokens included; `seconds` is from the first request to the last end."""
 
     lane: str
     concurrency: int
     answers: Sequence[ServerLane]
     errors: dict[int, str]  # by the prompt's index
     seconds: float
-    drafting: Drafting | None  # of all together, by the server's counters
+    drafting: Drafting | None  # over all answers, from the server's counters
 
     @property
     def tokens(self) -> int:
@@ -56,7 +56,7 @@ class Load:
 
 
 def answer_together(lane: ServerLane, questions: Sequence[Question], concurrency: int) -> Load:
-    """Each question in an answer of its own, so many at a time. One that breaks ends alone."""
+    """Answer the questions, `concurrency` at a time. One that fails does not end the others."""
     answers = [lane.beside() for _ in questions]
     errors: dict[int, str] = {}
     stopping = Event()

@@ -1,4 +1,4 @@
-"""Pending commands and events that wait to be read: all that the two threads of a session share."""
+"""Pending commands and unread events: the state that the two threads of a session share."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from app.engine.commands import (
 from app.engine.config import SessionConfig
 from app.engine.events import Event, Timed
 
-ARRIVAL_SECONDS = 0.05  # after which a waiting worker looks around by itself
+ARRIVAL_SECONDS = 0.05  # a worker that waits for servers checks for other work this often
 
 
 class Mailbox:
-    """Pending commands, shared by the caller's thread and the worker. The worker takes what it
-    carries out; whatever it may wait for is changed under `wake`."""
+    """Pending commands, shared by the caller's thread and the worker, which removes what it carries
+    out. State that the worker may wait for is only changed while holding `wake`."""
 
     def __init__(self, models: OpenModels, config: SessionConfig) -> None:
         self.wake = threading.Condition()
@@ -58,12 +58,13 @@ class Mailbox:
         return [self.events.popleft() for _ in range(len(self.events))]
 
     def begin_turn(self, turn: Turn) -> None:
-        """Answer this next; what is done between two turns ends. Holds `wake`."""
+        """Answer this next; work done between turns ends. The caller holds `wake`."""
         self.next_turn, self.sampling_test, self.advice = turn, None, None
         self.measurements.clear()
 
     def begin_conversation(self, turns: tuple[Turn, ...], seed: int) -> None:
-        """End the running turn and drop one that waits; continue from `turns`. Holds `wake`."""
+        """End the running turn, drop a pending one, and continue from `turns`. The caller holds
+        `wake`."""
         self.next_conversation, self.seed = turns, seed
         self.stopping, self.next_turn, self.advice = True, None, None
         self.measurements.clear()
@@ -72,22 +73,22 @@ class Mailbox:
         return lane not in self.switched_off
 
     def wait_for_work(self) -> None:
-        """Block until there is anything to load, change, answer or test, or all is over."""
+        """Block until there is any work, or the session is closed."""
         with self.wake:
-            while not (self.closed or self.busier or self.measurements):
+            while not (self.closed or self.has_urgent_work or self.measurements):
                 self.wake.wait()
 
     @property
-    def busier(self) -> bool:
-        """Whether there is anything to do that does not wait for answers to be measured."""
+    def has_urgent_work(self) -> bool:
+        """Whether there is work that goes before measuring answers."""
         return self._waiting() or self.sampling_test is not None or self.advice is not None
 
     def _waiting(self) -> bool:
         return bool(self.models or self.lane_changes or self.next_turn)
 
     def wait_for_round(self) -> bool:
-        """Block while paused, until lanes are changed or a sampling test is requested; whether a
-        round may be made now."""
+        """Block while paused, unless lanes are changed or a sampling test is requested. Returns
+        whether a round may be made now."""
         with self.wake:
             while self.paused and not (
                 self.stopping or self.steps or self.lanes_changed or self.sampling_test
@@ -99,18 +100,18 @@ class Mailbox:
             return allowed
 
     def wait_for_arrival(self, there: Callable[[], bool]) -> None:
-        """Block until a server has said more, or something else may have to be done."""
+        """Block until more of a server's answer has arrived, or other work may be pending."""
         with self.wake:
             if not (there() or self.stopping or self.paused or self.lanes_changed):
                 self.wake.wait(ARRIVAL_SECONDS)
 
     def notify(self) -> None:
-        """A server has said more; from any thread."""
+        """Wake the worker: more of a server's answer has arrived. Called on any thread."""
         with self.wake:
             self.wake.notify()
 
     def is_advising(self, request: StartAdvice) -> bool:
-        """True while `request` is wanted and nothing else is."""
+        """True while `request` is still pending and no other work is."""
         return self.advice is request and not (self.closed or self._waiting())
 
     def is_sole_request(self, request: StartSamplingTest, running: bool) -> bool:

@@ -1,4 +1,4 @@
-"""How much memory is in use, and by what."""
+"""The memory in use, by models and caches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.models.loaded import LoadedModels
 
 
 def weights(models: LoadedModels | None) -> dict[str, int]:
-    """Bytes by model; what a drafter takes from the target is the target's."""
+    """Bytes by model; weights that a drafter shares with the target count for the target."""
     if models is None:
         return {}
     found = {"target": models.target, **models.drafters}
@@ -26,7 +26,7 @@ def weights(models: LoadedModels | None) -> dict[str, int]:
 
 
 def memory(models: LoadedModels | None, lanes: Iterable[AnyLane]) -> Memory:
-    """What is in use now. No device is waited for."""
+    """The memory in use now. Does not wait for any device."""
     local = [lane for lane in lanes if isinstance(lane, Lane) and lane.available]
     return Memory(
         process=psutil.Process().memory_info().rss,

@@ -1,4 +1,4 @@
-"""A lane's metrics from its running sums: the same for what runs and for what is replayed."""
+"""Computes a lane's metrics from its running sums, for live lanes and replays alike."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from decoding.stats import Stats, ratio
 
 
 def metrics_of(stats: Stats, tokens: int, passes: int, baseline: Stats | None) -> Metrics:
-    """`tokens` with the prefill's, `passes` of the target; `baseline` is the autoregressive lane
-    of the same run, as far as it has come."""
+    """`tokens` includes the prefill's, `passes` are the target's; `baseline` has the sums so far of
+    the autoregressive lane in the same run."""
     speed = stats.tokens_per_second
     base = baseline.tokens_per_second if baseline is not None else None
     return Metrics(

@@ -1,4 +1,4 @@
-"""When a lane runs out of memory: it gives back what it holds, and says what would fit."""
+"""Handles a lane that runs out of memory: frees its caches, and reports what would fit."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ _SIGNS = ("out of memory", "can't allocate memory", "not enough memory")  # CUDA
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether that is what an error means. Torch's own is a RuntimeError, and a CPU's allocator
-    raises a plain one."""
+    """Whether an error means that. On a CPU torch's allocator raises a plain RuntimeError."""
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(sign in str(error) for sign in _SIGNS)
 
 
 def give_back(lane: Lane) -> str:
-    """Free the lane's caches. Returns a line on what would fit now. What the error itself still
-    holds must be gone by then."""
+    """Free the lane's caches, and return a line on what would fit now. The error must be gone by
+    then: its traceback holds tensors."""
     import torch
 
     rows, held = lane.cached_rows, lane.cache_bytes
@@ -46,7 +45,7 @@ def give_back(lane: Lane) -> str:
 
 
 def free_memory(models: LoadedModels) -> int:
-    """Bytes, where the target lies."""
+    """Free bytes on the target's device."""
     import torch
 
     if models.on_gpu:

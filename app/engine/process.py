@@ -1,8 +1,8 @@
 """The session in a process of its own.
 
-Screen and decoding would otherwise take turns under one interpreter lock: importing torch freezes
-the screen, and drawing costs the decoder a tenth of its speed. Events and commands are plain data,
-so a pipe is all that is between them.
+In one process, screen and decoding would share the interpreter lock: importing torch would freeze
+the screen, and drawing would cost the decoder a tenth of its speed. Events and commands are plain
+data, so that a pipe can connect the two processes.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class SessionProcess:
     """Implements `Engine` by running the engine that `make` (which must be picklable) creates in
     another process. That process dies with this one, and `close` waits for nothing.
 
-    If it exits earlier, or hangs, `open` starts another one, restored from the snapshot. The first
-    one is started by the constructor, and loads its modules while the screen is painted.
+    If it exits earlier, or hangs, `open` starts another one, restored from the snapshot. The
+    constructor starts the first one, which imports its modules while the screen is painted.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class SessionProcess:
         self._snapshot = SessionSnapshot(options, specs)
         self._opened = False
         self._ended: str | None = None  # why the process is gone
-        self._reported = False  # EngineExited has been given out
-        self._owed: list[Event] = []  # of a process that was given up, as it hung
+        self._reported = False  # EngineExited was emitted
+        self._closing: list[Event] = []  # closing events of a process that hung and was killed
         self._connection: Connection | None = None
         self._outbox: SimpleQueue[Command | Open | None] = SimpleQueue()
         self._process: BaseProcess | None = None
@@ -73,21 +73,21 @@ class SessionProcess:
             process = context.Process(
                 target=run_engine, args=(theirs, make), name="specchat-decode", daemon=True
             )
-            # The first start of all begins a resource tracker as well, and so does any other where
-            # that has died. It wants a stderr that is a file; what Textual puts there is none.
+            # The first start also starts multiprocessing's resource tracker, and so does a later
+            # one if that has died. It needs a stderr with a file descriptor; Textual's has none.
             with open(os.devnull, "w") as nowhere, redirect_stderr(nowhere):
                 process.start()
         except OSError as error:
             self._ended = f"the decoding process can't be started: {error.strerror or error}"
             return
-        theirs.close()  # the other process has its own: when that one ends, reading here says so
+        theirs.close()  # only the child may hold it, so that its end closes the pipe
         self._process, self._connection, self._outbox = process, ours, SimpleQueue()
         Thread(target=sender_loop, args=(self._outbox, ours), daemon=True).start()
 
     def open(self) -> None:
         if self._opened:
-            self._owed = [*self._snapshot.closing_events("decoding was begun anew")]
-            self._snapshot.apply_events(self._owed)
+            self._closing = [*self._snapshot.closing_events("decoding was begun anew")]
+            self._snapshot.apply_events(self._closing)
             self.close()
             self._start()
             for command in self._snapshot.to_commands():
@@ -96,7 +96,7 @@ class SessionProcess:
         self._post(Open())
 
     def drain(self) -> list[Event]:
-        events, self._owed = self._owed, []
+        events, self._closing = self._closing, []
         try:
             while self._connection is not None and self._connection.poll():
                 events += self._connection.recv()
@@ -105,7 +105,7 @@ class SessionProcess:
             self._ended = self._how_it_ended()
         for end in [event for event in events if isinstance(event, EngineExited)]:
             events.remove(end)
-            self.close()  # there is still a process, though nobody in it who would answer
+            self.close()  # the process is still there, but its worker is not
             self._ended = end.message
         self._snapshot.apply_events(events)
         if self._ended is not None:
@@ -139,7 +139,7 @@ class SessionProcess:
         assert self._process is not None
         self._process.join(LAST_MOMENT_SECONDS)
         code = self._process.exitcode
-        if code is None:  # a driver takes its time, or a debugger
+        if code is None:  # a driver or debugger delays its end
             how = ""
         elif code < 0:
             how = f" by signal {-code}{' (too little memory?)' * (code == -signal.SIGKILL)}"
@@ -149,16 +149,15 @@ class SessionProcess:
 
 
 def sender_loop(outbox: SimpleQueue[Command | Open | None], connection: Connection) -> None:
-    """Send commands, in order, on a thread of its own: a process that is still starting, or busy
-    sending events, reads them late, and the screen must not wait. Ends with a None, or with the
-    process."""
-    with suppress(OSError):  # it has died: `drain` finds that out and says so
+    """Send commands in order. Runs on a thread of its own: the screen must not wait for a process
+    that is still starting or busy. Ends with a None, or with the process."""
+    with suppress(OSError):  # the process has died: `drain` reports that
         while command := outbox.get():
             connection.send(command)
 
 
 def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
-    """The other process: carry out commands, send events. Ends with the pipe."""
+    """Main function of the decoding process: forward commands and events until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl+c is the screen's
     _leave_the_terminal()
     try:
@@ -179,7 +178,7 @@ def run_engine(connection: Connection, make: Callable[[], Engine]) -> None:
 
 
 def _leave_the_terminal() -> None:
-    """Whatever a model's own code or a library prints would be drawn over the screen."""
+    """Detach the standard streams: prints of models or libraries would be drawn over the screen."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

@@ -1,4 +1,4 @@
-"""What the screen needs of an engine: commands in, events out."""
+"""The interface between the screen and an engine: commands in, events out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Engine(Protocol):
     """No call blocks; everything that happens comes back from `drain`."""
 
     def open(self) -> None:
-        """Begin loading on the engine's own thread. Where that failed, or the engine has exited:
-        begin anew, with everything it was sent, and continue the conversation."""
+        """Begin loading on the engine's own thread. After a failure or an exit: start again with
+        everything that was sent before, and continue the conversation."""
 
     def send(self, command: Command) -> None: ...
 

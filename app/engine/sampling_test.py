@@ -1,5 +1,6 @@
-"""Does a lane draw from the target's distribution? The next few tokens after one text are drawn
-again and again with other seeds, by the lane's strategy and by plain sampling, and compared."""
+"""Tests whether a lane samples from the target's distribution: draws the next few tokens after one
+text many times with different seeds, by the lane's strategy and by plain sampling, and compares
+their counts."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ from decoding.prefill import PrefilledPrompt
 from decoding.tokenizing.stopping import Stop
 
 TOKENS = 3
-GREEDY_TOKENS = 32  # nothing is drawn: one repetition is enough
-SHOWN = 12  # of the most frequent outcomes
-ENOUGH = 10  # draws of both sides together that an outcome needs for a cell of its own
+GREEDY_TOKENS = 32  # greedy decoding is deterministic: one repetition is enough
+SHOWN = 12  # most frequent outcomes
+MIN_CELL = 10  # draws of both sides together that an outcome needs for a cell of its own
 PROGRESS_SECONDS = 0.1
 CONTEXT_TOKENS = 16
 
@@ -32,7 +33,7 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class StartState:
-    """What to draw from: the `ids` so far, with the lane's present settings and tree."""
+    """Where to draw from: the `ids` so far, with the lane's present settings and tree."""
 
     ids: Sequence[int]
     params: Params
@@ -44,10 +45,9 @@ class StartState:
 def compare_with_target(
     lane: Lane, state: StartState, repetitions: int, cancelled: Callable[[], bool]
 ) -> Iterator[SamplingTest]:
-    """Yields progress now and then, and at the end the p-value. Stops early when `cancelled()`. The
-    lane itself is not touched: only the weights are shared, caches and drafter are new ones.
-
-    Raises InputError if there is nothing to compare.
+    """Yields progress now and then, and at the end the p-value. Stops early when `cancelled()`.
+    Does not change the lane: it shares only the weights with it. Raises InputError if there is
+    nothing to compare.
     """
     models, spec = lane.models, lane.spec
     if not lane.strategy.on_target:
@@ -108,7 +108,7 @@ class _Side:
         lane.generate(
             state.ids, self.params, seed, state.stop, self.prompt, self.cancelled, self.tokens
         )
-        self.prompt = lane.prompt  # its rows stay: from the second time on nothing is prefilled
+        self.prompt = lane.prompt  # prefilled only the first time
         self.drawn[tuple(lane.ids[: self.tokens])] += 1
 
 
@@ -122,23 +122,23 @@ def _counted(result: SamplingTest, mine: _Side, plain: _Side) -> SamplingTest:
 
 
 def _text(side: _Side, ids: Ids) -> str:
-    """What the ids add to the text. A token before them keeps a space at their beginning."""
+    """What the ids add to the text. The token before them keeps their leading space."""
     decode, before = side.lane.models.decode, list(side.state.ids[-1:])
     text = decode([*before, *ids])[len(decode(before)) :]
     return text + " (end)" * (ids[-1] in side.state.stop.eos)
 
 
 def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
-    """The p-value of the chi-square test that as many draws `a` and `b` have one distribution; None
-    where there are no two cells to compare. Outcomes that are too rare for a cell of their own are
-    counted with others that are the same without their last tokens, and those that are still too
-    rare by their second token: the first is the prefill's, no strategy has a part in it."""
+    """The p-value of a chi-square test that the draws `a` and `b`, equally many, have the same
+    distribution; None if there are no two cells to compare. Outcomes too rare for a cell of their
+    own are merged by common prefix, at last by their second token: the first is the prefill's,
+    which no strategy drafts."""
     cells: list[tuple[int, int]] = []
     counts = {ids: (a[ids], b[ids]) for ids in a.keys() | b.keys()}
     for length in reversed(range(max(map(len, counts)))):
         rare: dict[Ids, tuple[int, int]] = {}
         for ids, (x, y) in counts.items():
-            if x + y >= ENOUGH:
+            if x + y >= MIN_CELL:
                 cells.append((x, y))
             else:
                 part = ids[1:2] if length == 1 else ids[:length]
@@ -147,7 +147,7 @@ def same_source(a: Counter[Ids], b: Counter[Ids]) -> float | None:
         counts = rare
     cells.sort(key=sum, reverse=True)
     for x, y in counts.values():  # the rest, whatever it is
-        if x + y < ENOUGH and cells:
+        if x + y < MIN_CELL and cells:
             last = cells.pop()
             x, y = x + last[0], y + last[1]
         cells.append((x, y))

@@ -1,4 +1,4 @@
-"""A lane that a server answers in: pieces of text, by the server's own clock."""
+"""A lane whose answers come from a server, as pieces of text."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from decoding.stats import Stats
 if TYPE_CHECKING:
     from decoding.decoder import FinishReason
 
-LOOK_SECONDS = 0.05  # how often a waiting caller looks whether it is cancelled
-SILENT_SECONDS = 10.0  # without a word, after which lanes that take turns wait no longer
+LOOK_SECONDS = 0.05  # how often a waiting caller checks whether it is cancelled
+SILENT_SECONDS = 10.0  # without a piece; then the next lane of a fair schedule begins
 
 
 class Arrival(NamedTuple):
-    """A piece of an answer as a lane shows it; the first one ends no round."""
+    """A piece of an answer as a token; the first one has no round."""
 
     token: TokenEvent
     record: Round | None
 
 
 class ServerLane:
-    """A lane like those that decode, for who shows and reports it: a piece of text is a token
-    without an id, and the time between two pieces is a round. Its tokens, passes and drafts are
-    those that the server tells at the end.
+    """Looks like a `Lane` to screen and reports: a piece of text is a token without an id, and the
+    time between two pieces is a round. The counts of tokens, passes and drafts are those that the
+    server reports at the end.
 
-    `ask` begins an answer, which comes in the `background`; `take` gives what has arrived.
+    `ask` begins an answer, which arrives in the `background`; `take` returns what has arrived.
     """
 
     def __init__(
         self, spec: LaneSpec, background: Background, server: Server | None = None
     ) -> None:
-        """`server`: that of another lane, which it is then asked beside."""
+        """`server` is given to share the one of another lane, for simultaneous answers."""
         assert spec.endpoint is not None
         self.spec = spec
         self.strategy = STRATEGIES[spec.strategy]
@@ -76,7 +76,7 @@ class ServerLane:
 
     @property
     def ids(self) -> list[int]:
-        """None: pieces have no ids."""
+        """Empty: pieces have no ids."""
         return []
 
     @property
@@ -93,7 +93,7 @@ class ServerLane:
 
     @property
     def prefill_seconds(self) -> None:
-        """Not known: it is a part of the time to first token, as is the way there."""
+        """Not known: it is part of the time to first token, with the network's."""
         return None
 
     @property
@@ -115,7 +115,7 @@ class ServerLane:
         )
 
     def _description(self) -> str:
-        """What answers, and where."""
+        """The server's engine, model and address."""
         server = self.server
         facts = server.facts or Facts()
         what = " · ".join(filter(None, (facts.engine, server.model)))
@@ -126,15 +126,15 @@ class ServerLane:
         return f"{first}{server.endpoint.url}, {where}{more}; settings act from its next request"
 
     def effective_params(self, params: Params) -> Params:
-        """The run's settings under the lane's own."""
+        """The run's settings with the lane's overrides."""
         return with_settings(params, self.spec.overrides)
 
     def beside(self) -> ServerLane:
-        """Another answer of the same server's, at the same time."""
+        """A lane for another answer of the same server, at the same time."""
         return ServerLane(self.spec, self.background, self.server)
 
     def look(self) -> Future[Facts]:
-        """Ask the server what it has; the future raises ServerError where nobody answers."""
+        """Ask the server for its models; the future raises ServerError if it does not answer."""
         return self.background.submit(self.server.look())
 
     # An answer
@@ -164,19 +164,19 @@ class ServerLane:
 
     @property
     def arrived(self) -> bool:
-        """Whether there is anything to take, be it the end."""
+        """Whether there is anything to take, or the answer has ended."""
         return bool(self._arrived) or (self._answer is not None and self._answer.done())
 
     @property
     def silent(self) -> bool:
-        """Whether nothing has come for long."""
+        """Whether nothing has arrived for SILENT_SECONDS."""
         return not self.arrived and time.perf_counter() - self._heard_at > SILENT_SECONDS
 
     def take(self) -> list[Arrival]:
-        """What has arrived. Raises ServerError once the answer has broken and all that came before
-        has been taken."""
+        """What has arrived. If the answer failed, raises ServerError after everything before the
+        failure has been taken."""
         assert self._answer is not None
-        ended = self._answer.done()  # before the pieces are counted: none comes after
+        ended = self._answer.done()  # read before the pieces: none arrives afterwards
         arrivals = []
         while self._arrived:
             arrivals.append(self._take(self._arrived.popleft()))
@@ -228,12 +228,12 @@ class ServerLane:
             self.close()
 
     def close(self) -> None:
-        """End the answer if it goes on: the connection is closed, and the server stops."""
+        """End a running answer: closing the connection stops the server."""
         if self._answer is not None:
             self._answer.cancel()
             self._answer = None
 
 
 def served_model(lanes: Sequence[ServerLane]) -> str:
-    """A name for what answers where nothing is loaded here."""
+    """The name of the first known model, for a session without local models."""
     return next((lane.server.model for lane in lanes if lane.server.model), lanes[0].spec.name)

@@ -40,8 +40,8 @@ from app.strategies.lane_spec import LaneSpec
 
 
 class Session:
-    """Implements `Engine`. Nothing here blocks the caller: a command is left in the mailbox for
-    the thread, and everything that happens is read with `drain`."""
+    """Implements `Engine`. Nothing here blocks the caller: commands go into the mailbox for the
+    thread, and `drain` reads its events."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Session:
         self._mailbox = Mailbox(OpenModels(options, specs), config)
         self._worker = Worker(self._mailbox, config)
         self._own_seed = config.seed
-        self._runs = first_run  # the next one's number; with the seed it fixes what is drawn
+        self._runs = first_run  # number of the next run; with the seed it fixes the draws
 
     def open(self) -> None:
         threading.Thread(target=self._worker.run, name="specchat-decode", daemon=True).start()
@@ -87,7 +87,7 @@ class Session:
                     mailbox.begin_conversation((), self._own_seed)
                 case Resume(turns, seed):
                     mailbox.begin_conversation(turns, seed)
-                    # no run's number comes twice, whichever conversation follows
+                    # run numbers are unique, whichever conversation follows
                     self._runs = max([self._runs, *(turn.run + 1 for turn in turns)])
                 case OpenModels():
                     mailbox.models = command

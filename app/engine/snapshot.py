@@ -52,7 +52,7 @@ class SessionSnapshot:
     def __init__(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
         self.options, self.specs = options, specs
         self._requested = [options]  # every request for models, oldest first
-        self._loaded = options  # reloaded if others can't be
+        self._loaded = options  # reloaded if a later request fails
         self._settings: dict[type[Command], Command] = {}  # the last one of each kind
         self._enabled: dict[str, SetEnabled] = {}  # by lane
         self._turns: list[Turn] = []
@@ -60,10 +60,10 @@ class SessionSnapshot:
         self.next_run = 0
         self._prompt: str | None = None  # sent, but no turn has begun with it
         self._turn: Turn | None = None  # the running one
-        self._texts: dict[str, list[str]] = {}  # what its lanes have said, one for each event
+        self._texts: dict[str, list[str]] = {}  # its answers so far by lane, in pieces
         self._answering: set[str] = set()  # its lanes that have not finished
         self._test: SamplingTest | None = None  # requested or running
-        self._advising = False  # asked for, and not told yet
+        self._advising = False  # requested or running
         self._at = 0.0  # time of the last event, on the session's clock
 
     def apply_command(self, command: Command) -> None:
@@ -113,7 +113,7 @@ class SessionSnapshot:
             case LoadFailed(kept=True):
                 self.options = self._loaded
             case RunStarted():
-                if self._turns and self._turns[-1].run == event.run:  # once more
+                if self._turns and self._turns[-1].run == event.run:  # run again
                     self._turns.pop()
                 self._turn = Turn(event.prompt, event.run)
                 self._turns.append(self._turn)
@@ -159,7 +159,7 @@ class SessionSnapshot:
             yield Resume(self._conversation(), self._seed)
 
     def _conversation(self) -> tuple[Turn, ...]:
-        """All turns, the running one with what its lanes have said so far."""
+        """All turns, the running one with its answers so far."""
         if not self._turns or self._turns[-1] is not self._turn:
             return tuple(self._turns)
         answers = {lane: "".join(texts) for lane, texts in self._texts.items()}

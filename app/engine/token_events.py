@@ -1,4 +1,4 @@
-"""An answer's tokens as they are shown: text piece by piece, in the order of display."""
+"""Turns an answer's rounds into token events: text and fate of each token, in display order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TokenEvents:
-    """Turns the rounds of one answer into token events. `shown` is the text handed out so far."""
+    """Makes the token events of one answer. `shown` is the text of all events so far."""
 
     def __init__(self, models: LoadedModels) -> None:
         self._models = models
@@ -28,8 +28,8 @@ class TokenEvents:
         return event
 
     def of_round(self, record: Round) -> list[TokenEvent]:
-        """Rejected drafts stand between the accepted ones and the target's own token. Call it once
-        for every round, in order."""
+        """The round's tokens: accepted drafts, then rejected ones, then the target's own. Must be
+        called once for every round, in order."""
         push, preview = self._detokenizer.push, self._detokenizer.preview
         events = []
         for node in (*record.accepted, *record.rejected_path):
@@ -42,8 +42,8 @@ class TokenEvents:
         return events
 
     def close(self, events: list[TokenEvent], text: str) -> list[TokenEvent]:
-        """The answer's last events, changed so that all of them add up to its `text`: a character
-        that was never completed is added, a stop text taken away."""
+        """Change the answer's last events so that all events add up to its `text`: append an
+        incomplete character, remove a stop text."""
         rest = self._detokenizer.flush()
         surplus = max(len(self.shown) + len(rest) - len(text), 0)
         for i in reversed(range(len(events))):
@@ -55,15 +55,15 @@ class TokenEvents:
         return events
 
     def texts(self, ids: Iterable[int]) -> dict[int, str]:
-        """The text of each token if it came next. Not before the first one: at the very beginning
-        many tokenizers drop a leading space."""
+        """The text of each token if it came next, by id. Must not be called before the first token,
+        where many tokenizers drop a leading space."""
         return {
             token: self._models.token_text(token, self._detokenizer) for token in sorted({*ids})
         }
 
 
 def tokens_in(record: Round) -> set[int]:
-    """All tokens that a round knows of, drafted or not."""
+    """All token ids in a round's record, drafted or not."""
     pruned = (guess.token for guess in record.pruned)
     likely = (token for top in record.top for token, _, _ in top)
     return {*record.tokens, *record.chosen, *record.emitted, *pruned, *likely}

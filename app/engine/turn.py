@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from app.engine.comparison import compare, rule
+from app.engine.comparison import compare, sampling_rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
 from app.engine.metrics import metrics_of
 from app.engine.out_of_memory import give_back, out_of_memory
@@ -31,19 +31,19 @@ class LaneTurn:
 
     def __init__(self, lane: AnyLane) -> None:
         self.lane = lane
-        self.asked = False  # of a server: it has the question
-        self.passed_over = False  # of a server: it fell silent, and the next lane began
+        self.asked = False  # a server has got the question
+        self.passed_over = False  # a server fell silent, and the next lane began
         self.started = False
         self.reason: Reason | None = None
         self.message: str | None = None
-        self.rules: set[SamplingParams | None] = set()  # that its tokens were chosen by
+        self.rules: set[SamplingParams | None] = set()  # see `sampling_rule`
 
 
 class TurnRunner:
     """Advances the lanes of one turn, one round at a time, and reports by `emit`.
 
-    A prompt is prefilled once for all lanes on the target. A lane that breaks ends alone. Servers
-    answer the `question` meanwhile, by their own clocks; `arrived` is called when they say more.
+    The prompt is prefilled once for all lanes on the target. A lane that fails does not end the
+    others. Servers answer the `question` at their own pace; `arrived` is called for each piece.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class TurnRunner:
         self._baseline = next((t for t in self._turns if t.lane.strategy.is_baseline), None)
 
     def goes_on(self, enabled: Callable[[str], bool]) -> bool:
-        """Whether any lane does. Those that are not `enabled` any more are stopped."""
+        """Stop the lanes that are no longer `enabled`; return whether any is left."""
         for turn in self._turns:
             if turn.reason is None and not enabled(turn.lane.spec.name):
                 self._end(turn, "stopped")
@@ -74,7 +74,7 @@ class TurnRunner:
         return [turn for turn in self._turns if turn.reason is None]
 
     def ask_servers(self, schedule: Schedule, params: Params) -> None:
-        """race: all at once. fair: the one whose turn it is."""
+        """Send servers the question: all of them in a race, else the one whose turn it is."""
         among = self._going if schedule == "race" else self._next_of_fair()
         for turn in among:
             if isinstance(turn.lane, ServerLane) and not turn.asked:
@@ -84,10 +84,10 @@ class TurnRunner:
     def due(
         self, schedule: Schedule, enabled: Callable[[str], bool], wanted: str | None = None
     ) -> LaneTurn | None:
-        """The lane whose round is next; None where servers are waited for. One that something has
-        arrived for, else race: the one that has had the least decoding time, so that all have the
-        same and a disturbance meets all alike. fair: one after the other. `wanted`: this lane or
-        none."""
+        """The lane whose round is next; None while waiting for servers. A server's lane with
+        arrivals goes first. Otherwise, in a race, it is the lane with the least decoding time, so
+        that all get the same and a disturbance slows down all; fair is one lane after the other.
+        With `wanted`, only that lane."""
         if not self.goes_on(enabled):
             return None
         going = self._going
@@ -101,8 +101,8 @@ class TurnRunner:
         return min(local, key=_spent, default=None)
 
     def _next_of_fair(self) -> list[LaneTurn]:
-        """Of lanes that answer one after the other: the one whose turn it is, if any. A server that
-        falls silent has had its turn; what it still says is taken as it comes."""
+        """The lane whose turn it is in a fair schedule, if any. A server that falls silent loses
+        its turn, but its later pieces are still taken."""
         for turn in self._going:
             if isinstance(turn.lane, ServerLane) and turn.asked and turn.lane.silent:
                 turn.passed_over = True
@@ -114,8 +114,8 @@ class TurnRunner:
         return any(map(_has_news, self._going))
 
     def advance(self, turn: LaneTurn, params: Params) -> None:
-        """One round of a lane; before its first one, the prefill. Of a server, all that it has said
-        meanwhile."""
+        """Run one round of a lane, the first time with the prefill. For a server, take everything
+        that has arrived."""
         try:
             if isinstance(turn.lane, ServerLane):
                 self._take(turn, turn.lane)
@@ -131,22 +131,22 @@ class TurnRunner:
         except Exception as error:  # the other lanes go on
             message = None if out_of_memory(error) else describe(error)
         if message is None:
-            self._shared = None  # what begins now needs the room more than the time
+            self._shared = None  # memory is short: later lanes prefill for themselves
         self._end(turn, "error", message or _give_back(turn.lane))
 
     def end(self) -> bool:
-        """Stop what still runs; returns whether there was anything."""
-        open_turns = [turn for turn in self._turns if turn.reason is None]
-        for turn in open_turns:
+        """Stop the lanes that still run; return whether there were any."""
+        going = self._going
+        for turn in going:
             self._end(turn, "stopped")
-        return bool(open_turns)
+        return bool(going)
 
     def answers(self) -> dict[str, str]:
-        """What each lane said in this turn. One that never began still has its previous answer."""
+        """Each lane's answer in this turn. Lanes that never began still hold their previous one."""
         return {turn.lane.spec.name: turn.lane.text for turn in self._turns if turn.started}
 
     def unfinished(self) -> dict[str, list[int]]:
-        """The ids so far of the lanes that have begun and are not done, by name."""
+        """The ids so far of the lanes that have begun and not finished, by name."""
         going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
         return {turn.lane.spec.name: list(turn.lane.ids) for turn in going}
 
@@ -174,7 +174,7 @@ class TurnRunner:
         if self._shared is None and lane.strategy.on_target:
             self._shared = lane.prompt
         turn.started = True
-        turn.rules.add(rule(lane, lane.effective_params(params)))
+        turn.rules.add(sampling_rule(lane, lane.effective_params(params)))
         self._emit(
             Prefilled(
                 lane.spec.name,
@@ -192,8 +192,8 @@ class TurnRunner:
     def _step(self, turn: LaneTurn, lane: Lane, params: Params) -> None:
         record = lane.step(params)
         own = lane.effective_params(params)
-        turn.rules.add(rule(lane, own))
-        # Before `events`, which moves on: the tree follows what was committed until then.
+        turn.rules.add(sampling_rule(lane, own))
+        # Before `events`, which advances the text: the tree continues from the one before.
         texts = lane.token_texts(tokens_in(record)) if record.p else {}
         tokens = lane.events(record)
         metrics = self._metrics(lane)
@@ -230,8 +230,8 @@ class TurnRunner:
         )
 
     def _compare(self, turn: LaneTurn, lane: AnyLane) -> dict[str, Any]:
-        """Whether the lane said what the autoregressive one said, where that is defined: both ended
-        by themselves, and one rule chose all their tokens."""
+        """Compare with the autoregressive lane; {} unless both ended by themselves and one sampling
+        rule chose all their tokens."""
         base = self._baseline
         if base is None or any(t.reason not in ("stop", "length") for t in (base, turn)):
             return {}
@@ -246,8 +246,8 @@ class TurnRunner:
         return compare(lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
     def _metrics(self, lane: AnyLane) -> Metrics:
-        """A server has its own machine: its speed over this one's would be no speedup."""
-        # a baseline that has not begun still has the metrics of its last turn
+        """A server runs on another machine: no speedup is computed for it."""
+        # a baseline that has not begun still holds the metrics of its last turn
         begun = self._baseline is not None and self._baseline.started
         base = self._baseline.lane.stats if self._baseline and begun else None
         base = None if lane.strategy.remote else base
@@ -255,7 +255,7 @@ class TurnRunner:
 
 
 def _give_back(lane: AnyLane) -> str:
-    """After the error, which holds tensors of its own, is gone."""
+    """Must be called after the error is gone, whose traceback holds tensors."""
     return "out of memory" if isinstance(lane, ServerLane) else give_back(lane)
 
 
@@ -270,8 +270,8 @@ def _spent(turn: LaneTurn) -> float:
 def answer_each(
     lanes: Sequence[AnyLane], prompt_ids: Sequence[int], question: Question, stop: Stop
 ) -> dict[str, str]:
-    """A turn without events: one lane after the other answers the prompt, which is prefilled once
-    for all on the target. Returns what went wrong, by lane; the other lanes go on."""
+    """A turn without events: the lanes answer one after the other; the prompt is prefilled once for
+    all lanes on the target. Returns errors by lane; the other lanes go on."""
     shared: PrefilledPrompt | None = None
     errors: dict[str, str] = {}
     for lane in lanes:
@@ -289,7 +289,7 @@ def answer_each(
 
 
 def answer_seed(seed: int, run: int, use: str = "") -> int:
-    """One for each run, the same for all its lanes: with the same draws they say the same, where
-    what they draft is not drawn. `use`: another one, for draws that are independent of these."""
+    """The seed of a run, the same for all its lanes: with equal draws they give equal answers,
+    unless their drafts are sampled. Another `use` gives independent draws."""
     digest = hashlib.sha256(f"{seed}/{run}/{use}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

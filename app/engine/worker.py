@@ -52,7 +52,7 @@ class Worker:
     def run(self) -> None:
         try:
             self._until_closed()
-        except BaseException as error:  # a GPU that is lost, a model's own code that exits
+        except BaseException as error:  # a lost GPU, a model's own code that exits
             self._mailbox.emit(EngineExited(f"decoding broke: {describe(error)}"))
 
     def _until_closed(self) -> None:
@@ -73,7 +73,7 @@ class Worker:
             if turn := self._next_turn():
                 try:
                     self._answer(turn, self._lanes)
-                except Exception as error:  # the thread lives on; the prompt goes back to the user
+                except Exception as error:  # the thread goes on; the user gets the prompt back
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
             elif test := mailbox.sampling_test:
                 self._test_sampling(test, self._lanes, running=False)
@@ -83,7 +83,7 @@ class Worker:
                 self._measure(mailbox.measurements[0], self._lanes)
 
     def _next_turn(self) -> Turn | None:
-        """What is to be answered now, unless something else is to be done first."""
+        """The turn to answer now; None if there is none, or other work goes first."""
         mailbox = self._mailbox
         with mailbox.wake:
             if mailbox.closed or mailbox.models or mailbox.lane_changes:
@@ -91,7 +91,7 @@ class Worker:
             if mailbox.next_conversation is not None:
                 return None
             turn, mailbox.next_turn = mailbox.next_turn, None
-            mailbox.stopping = False  # that was meant for the turn before
+            mailbox.stopping = False  # it was meant for the turn before
             return turn
 
     def _refuse(self, why: str) -> None:
@@ -107,22 +107,22 @@ class Worker:
     # Loading
 
     def _load(self, request: OpenModels) -> None:
-        """Free the present models first: there may be no room for both. If the new ones can't be
-        loaded, load the previous ones again."""
+        """Load the requested models; if that fails, the previous ones again. These are freed first,
+        as there may be no room for both."""
         before = self._lanes.release() if self._lanes else None
         self._lanes = None
-        complaint = self._try(request)
+        complaint = self._try_load(request)
         if complaint is None:
             return
         restored = (
             before
             and before.options != request.options
-            and self._try(before, restored=True) is None
+            and self._try_load(before, restored=True) is None
         )
         self._mailbox.emit(LoadFailed(complaint, kept=bool(restored)))
 
-    def _try(self, request: OpenModels, restored: bool = False) -> str | None:
-        """What went wrong, if anything."""
+    def _try_load(self, request: OpenModels, restored: bool = False) -> str | None:
+        """Returns what went wrong, None if nothing."""
         mailbox = self._mailbox
         mailbox.emit(Loading("torch and transformers", None))
         try:
@@ -131,7 +131,7 @@ class Worker:
             self._lanes = Lanes(request, mailbox, restored)
         except InputError as error:
             return str(error)
-        except Exception as error:  # whatever it is, the screen must be able to show it
+        except Exception as error:  # the screen shows it, whatever it is
             return f"loading broke: {type(error).__name__}: {error}"
         return None
 
@@ -213,7 +213,7 @@ class Worker:
         mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
 
     def _stop(self, models: LoadedModels | None) -> Stop:
-        """Servers are told what ends an answer."""
+        """What ends an answer here; servers get it with the question."""
         from decoding.tokenizing.stopping import Stop
 
         config = self._config
@@ -222,7 +222,7 @@ class Worker:
     def _encode(
         self, before: tuple[Turn, ...], prompt: str, models: LoadedModels | None
     ) -> list[int]:
-        """The ids of the conversation; none where servers alone answer."""
+        """The ids of the conversation; none if only servers answer."""
         from decoding.prefill import require_room
 
         if models is None:
@@ -238,27 +238,31 @@ class Worker:
         messages = [{"role": "system", "content": system}] if system else []
         for turn in before:
             leader = self._leader_of(turn)
-            if leader is None:  # stopped before anybody said a word
+            if leader is None:  # stopped before the first token
                 continue
             messages.append({"role": "user", "content": turn.prompt})
             messages.append({"role": "assistant", "content": turn.answers[leader]})
         return [*messages, {"role": "user", "content": prompt}]
 
     def _leader_of(self, turn: Turn) -> str | None:
-        """Whose answer counts: the leading lane's, or the first one's if that said nothing."""
+        """The lane whose answer the conversation continues: the leader, or the first lane with an
+        answer if the leader has none."""
         names = (self._mailbox.leader or "", *turn.answers)
         return next((name for name in names if turn.answers.get(name)), None)
 
     # Probabilities of finished answers
 
     def _measure(self, answer: MeasureAnswer, lanes: Lanes) -> None:
-        """Until it is done or dropped; where anything else is requested, it waits for that."""
+        """Measure a finished answer until it is done or dropped. Any other request interrupts it,
+        and it starts again later."""
         from app.engine.lane import Lane
 
         mailbox = self._mailbox
 
         def cancelled() -> bool:
-            return mailbox.closed or mailbox.busier or answer not in mailbox.measurements
+            if mailbox.closed or mailbox.has_urgent_work:
+                return True
+            return answer not in mailbox.measurements
 
         measured = AnswerMeasured(answer.lane, answer.run, note=f"there is no lane {answer.lane}")
         try:
@@ -267,7 +271,7 @@ class Worker:
                     measured = lane.measure(answer, cancelled)
         except InterruptedError:
             return
-        except Exception as error:  # the screen says so, and the thread lives on
+        except Exception as error:  # the screen shows it, and the thread goes on
             measured = replace(measured, note=describe(error))
         with mailbox.wake:
             if answer in mailbox.measurements:
@@ -277,7 +281,7 @@ class Worker:
     # Sampling tests
 
     def _context_of_last_turn(self, models: LoadedModels | None) -> PromptContext:
-        """Of a conversation that was resumed, as if its last prompt were run again."""
+        """The context of a resumed conversation, as if its last prompt were run again."""
         if not self.turns:
             raise InputError("nothing was asked yet that could go on")
         *_, last = self.turns
@@ -285,7 +289,7 @@ class Worker:
         return PromptContext(ids, self._stop(models), {})
 
     def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
-        """Until the test is done, or anything else is requested."""
+        """Run a sampling test until it is done, or anything else is requested."""
         from app.engine.lane import Lane
         from app.engine.sampling_test import StartState, compare_with_target
 
@@ -307,7 +311,7 @@ class Worker:
                 lambda: not mailbox.is_sole_request(request, running),
             ):
                 mailbox.emit(result)
-        except Exception as error:  # the screen says so, and the thread lives on
+        except Exception as error:  # the screen shows it, and the thread goes on
             note = describe(error)
             mailbox.emit(SamplingTest(request.lane, repetitions=request.repetitions, note=note))
         with mailbox.wake:
@@ -317,7 +321,7 @@ class Worker:
     # Advice
 
     def _advise(self, request: StartAdvice, lanes: Lanes) -> None:
-        """Until it is measured, or anything else is requested."""
+        """Measure for advice until it is done, or anything else is requested."""
         from app.engine.advice import Circumstances, advise
 
         mailbox, models = self._mailbox, lanes.models
@@ -339,7 +343,7 @@ class Worker:
             result = Advice(document=advise(circumstances, prompts, request.seconds))
         except InterruptedError:
             result = Advice(note="something else was asked for")
-        except Exception as error:  # the screen says so, and the thread lives on
+        except Exception as error:  # the screen shows it, and the thread goes on
             result = Advice(note=describe(error))
         with mailbox.wake:
             wanted = mailbox.advice is request
@@ -349,7 +353,7 @@ class Worker:
             mailbox.emit(result)
 
     def _prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
-        """Those of the conversation, each with what was said before it, or else the `examples`."""
+        """The conversation's prompts, each with its history; the `examples` if there are none."""
         if not self.turns:
             return [self._encode((), prompt, models) for prompt in examples]
         return [
