@@ -1,1 +1,1 @@
-"""Conversations that stay: recorded while they happen, reopened, exported, replayed."""
+"""Recorded conversations: their log, reopening, export and replay."""

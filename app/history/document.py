@@ -1,13 +1,13 @@
 """A recorded conversation as JSON: the document of `specchat run --json --trace`, extended by what
 a replay needs. `app.history.parse_document` reads it again.
 
-`replay` has the `name`, when it was `created`, the `lanes`, `weights` and `memory` in bytes,
-`pass_costs` (seconds of a target pass over so many tokens) and `pieces` (each token id's text).
-A run has its `seed`, `schedule`, `leader` (the lane it goes on from), `memory`, and in `settings`
-all that its rounds had; a lane its `first` token and how it ended, `finishes`, and its
-`finish_reason` may also be stopped. A round has `start_seconds`, `settings` (an index of the
-run's), its `tree`, `shown` (id, text, fate and node of each token), and what of
-`decoding.round.Round` is not its default.
+`replay` has the `name`, the time it was `created`, the `lanes`, `weights` and `memory` in bytes,
+`pass_costs` (tokens and seconds of target passes) and `pieces` (the text of each token id). A run
+has its `seed`, `schedule`, `leader` (the lane that the conversation continues from), `memory`, and
+`settings` (all that its rounds used). A lane has its `first` token and its `finishes`; its
+`finish_reason` may also be "stopped". A round has `start_seconds`, `settings` (an index into the
+run's), its `tree`, `shown` (id, text, fate and node of each token), and all fields of
+`decoding.round.Round` that are not defaults.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def conversation_document(recording: Recording) -> dict[str, Any]:
 
 
 def _texts(recording: Recording) -> dict[int, str]:
-    """Token texts by id. The text of a token alone is better than what it added to an answer, so
-    those come last."""
+    """Token texts by id. Texts of single tokens are preferred to what a token added to an
+    answer."""
     lanes = [lane for turn in recording.turns for lane in turn.lanes.values()]
     steps = [step for lane in lanes for step in lane.steps]
     shown = [token for step in steps for token in step.tokens]
@@ -98,7 +98,7 @@ def _run(index: int, turn: RecordedTurn, recording: Recording) -> dict[str, Any]
 
 
 class _Recorded:
-    """The comparison as it was recorded; implements `app.report.document.Reference`."""
+    """The recorded comparison; implements `app.report.document.Reference`."""
 
     def __init__(self, turn: RecordedTurn) -> None:
         lanes = turn.lanes.values()
@@ -146,7 +146,8 @@ def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
 def _round(
     step: RoundFinished, turn: RecordedTurn, settings: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """`settings` collects the different ones; a round gives the index of its own."""
+    """A round's report. Its settings are added to `settings` if they are new, and referred to by
+    index."""
     index = None
     if step.params is not None:
         own = flat(step.params)

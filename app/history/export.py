@@ -1,4 +1,4 @@
-"""A conversation for people: Markdown, and where files go."""
+"""Exports a conversation as Markdown, and names the files of all exports."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def unique_path(title: str, suffix: str, folder: Path | None = None) -> Path:
     """A file in the working folder, named after the conversation, that does not exist yet."""
     words = " ".join(re.findall(r"\w+", title.lower()))
     short = shorten(words, SLUG_CHARACTERS, placeholder="") or words[:SLUG_CHARACTERS]
-    stem, place = short.replace(" ", "-") or "conversation", folder or Path.cwd()
-    path, count = place / f"{stem}{suffix}", 1
+    stem, folder = short.replace(" ", "-") or "conversation", folder or Path.cwd()
+    path, count = folder / f"{stem}{suffix}", 1
     while path.exists():
         count += 1
-        path = place / f"{stem}-{count}{suffix}"
+        path = folder / f"{stem}-{count}{suffix}"
     return path
 
 
 def markdown(recording: Recording, lanes: Collection[str] | None = None) -> str:
-    """Every turn: the prompt, a table of the lanes' figures, and the answers; lanes that said the
-    same share one. Only these `lanes`, if given: others have been removed since."""
+    """Every turn: the prompt, a table of the lanes' metrics, and the answers; lanes with the same
+    answer share it. `lanes`: only these, because others have been removed."""
     loaded = recording.loaded
     assert loaded is not None
     facts = (loaded.target, loaded.hardware, f"seed {recording.seed}")
@@ -68,7 +68,7 @@ def quoted(text: str) -> str:
 
 
 def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
-    """Those of the lanes that have none of their own."""
+    """The settings of a turn, from the lanes that do not override them."""
     values = flat(Params())
     for lane in turn.lanes.values():
         params = lane.steps[0].params if lane.steps else None
@@ -78,8 +78,8 @@ def _settings_of_run(turn: RecordedTurn) -> dict[str, Any]:
 
 
 def _title(lane: LaneInfo, run: Mapping[str, Any]) -> str:
-    """With those of the lane's own settings that are not the defaults, or not the run's: Draft
-    model (gamma 2)."""
+    """The lane's title with the overrides that differ from the defaults or the run's settings:
+    Draft model (gamma 2)."""
     defaults = flat(Params())
     own = [
         f"{name.replace('_', ' ')} {value}"

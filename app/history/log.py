@@ -1,4 +1,4 @@
-"""The file that a conversation is recorded in: one JSON array a line, only ever appended to.
+"""The log file of a conversation: one JSON array per line, append-only.
 
 ["conversation", {log_version, version, created, settings, ...}] comes first, then ["loaded", ...]
 and the events of the turns, and ["name", "..."] whenever the user gives it another name. A line
@@ -44,7 +44,7 @@ KINDS: dict[str, type[Any]] = {
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}
 assert set(KINDS.values()) <= set(get_args(Event))
-# A file outlives the names in the code.
+# Fields that were renamed since the format was fixed.
 _ON_DISK = {
     "overrides": "pins",
     "probs": "belief",
@@ -65,8 +65,8 @@ def name_line(name: str) -> bytes:
 
 
 def event_line(event: Event) -> bytes | None:
-    """None for an event that says nothing about a conversation. Metrics are left out: they follow
-    from the rounds."""
+    """An event's line, None if it is not recorded. Metrics are left out: they follow from the
+    rounds."""
     name = _NAMES.get(type(event))
     if name is None:
         return None
@@ -89,7 +89,7 @@ def _names_in_code(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lane_from_disk(lane: dict[str, Any]) -> dict[str, Any]:
-    """Strategies may have had other names."""
+    """A lane's fields; its strategy may have an old name."""
     return _names_in_code(lane) | {"strategy": find_strategy(lane["strategy"]).name}
 
 
@@ -108,8 +108,8 @@ def read_event(name: str, value: dict[str, Any]) -> Event:
     return event
 
 
-def complete(data: bytes) -> bytes:
-    """Without a last line that was never finished."""
+def complete_lines(data: bytes) -> bytes:
+    """Drop an unfinished last line."""
     return data[: data.rfind(b"\n") + 1]
 
 
@@ -118,14 +118,14 @@ def is_log(data: bytes) -> bool:
 
 
 def name_of(value: object) -> str:
-    """What a "name" line gives; a value of another kind gives none."""
+    """The name in a "name" line; "" if it is not a string."""
     return value if isinstance(value, str) else ""
 
 
 def read_log(data: bytes, where: Path) -> Recording:
     """Raises InputError naming the first line that is not understood."""
     recording: Recording | None = None
-    for number, (name, value) in enumerate(_lines(complete(data), where), 1):
+    for number, (name, value) in enumerate(_lines(complete_lines(data), where), 1):
         try:
             if recording is None:
                 recording = _begin(name, value, where)

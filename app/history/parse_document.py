@@ -65,7 +65,7 @@ def read_document(document: Any, where: Path) -> Recording:
 
 def _recording(document: Json, replay: Json) -> Recording:
     texts = {int(token): str(text) for token, text in replay["pieces"].items()}
-    datetime.fromisoformat(str(replay["created"]))  # a film begins with it
+    datetime.fromisoformat(str(replay["created"]))  # raises if it is not a time
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
     recording.take(read_event("loaded", document | replay))
     for run in document["runs"]:
@@ -106,7 +106,7 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
     pruned = [each["token"] for each in record.get("pruned", ())]
     known = {*record["tokens"], *record["emitted"], *record.get("chosen", ()), *pruned}
     known |= {token for top in record.get("top", ()) for token in _tokens(top)}
-    place = record["settings"]
+    index = record["settings"]
     return {
         "round": record,
         "tokens": [
@@ -114,7 +114,7 @@ def _step(record: Json, settings: list[Json], texts: dict[int, str]) -> Json:
             for token, text, fate, node in record["shown"]
         ],
         "pieces": _only(known, texts),
-        "params": None if place is None else settings[place],
+        "params": None if index is None else settings[index],
         "tree": record.get("tree", DEFAULT_TREE),
         "at": record["start_seconds"] + record["total_seconds"],
     }

@@ -1,4 +1,4 @@
-"""Appends a conversation to its log while it happens: at most one write a drain, none a token."""
+"""Appends a conversation to its log as it happens, with at most one write per drain."""
 
 from __future__ import annotations
 
@@ -39,11 +39,12 @@ class LogStore(Protocol):
 
 
 class Recorder:
-    """Takes every event that the screen takes. A conversation's file begins with its first turn.
+    """Takes every event that the screen takes. A conversation's file is created with its first
+    turn.
 
-    Events are handed to the operating system at once, so a crash of the app loses none. If a write
-    fails, `problem` says why and nothing more of this conversation is written: it could not be read
-    after a gap.
+    Events are written without buffering, so that a crash of the app loses none. After a failed
+    write, `problem` says why, and nothing more of this conversation is written: a log with a gap
+    can't be read.
     """
 
     def __init__(self, store: LogStore, settings: dict[str, Any]) -> None:
@@ -73,7 +74,7 @@ class Recorder:
             elif isinstance(event, LanesChanged) and self._loaded:
                 self._loaded, self._loaded_written = event.after(self._loaded), False
             elif isinstance(event, LoadFailed) and event.kept:
-                self._settings = self._before  # so are the models
+                self._settings = self._before  # the previous models are back
             elif isinstance(event, RunStarted):
                 self._in_turn = True
                 lines += [] if self.problem else self._heading()
@@ -84,15 +85,15 @@ class Recorder:
         return lines
 
     def begin(self, changed: Mapping[str, Any] | None = None) -> None:
-        """The next turn begins another conversation; some settings may have `changed`."""
+        """Start a new conversation with the next turn; some settings may have `changed`."""
         self.close()
         if changed:
             self._before, self._settings = self._settings, {**self._settings, **changed}
         self.path, self.problem, self._in_turn, self.size = None, None, False, 0
 
     def go_on(self, path: Path) -> None:
-        """The next turn belongs to the conversation that is kept there. Raises InputError, and
-        stays where it is, when another window has it open."""
+        """Continue the conversation in this file with the next turn. Raises InputError, and changes
+        nothing, if another window has it open."""
         claim = self.store.claim(path)
         self.begin()
         self.path, self._lock, self.size = path, claim, self.store.size(path)
@@ -105,7 +106,7 @@ class Recorder:
         self._file, self._lock, self._loaded_written = None, None, False
 
     def _heading(self) -> list[bytes]:
-        """What must stand before the first turn that this recorder writes into the file."""
+        """The lines before the first turn that this recorder writes to the file."""
         lines: list[bytes] = []
         if self.path is None:
             now = datetime.now().astimezone()
@@ -124,6 +125,6 @@ class Recorder:
             assert self.path is not None
             self._file = self.store.append_to(self.path)
         rest = memoryview(data)
-        while rest:  # a disk that fills up takes a part first
+        while rest:  # a nearly full disk takes only a part
             rest = rest[self._file.write(rest) :]
         self.size = self._file.tell()

@@ -29,13 +29,13 @@ from app.strategies.strategy import Strategy
 from decoding.round import Round
 from decoding.stats import Stats
 
-# Of rounds as they are read; `RecordedTurn.events` fills them in.
+# Placeholder for rounds as they are read; `RecordedTurn.events` computes the metrics.
 NO_METRICS = metrics_of(Stats(), 0, 0, None)
 
 
 @dataclass(slots=True)
 class LaneRecord:
-    """What one lane did in one turn; implements `app.report.document.LaneResult`, as lanes do."""
+    """One lane's part in a turn; implements `app.report.document.LaneResult`, as live lanes do."""
 
     info: LaneInfo
     prefilled: Prefilled | None = None
@@ -64,7 +64,7 @@ class LaneRecord:
 
     @property
     def text(self) -> str:
-        """The answer: what the tokens added to it, without those that were thrown away."""
+        """The answer, without rejected tokens."""
         first = self.prefilled.first.text if self.prefilled else ""
         tokens = (token for step in self.steps for token in step.tokens)
         return first + "".join(token.text for token in tokens if not token.fate.discarded)
@@ -117,7 +117,7 @@ class LaneRecord:
 
 @dataclass(slots=True)
 class RecordedTurn:
-    """A prompt and its answers. A turn without an end was cut off, by a crash for example."""
+    """A prompt and its answers. `ended` is None if it was cut off, for example by a crash."""
 
     started: RunStarted
     lanes: dict[str, LaneRecord]
@@ -179,7 +179,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Recording:
-    """A conversation, built up event by event. `settings` are those that it began with."""
+    """A conversation, built from its events. `settings` are those at its beginning."""
 
     created: str  # ISO 8601
     settings: dict[str, Any]
@@ -193,7 +193,7 @@ class Recording:
 
     @property
     def lanes(self) -> tuple[LaneInfo, ...]:
-        """Every lane that took part: after a conversation was resumed there may be others."""
+        """Every lane that took part: they may differ after a conversation was resumed."""
         infos = {name: lane.info for turn in self.turns for name, lane in turn.lanes.items()}
         infos.update({info.name: info for info in self.loaded.lanes} if self.loaded else {})
         return tuple(infos.values())
@@ -203,15 +203,15 @@ class Recording:
         return self.turns[-1].started.seed
 
     def take(self, event: Event) -> None:
-        """Raises KeyError for an event of a lane that takes no part in the turn, and IndexError
-        for one outside of any turn: no engine says such things."""
+        """Add an event. Raises KeyError for a lane that is not in the turn, and IndexError outside
+        of any turn, which no engine emits."""
         match event:
             case Loaded():
                 self.loaded = event
             case RunStarted():
                 if self.turns and self.turns[-1].started.run == event.run:
-                    self.turns.pop()  # once more: its old answers go
-                started = replace(event, turn=len(self.turns))  # one that broke may be missing
+                    self.turns.pop()  # run again: the old answers are replaced
+                started = replace(event, turn=len(self.turns))  # a rejected turn may be missing
                 self.turns.append(RecordedTurn(started, self._lanes(event.lanes)))
             case Prefilled():
                 self.turns[-1].lanes[event.lane].prefilled = event

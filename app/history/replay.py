@@ -1,4 +1,4 @@
-"""An engine without models: it emits a recording's events when they are due."""
+"""An engine without models that emits a recording's events when they are due."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from app.engine.commands import Command, Pause, RunAgain, StepRound, Stop
 from app.engine.events import Event, Prefilled, RoundFinished, RunFinished, Timed
 from app.history.recording import LaneRecord, RecordedTurn, Recording
 
-LONGEST_IDLE = 1.0  # seconds in which nothing was computed: a pause, or the user thinking
-LOOP_SECONDS = 2.0  # that the end stays before it begins again
+LONGEST_IDLE = 1.0  # seconds without computation, such as a pause, that are played at most
+LOOP_SECONDS = 2.0  # for which the end is shown before it starts again
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 
 class ReplayEngine:
-    """Implements `app.engine.protocol.Engine`. It begins to play when it is opened.
+    """Implements `app.engine.protocol.Engine`. It starts to play when it is opened.
 
-    Its time is the recording's, idle time cut short. `StepRound` plays exactly one round, `Stop`
-    plays the rest of the turn at once, `RunAgain` begins from the start; no other command changes
-    what was recorded. With `loop` it begins again by itself.
+    Its time is the recording's with idle time shortened. `StepRound` plays exactly one round,
+    `Stop` plays the rest of the turn at once, `RunAgain` starts from the beginning; other commands
+    have no effect. With `loop` it starts again by itself.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class ReplayEngine:
 
     @property
     def seconds(self) -> float:
-        """How long it plays at the speed it was recorded at."""
+        """Its length at the recorded speed."""
         return self._timeline[-1][0]
 
     @property
@@ -71,7 +71,7 @@ class ReplayEngine:
         match command:
             case RunAgain():
                 self._next, self.position, self._over_for = 0, 0.0, 0.0
-                self._last = self._clock()  # what has passed before is not played
+                self._last = self._clock()  # time passed before does not count
             case Stop():
                 self._play_through(RunFinished)
             case Pause(paused):
@@ -80,14 +80,15 @@ class ReplayEngine:
                 self._play_through(RoundFinished)
 
     def change_speed(self, direction: int) -> None:
-        """To the next one of `SPEEDS`, up or down; it may have begun at one between them."""
+        """Change to the next of `SPEEDS`, up or down. The first speed may lie between two of
+        them."""
         others = [each for each in SPEEDS if (each - self.speed) * direction > 0]
         if others:
             self.speed = min(others, key=lambda each: abs(each - self.speed))
 
     def step_lanes(self, names: Collection[str]) -> None:
-        """Up to where each of these lanes has had its next round, if there is one. What else is due
-        then, such as its end, comes as well."""
+        """Play until each of these lanes has had its next round, if there is one, and everything
+        that is due by then."""
         rest = (event for _, event in self._timeline[self._next :])
         waiting = {e.lane for e in rest if isinstance(e, RoundFinished)} & set(names)
         while waiting:
@@ -103,7 +104,7 @@ class ReplayEngine:
             self._play_one()
 
     def _play_through(self, kind: type[Event]) -> None:
-        """Up to the next event of a kind, and the clock with it."""
+        """Play up to the next event of a kind, and set the clock to it."""
         while not self.over:
             self.position = self._timeline[self._next][0]
             if isinstance(self._play_one(), kind):
@@ -126,7 +127,7 @@ def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
         before: float | None = None
         for event in turn.events():
             assert isinstance(event, Timed)
-            # Nothing is known of the time between two turns, which may be of different days.
+            # The time between two turns is not known: they may be from different days.
             passed = LONGEST_IDLE if before is None else max(event.at - before, 0.0)
             now += min(passed, worked(event) + LONGEST_IDLE) if found else 0.0
             before = event.at
@@ -135,8 +136,8 @@ def timeline(turns: Sequence[RecordedTurn]) -> list[tuple[float, Event]]:
 
 
 def side_by_side(turn: RecordedTurn) -> RecordedTurn:
-    """The turn as if each lane had had a machine for itself: all begin to decode at once, and a
-    round is there when the lane's own decoding time has come to it."""
+    """The turn as if each lane had a machine of its own: all start decoding at once, and each round
+    is due at the lane's own decoding time."""
     lanes, last = {}, 0.0
     for name, lane in turn.lanes.items():
         now, steps = 0.0, []

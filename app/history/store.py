@@ -1,4 +1,4 @@
-"""The folder of kept conversations: one file each, in the user's data folder."""
+"""The kept conversations: one file each, in the user's data folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 import platformdirs
 from filelock import BaseFileLock, FileLock, Timeout
 
-from app.history.log import complete, name_line, name_of, read_log
+from app.history.log import complete_lines, name_line, name_of, read_log
 from app.history.recording import Recording
 from decoding.errors import InputError
 from decoding.json_text import parse_json
@@ -22,7 +22,7 @@ from decoding.json_text import parse_json
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A conversation as a list shows it."""
+    """A conversation in a list."""
 
     path: Path
     title: str  # the name that it was given, else its first prompt
@@ -31,8 +31,8 @@ class Entry:
 
 
 class Claim(FileLock):
-    """Leaves no file behind. It is removed while it is still held: who has opened it meanwhile
-    finds out, as filelock looks for the file again once it has the lock."""
+    """A lock that leaves no file behind. The file is removed while the lock is held, which is safe:
+    filelock checks after locking that the file still exists."""
 
     def release(self, force: bool = False) -> None:
         if self.is_locked and (force or self.lock_counter == 1):
@@ -42,32 +42,32 @@ class Claim(FileLock):
 
 
 class Store:
-    """Lists, opens, renames and deletes conversations. All of it may raise OSError, and what
-    changes one that another window has open InputError."""
+    """Lists, opens, renames and deletes conversations. All methods may raise OSError, and changing
+    one that another window has open raises InputError."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or platformdirs.user_data_path("specchat") / "conversations"
 
     @property
     def empty(self) -> bool:
-        """Whether no conversation was ever kept here, or all are deleted."""
+        """Whether there is no kept conversation."""
         return not any(self.folder.glob("*.jsonl"))
 
     def new_file(self, now: datetime) -> Path:
-        """An empty file whose name sorts by time. It is made at once, so that two windows that
-        begin in the same second don't take the same one."""
+        """Create an empty file whose name sorts by time. Creating it here keeps two windows that
+        start in the same second from using the same one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem = now.strftime("%Y-%m-%d-%H%M%S")
         for number in count(1):
             path = self.folder / (f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
             with suppress(FileExistsError):
-                path.touch(0o600, exist_ok=False)  # what was said is the user's own
+                path.touch(0o600, exist_ok=False)  # conversations are private
                 return path
         raise AssertionError
 
     def claim(self, path: Path) -> BaseFileLock:
-        """Hold a conversation until the lock is released, or this process ends, however it does.
-        Raises InputError where another window holds it. In one process a claim may be repeated."""
+        """Lock a conversation until the lock is released or this process ends. Raises InputError if
+        another window holds it. Within one process a claim may be repeated."""
         file = self.folder / ".open" / f"{path.stem}.lock"
         file.parent.mkdir(parents=True, exist_ok=True)
         lock = Claim(file, timeout=0, is_singleton=True)
@@ -78,7 +78,7 @@ class Store:
         return lock
 
     def entries(self) -> list[Entry]:
-        """The newest first. What is no conversation, or holds no turn, is passed over."""
+        """All conversations, newest first. Other files, and logs without a turn, are skipped."""
         found = []
         for path in self.folder.glob("*.jsonl"):
             with suppress(Exception):  # deleted meanwhile, or not one of ours: it may hold anything
@@ -88,7 +88,7 @@ class Store:
     def append_to(self, path: Path) -> BinaryIO:
         """Unbuffered. A last line that was never finished is cut off."""
         if path.exists():
-            os.truncate(path, len(complete(path.read_bytes())))
+            os.truncate(path, len(complete_lines(path.read_bytes())))
         return path.open("ab", buffering=0)
 
     def size(self, path: Path) -> int:
@@ -106,10 +106,10 @@ class Store:
         return read_log(path.read_bytes(), path)
 
     def rename(self, path: Path, name: str) -> None:
-        """It keeps its position in the list."""
+        """Rename it without changing its position in the list."""
         times = path.stat()
         with self._held(path), path.open("r+b") as file:
-            file.truncate(len(complete(file.read())))
+            file.truncate(len(complete_lines(file.read())))
             file.seek(0, 2)
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -120,7 +120,7 @@ class Store:
 
     @contextmanager
     def _held(self, path: Path) -> Iterator[None]:
-        """A claim that is given back: as a context the lock itself would be acquired once more."""
+        """A claim as a context: `with self.claim(path)` would acquire the lock twice."""
         lock = self.claim(path)
         try:
             yield
@@ -129,7 +129,7 @@ class Store:
 
 
 def _entry(path: Path) -> Entry:
-    """Reads only the lines that a list needs: a conversation may be many megabytes."""
+    """Reads only the lines that a list needs: a log may have many megabytes."""
     title, name, ended = "", "", True
     runs: list[int] = []
     with path.open("rb") as file:
