@@ -2,5 +2,6 @@
 
 import logging
 
-for _name in ("torchao", "torch.utils._pytree"):  # where it is installed transformers imports it
-    logging.getLogger(_name).setLevel(logging.ERROR)  # and it warns of what it was not built for
+# transformers imports torchao where it is installed, which then warns about missing kernels.
+for _name in ("torchao", "torch.utils._pytree"):
+    logging.getLogger(_name).setLevel(logging.ERROR)

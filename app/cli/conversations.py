@@ -1,4 +1,4 @@
-"""What `bench` asks: every turn of the conversations in a prompt file."""
+"""The prompts of `bench`: every turn of the conversations in a prompt file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from decoding.tokenizing.stopping import Stop
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One turn, as ids (none where servers alone answer) and for servers."""
+    """One turn to answer: its ids (empty if no model is loaded) and the question for servers."""
 
     ids: Sequence[int]
     question: Question
@@ -34,8 +34,9 @@ def all_turns(
     seed: int,
     say: Callable[[str], None],
 ) -> tuple[list[Asked], int]:
-    """Later turns follow what `lane` answered to those before, so that everybody is asked the same.
-    Also how many turns are left out, as the context has no room for them. Raises InputError."""
+    """All turns, and the number of those left out because they exceed the context. Later turns
+    continue from the answers of `lane`, so that all contestants get the same prompts. Raises
+    InputError."""
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     asked, left_out = list[Asked](), 0
     prompts = first_prompts(requests, models, settings.system, settings.raw)
@@ -62,9 +63,9 @@ def all_turns(
 
 
 def after_prefixes(turns: Sequence[Asked], lengths: Sequence[int], context: int) -> list[Asked]:
-    """All of the turns after so many tokens, for each of `lengths`, which is their category then.
-    The tokens are those of the turns themselves, over and over: what passes cost after them does
-    not depend on what they say. Raises InputError where the context has no room."""
+    """Each turn once for each of `lengths`, with a prefix of so many tokens, and that length as its
+    category. The prefix repeats the turns' own tokens: the cost of a pass depends on the length of
+    its context, not on the text. Raises InputError if the context is too short."""
     longest = max(len(turn.ids) for turn in turns)
     if longest + max(lengths) > context:
         raise InputError(

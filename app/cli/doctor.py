@@ -26,10 +26,10 @@ from decoding.errors import InputError
 
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
-LEAST = (60, 24)  # of a terminal, in cells
-SHARE = 0.8  # of free memory for weights; caches and a drafter need some, too
-BYTES = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # a parameter, scales included
-DISKS = ("settings", "conversations", "model cache")  # checks of disks, which may hang
+MIN_TERMINAL = (60, 24)  # columns, rows
+WEIGHTS_SHARE = 0.8  # of the free memory; caches and a drafter need some, too
+BYTES_PER_PARAMETER = {"float32": 4.0, "bfloat16": 2.0, "nf4": 0.6}  # with scales
+DISK_CHECKS = ("settings", "conversations", "model cache")  # these may hang
 PATIENCE_SECONDS = 3.0
 DEMO_PROMPT, DEMO_TOKENS = "Once upon a time", 32
 
@@ -47,7 +47,7 @@ class Finding:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """What this machine can do, what is missing, what to do about it. Exit code 1: it is broken."""
+    """What this machine can do, what is missing, and what to do about it. Exit code 1: broken."""
     from app.report.document import envelope
 
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
@@ -77,12 +77,12 @@ def examine() -> Iterator[Finding]:
     }
     for name, check in checks.items():
         try:
-            yield _soon(name, check) if name in DISKS else check()
-        except Exception as error:  # whatever it is, the other checks go on
+            yield _with_timeout(name, check) if name in DISK_CHECKS else check()
+        except Exception as error:  # the other checks go on
             yield Finding(name, "wrong", " ".join(str(error).split()) or type(error).__name__)
 
 
-def _soon(name: str, check: Callable[[], Finding]) -> Finding:
+def _with_timeout(name: str, check: Callable[[], Finding]) -> Finding:
     """Run a check on a thread, and give up waiting after PATIENCE_SECONDS."""
     found: SimpleQueue[Finding | Exception] = SimpleQueue()
 
@@ -104,7 +104,7 @@ def _soon(name: str, check: Callable[[], Finding]) -> Finding:
 
 
 def _line(finding: Finding, columns: float) -> str:
-    """Broken where it is too long for a terminal of so many columns."""
+    """Format a finding, wrapped to `columns`."""
     lines = [f"{MARKS[finding.state]} {finding.name:<14} {finding.found}"]
     lines += [f"{'':<16} → {finding.advice}"] if finding.advice else []
     if columns < math.inf:
@@ -129,8 +129,9 @@ def _terminal() -> Finding:
     found = f"{columns}x{rows}, {sys.stdout.encoding}"
     if "NO_COLOR" in os.environ:
         found += ", no colours (NO_COLOR is set)"
-    if columns < LEAST[0] or rows < LEAST[1]:
-        return Finding("terminal", "note", found, f"make it {LEAST[0]}x{LEAST[1]} or larger")
+    if columns < MIN_TERMINAL[0] or rows < MIN_TERMINAL[1]:
+        advice = f"make it {MIN_TERMINAL[0]}x{MIN_TERMINAL[1]} or larger"
+        return Finding("terminal", "note", found, advice)
     if "utf" not in sys.stdout.encoding.lower():
         advice = "set a UTF-8 locale, such as LANG=C.UTF-8: bars and marks are drawn with Unicode"
         return Finding("terminal", "note", found, advice)
@@ -209,7 +210,8 @@ def _memory() -> Finding:
     on_gpu = torch.cuda.is_available()
     free = torch.cuda.mem_get_info()[0] if on_gpu else psutil.virtual_memory().available
     kinds = ("bfloat16", "nf4") if on_gpu else ("float32", "bfloat16")
-    rooms = [f"{SHARE * free / BYTES[kind] / 1e9:.1f} billion in {kind}" for kind in kinds]
+    room = {kind: WEIGHTS_SHARE * free / BYTES_PER_PARAMETER[kind] / 1e9 for kind in kinds}
+    rooms = [f"{billions:.1f} billion in {kind}" for kind, billions in room.items()]
     where = " on the GPU" if on_gpu else ""
     found = f"{format_bytes(free)} free{where}: room for parameters: about {' or '.join(rooms)}"
     return Finding("memory", "ok", found)
@@ -228,7 +230,7 @@ def _cache() -> Finding:
 
 
 def _demo() -> Finding:
-    """Check that the demo answers alike in every lane, on the default device."""
+    """Check that all lanes give the same answer with the demo, on the default device."""
     from app.config.settings import ModelOptions
     from app.engine.lane import Lane
     from app.models.loaded import load_models

@@ -49,8 +49,8 @@ cli.command()(doctor)
 
 Flags = dict[str, Any]
 
-# (panel, name, type, help) of the options that chat, run and bench share. Values are checked in
-# app.config, together with those of the environment and config.toml.
+# (panel, name, type, help) of the shared options. Values are checked in app.config, together with
+# those from the environment and config.toml.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
     ("Models", "family", str, "Family by name: demo (default), those of `specchat models`."),
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
@@ -104,7 +104,7 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
 )
 
 
-# short: beside them the help of each has to fit into a terminal of 80 columns
+# short, so that the help fits beside them into 80 columns
 _METAVARS: dict[Any, str] = {str: "TEXT", list[str]: "TEXT", int: "N", float: "X", bool: ""}
 
 
@@ -144,8 +144,8 @@ ReportFile = Annotated[
 
 def with_settings(command: Callable[..., None], *, screen: bool = True) -> Callable[..., None]:
     """Add the shared options to `command(flags, **own)`; `flags` holds those given by the user.
-    `screen`: also those that only the screen has a use for. A switch has a --no- form, which help
-    leaves out: config.toml may have turned it on."""
+    With `screen`, those of the screen as well. A switch has a hidden --no- form, because
+    config.toml may have turned it on."""
     options = [option for option in _SHARED if screen or option[0] != "Screen"]
 
     def wrapped(**values: Any) -> None:
@@ -462,7 +462,7 @@ def _sizes(option: str, text: str, largest: int) -> list[int]:
 
 
 def _check_report(report: Path | None) -> None:
-    """Before anything is measured. Raises InputError."""
+    """Raise InputError if the report can't be written, before anything is measured."""
     if report is not None:
         from app.report.page import check_report
 
@@ -493,7 +493,7 @@ def main() -> None:
         if message := error.format_message():  # none where a command alone has shown its help
             complain(message)
         code = 2
-    except OSError as error:  # a disk that is full, a folder that is not ours
+    except OSError as error:  # a full disk, a folder without permission
         discard_output()
         file = f"{error.filename}: " if error.filename else ""
         complain(f"{file}{error.strerror or error}")

@@ -29,7 +29,7 @@ def models(
     from app.report.document import envelope
 
     if get is not None:
-        _get(get, yes)
+        _download(get, yes)
         return
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
     if as_json:
@@ -38,7 +38,7 @@ def models(
         print_output(_format_report(found))
 
 
-def _get(name: str, yes: bool) -> None:
+def _download(name: str, yes: bool) -> None:
     from app.cli.run import progress
     from app.config.families import PUBLIC_FAMILIES
     from app.models.public import family_state, fetch, machine_memory
@@ -121,7 +121,7 @@ def _parts(options: Any) -> list[dict[str, Any]]:
 
 
 def _fields(record: Any, *left_out: str) -> dict[str, Any]:
-    """The record's fields by their names in the document, which calls a `source` a "place"."""
+    """The record's fields for the document, where the key of `source` is "place"."""
     return {
         "place" if name == "source" else name: value
         for name, value in asdict(record).items()

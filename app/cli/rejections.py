@@ -1,4 +1,4 @@
-"""`specchat rejections`: which drafts the target rejects, over the prompts of a file."""
+"""`specchat rejections`: the drafts that the target rejects, over the prompts of a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_rejections(
     settings: Settings, requests: Sequence[Request], seed: int
 ) -> tuple[dict[str, Any], int]:
     """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
-    and the exit code: 1 where a lane broke. Raises InputError."""
+    and the exit code, 1 if a lane broke. Raises InputError."""
     with progress() as say:
         specs = settings.lanes
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)

@@ -39,9 +39,9 @@ class RunResult:
 def run(
     settings: Settings, requests: Sequence[Request], seed: int, trace: bool, concurrency: int = 1
 ) -> RunResult:
-    """Answer every request in every lane; servers get so many at a time (`concurrency`). Raises
+    """Answer every request in every lane; a server gets `concurrency` prompts at a time. Raises
     InputError before anything is generated; later failures of a lane go into the document. Ctrl+C
-    keeps what is done, with exit code 130, and so do SIGTERM and SIGHUP, with theirs."""
+    keeps the finished answers, with exit code 130, and so do SIGTERM and SIGHUP, with theirs."""
     check_concurrency(settings, concurrency)
     if concurrency > 1 and any(len(request.turns) > 1 for request in requests):
         raise InputError("--concurrency sends each prompt by itself: leave out those of many turns")
@@ -89,7 +89,7 @@ def run(
 
 
 def check_concurrency(settings: Settings, concurrency: int) -> None:
-    """Raises InputError where there is nobody to send many prompts to."""
+    """Raise InputError for --concurrency without a server."""
     if concurrency > 1 and not settings.server:
         raise InputError("--concurrency is for servers: give one with --server URL")
 
@@ -97,8 +97,8 @@ def check_concurrency(settings: Settings, concurrency: int) -> None:
 def open_lanes(
     specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
 ) -> tuple[list[AnyLane], LoadedModels | None]:
-    """All lanes; those of servers that nobody answers for are not available. Without local lanes no
-    model is loaded. Raises InputError."""
+    """All lanes, and the models of the local ones, None if there are none. A server that does not
+    answer makes its lane unavailable. Raises InputError."""
     background = Background()
     lanes: dict[str, AnyLane] = {
         spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint is not None
@@ -126,7 +126,7 @@ def open_lanes(
 
 
 def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, Any]:
-    """What answers, for a document; of a server's hardware nothing is known."""
+    """Target, device and precision for a document; unknown if only servers answer."""
     if models is not None:
         return models.facts
     servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
@@ -145,7 +145,7 @@ def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> li
 
 
 def question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
-    """For servers, which take text."""
+    """A prompt for servers, which take text instead of ids."""
     return Question(
         tuple(messages), settings.params, seed, settings.stop, settings.raw, settings.ignore_eos
     )
@@ -162,8 +162,8 @@ def _answer(
     trace: bool,
     loads: Mapping[str, Load],
 ) -> Iterator[dict[str, Any]]:
-    """Yield one report per turn. The next turn follows the first lane's answer that exists. What
-    servers have answered under load is in `loads`."""
+    """Yield one report per turn. The conversation continues from the first lane that has an answer.
+    `loads` has the answers that servers gave under load."""
     messages = opening(request, settings.system)
     turns: Sequence[str | None] = request.turns or (None,)
     for turn, text in enumerate(turns):
@@ -249,8 +249,8 @@ def first_prompts(
     system: str | None = None,
     raw: bool = False,
 ) -> list[list[int]]:
-    """The ids of each request's first prompt, all of them checked before the first is answered.
-    Where servers alone answer there are none."""
+    """The ids of each request's first prompt, all checked before the first is answered; empty if
+    only servers answer."""
     if models is not None:
         from decoding.prefill import require_room
 
@@ -279,7 +279,7 @@ def first_prompts(
 
 @contextmanager
 def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
-    """The signals that end a process come as KeyboardInterrupt; `ended` gets their numbers."""
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt; their numbers are appended to `ended`."""
 
     def interrupt(number: int, frame: object) -> None:
         ended.append(number)
@@ -296,7 +296,7 @@ def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Show progress in one line on stderr that is overwritten; nothing if it is no terminal."""
+    """Show progress in one overwritten line on stderr; nothing if that is not a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda text: None
         return

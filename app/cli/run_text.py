@@ -1,4 +1,4 @@
-"""The document of a headless run as text for people."""
+"""Formats the document of a headless run as text for people."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _figures(lane: dict[str, Any]) -> str:
     ):
         if lane[key] is not None:
             parts.append(form.format(lane[key]))
-    if lane["acceptance_rate"] is None and lane["drafted"]:  # all that most servers tell
+    if lane["acceptance_rate"] is None and lane["drafted"]:  # most servers report only this
         parts.append(f"{lane['accepted']} of {lane['drafted']} drafts accepted")
     if lane["same_text"] is not None:
         parts.append("the same text as ar" if lane["same_text"] else "another text than ar")

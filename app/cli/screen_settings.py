@@ -1,5 +1,4 @@
-"""Checks the settings of the screen, theme and keys, only when one opens: a headless run does not
-import Textual."""
+"""Checks theme and keys when a screen opens: headless runs must not import Textual."""
 
 from __future__ import annotations
 
@@ -9,8 +8,8 @@ from decoding.errors import InputError
 
 
 def settings_from(flags: dict[str, object]) -> Settings:
-    """Load the settings from all sources; a --theme flag is checked at once, and the model is asked
-    for its preset. Raises InputError."""
+    """Load the settings from all sources. The preset "model" is read from the target, and a --theme
+    flag is checked at once. Raises InputError."""
     if flags.get("preset") == MODEL and MODEL not in Presets().all():
         from app.models.sampling_defaults import defaults_of_target
 

@@ -52,7 +52,7 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
 
 
 class ScreenServer(Server):
-    """Tells where it is, and refuses pages that are not its own."""
+    """Prints its address, and refuses connections from pages of other origins."""
 
     def initialize_logging(self) -> None:
         logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
@@ -64,7 +64,7 @@ class ScreenServer(Server):
         )
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        # A page from elsewhere could else type here, or reach it by a name of its own for this host
+        # Otherwise any page could type here, also by DNS rebinding.
         if not self._is_ours(request):
             raise web.HTTPForbidden(text="not from this page")
         return await super().handle_websocket(request)

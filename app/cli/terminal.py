@@ -1,5 +1,5 @@
-"""Requires a terminal for the screen, and prints a command's output: all that headless commands
-print goes through here, whatever models, files or users have put into it."""
+"""Terminal input and output. Everything that headless commands print goes through here, which makes
+text from models, files and users safe for a terminal."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def say(text: str, end: str = "\n") -> None:
 
 
 def complain(line: str) -> None:
-    """Say in one line what is wrong, its middle left out where it quotes a book."""
+    """Print an error in one line, shortened in the middle if it is very long."""
     line = " ".join(line.split())
     if len(line) > LONGEST_COMPLAINT:
         line = f"{line[: LONGEST_COMPLAINT // 2]} … {line[-LONGEST_COMPLAINT // 2 :]}"
@@ -54,8 +54,8 @@ def complain(line: str) -> None:
 
 
 def _write(text: str) -> None:
-    """With ? for characters that stdout can't encode. Raises OutputLost if stdout is closed, its
-    reader is gone, or the disk is full."""
+    """Print with ? for characters that stdout can't encode. Raises OutputLost if stdout is closed,
+    its reader is gone, or the disk is full."""
     stdout = sys.stdout
     if stdout is None:
         raise OutputLost("stdout is closed")
@@ -67,7 +67,7 @@ def _write(text: str) -> None:
 
 
 def discard_output() -> None:
-    """What stdout still holds is lost, or Python reports the same error again at exit."""
+    """Drop what stdout still buffers: Python would report the same error again at exit."""
     if sys.stdout is None:
         return
     try:

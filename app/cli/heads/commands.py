@@ -1,4 +1,4 @@
-"""The `specchat heads` commands and their options; see `medusa` and `eagle` for their bodies."""
+"""The `specchat heads` commands and their options; the bodies are in the modules beside this."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
 DRAFTER = "Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
 HeadsDir = Annotated[Path, typer.Option("--heads", help=DRAFTER)]
 Seed = Annotated[int, typer.Option(min=0)]
-HUGE = 1e6  # above what anybody wants of a rate, an epoch or a temperature: leaves inf out
+HUGE = 1e6  # upper bound of rates, epochs and temperatures, so that inf is rejected
 
-NAMES = {
+KIND_NAMES = {
     "medusa": "Medusa",
     "eagle": "EAGLE",
     "eagle1": "EAGLE-1",
@@ -43,8 +43,8 @@ NAMES = {
 }
 
 
-def _given(context: typer.Context) -> dict[str, str]:
-    """The options of the command line, as they are written, by their names."""
+def _given_options(context: typer.Context) -> dict[str, str]:
+    """The options on the command line by parameter name, as the user wrote them."""
     source = context.get_parameter_source
     return {
         str(option.name): option.opts[0]
@@ -53,13 +53,13 @@ def _given(context: typer.Context) -> dict[str, str]:
     }
 
 
-def _refuse_others(context: typer.Context, kind: str, **of: tuple[str, ...]) -> None:
-    """Raise InputError if an option was given that belongs to other kinds of heads (`of`)."""
-    for name, option in _given(context).items():
-        others = of.get(name, (kind,))
+def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) -> None:
+    """Raise InputError if an option was given that is only for other `kinds` of heads."""
+    for name, option in _given_options(context).items():
+        others = kinds.get(name, (kind,))
         if not kind.startswith(others):
-            names = " and ".join(NAMES[other] for other in others)
-            raise InputError(f"{option} is for {names}, not for {NAMES[kind]}: leave it out")
+            names = " and ".join(KIND_NAMES[other] for other in others)
+            raise InputError(f"{option} is for {names}, not for {KIND_NAMES[kind]}: leave it out")
 
 
 def _kind_of(heads: Path) -> DrafterKind:
@@ -163,7 +163,7 @@ def distill(
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
     here, there = ("batch_size", "device"), ("server_model", "concurrency")
-    for name, option in _given(context).items():
+    for name, option in _given_options(context).items():
         if name in (here if server else there):
             of = "--target" if server else "--server"
             raise InputError(f"{option} is for {of}: leave it out")
@@ -441,7 +441,7 @@ def evaluate(
     if "eagle" not in kinds:
         tree = dict.fromkeys(("eagle_total_tokens", "eagle_top_k"), ("eagle",))
         _refuse_others(context, kinds[0], **tree)
-    from app.cli.heads.evaluation import Task, put_evaluation
+    from app.cli.heads.evaluation import Task, print_evaluation
 
     task = Task(target, prompts, params, medusa_choices, seed, device)
-    put_evaluation(task, given, as_json)
+    print_evaluation(task, given, as_json)

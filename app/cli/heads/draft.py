@@ -71,7 +71,7 @@ def _serving(
     records: Sequence[Record],
     work: Path,
 ) -> Callable[[PreTrainedModel], float] | None:
-    """What gives τ of a draft model on held-out prompts; None without any."""
+    """A function that measures a draft model's τ on held-out prompts; None if there are none."""
     sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
 
     def served(student: PreTrainedModel) -> float:

@@ -97,7 +97,7 @@ def _serving(
     layers: Sequence[int],
     work: Path,
 ) -> Callable[[EagleWeights], float] | None:
-    """What gives τ of a head on held-out prompts; None without any."""
+    """A function that measures a head's τ on held-out prompts; None if there are none."""
     sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
     sample.target.capture_layers(layers)
 

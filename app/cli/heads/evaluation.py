@@ -1,4 +1,4 @@
-"""`specchat heads eval`: what a drafter does on the target's own answers."""
+"""`specchat heads eval`: measures a drafter on the target's own answers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EAGLE_NODES, _EAGLE_TOP_K = 16, 4
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to measure on: the options of `heads eval` but the heads."""
+    """What to measure with: the options of `heads eval` other than the heads."""
 
     target: str
     prompts: list[str]
@@ -42,7 +42,8 @@ class Task:
     device: str = "auto"
 
     def comparable(self) -> Task:
-        """With trees that do not go by what this machine measures, which is another each time."""
+        """The task with fixed tree sizes: by default they follow timings, which differ between
+        runs."""
         params = replace(
             self.params,
             eagle_total_tokens=self.params.eagle_total_tokens or _EAGLE_NODES,
@@ -53,9 +54,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """`facts` and `lines` are what its kind of drafter was measured at, for JSON and for reading;
-    `top1` is how often its first guess is right along the answers. `categories` are those of the
-    prompts."""
+    """`facts` (for JSON) and `lines` (for people) are the measures of its kind of drafter. `top1`
+    is how often its likeliest first token is the target's. `categories` has one for each prompt."""
 
     heads: Path
     facts: dict[str, Any]
@@ -110,7 +110,8 @@ class Evaluation:
 
 
 def evaluate(task: Task, heads: Path) -> Evaluation:
-    """Answer the prompts with the heads, and measure them along the answers. Raises InputError."""
+    """Answer the prompts with the heads, then measure the heads on the answers. Raises
+    InputError."""
     kind = drafter_kind(heads)
     requests = requests_of(task.prompts)
     with progress() as say:
@@ -142,8 +143,8 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
     )
 
 
-def put_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
-    """Print what one of the heads does, or how two compare."""
+def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
+    """Print the evaluation of one checkpoint, or a comparison of two."""
     task = task if len(heads) == 1 else task.comparable()
     found = [evaluate(task, each) for each in heads]
     if len(heads) == 1 and as_json:
@@ -164,7 +165,7 @@ def put_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
 
 
 def weight_bytes(heads: Path) -> int:
-    """Of the files with the weights."""
+    """Size of the files with weights."""
     ends = (".safetensors", ".bin", ".pt", ".pth")
     return sum(file.stat().st_size for file in heads.iterdir() if file.name.endswith(ends))
 
@@ -175,7 +176,7 @@ def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:
 
 
 def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
-    """A table of evaluations on the same prompts, and how the others' τ is to the first one's."""
+    """A table of evaluations on the same prompts, with τ relative to the first one's."""
     width = max(len(name) for name, _ in named)
     base = named[0][1]
     lines = [f"{'':{width}}       size   top-1       τ       α   τ against the first"]
@@ -192,7 +193,7 @@ def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
 
 
 def _tokens_and_passes(each: Evaluation) -> list[Timed]:
-    """A pass takes the place of a second: the ratio of speeds is that of τ."""
+    """Passes in place of seconds, so that a ratio of speeds is a ratio of τ."""
     stats = [stats_of([answer]) for answer in each.answers]
     return [Timed(i, s.emitted, s.passes) for i, s in enumerate(stats)]
 

@@ -33,8 +33,8 @@ EAGLE_DEPTH = 5  # drafts in a row in the launch line, where --gamma does not sa
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The dialects in which a program reads heads, None for what it can't; `engine` is the name in
-    `app.report.engines` of what serves them."""
+    """The dialect in which a program reads each kind of heads, None if it can't. `engine` is the
+    name in `app.report.engines` of the engine that serves them."""
 
     medusa: MedusaDialect | None = None
     eagle1: Dialect | None = None
@@ -67,18 +67,18 @@ def export(
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
-    order = _Order(model, target, to, out, precision)
+    job = _ExportJob(model, target, to, out, precision)
     if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
         choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
-        dialect = _write_medusa(weights, order)
+        dialect = _write_medusa(weights, job)
         what = f"{weights.heads} Medusa heads"
     else:
         head = read_eagle(heads, target_shape(model))
         version = head.config.version
         strategy = EAGLE_1 if version == "eagle1" else EAGLE
         choice = Choice(target, strategy, gamma or EAGLE_DEPTH, source=str(out), version=version)
-        dialect = _write_eagle(head, order)
+        dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
     launch = _launch(FORMATS[to], choice)
     _write_card(out, what, target, to, dialect, launch)
@@ -90,9 +90,9 @@ def export(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Order:
-    """What is to be written where: heads for the `model` that is called `target`, as `to` reads
-    them, in a `precision` (None: as they are)."""
+class _ExportJob:
+    """Write heads for `model`, which is called `target`, to `out` in the form that `to` reads, with
+    weights in `precision` (None: unchanged)."""
 
     model: PreTrainedModel
     target: str
@@ -101,12 +101,12 @@ class _Order:
     precision: torch.dtype | None
 
 
-def _write_medusa(weights: MedusaWeights, order: _Order) -> str:
-    out, precision = order.out, order.precision
-    dialect: MedusaDialect = _dialect(order.to, "medusa", FORMATS[order.to].medusa)
+def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
+    out, precision = job.out, job.precision
+    dialect: MedusaDialect = _dialect(job.to, "medusa", FORMATS[job.to].medusa)
     if dialect != "v2" and weights.lm_heads is None:
-        # Only v2 can share the target's: each head takes a copy along.
-        weights = replace(weights, lm_heads=copies_of_lm_head(order.model, weights.heads))
+        # Only v2 can share the target's lm_head: in other dialects each head has a copy.
+        weights = replace(weights, lm_heads=copies_of_lm_head(job.model, weights.heads))
     if precision is not None:
         own = weights.lm_heads
         weights = replace(
@@ -115,25 +115,25 @@ def _write_medusa(weights: MedusaWeights, order: _Order) -> str:
             biases=weights.biases.to(precision),
             lm_heads=None if own is None else own.to(precision),
         )
-    write_medusa(weights, out, dialect, order.target)
-    again = read_medusa(out, *shape_of(order.model))
+    write_medusa(weights, out, dialect, job.target)
+    again = read_medusa(out, *shape_of(job.model))
     for name in ("weights", "biases", "lm_heads", "token_map"):
         _require_equal(out, name, getattr(weights, name), getattr(again, name))
     return dialect
 
 
-def _write_eagle(head: EagleWeights, order: _Order) -> str:
-    version, out = head.config.version, order.out
-    form = FORMATS[order.to].eagle1 if version == "eagle1" else FORMATS[order.to].eagle3
-    dialect: Dialect = _dialect(order.to, version, form)
-    if order.precision is not None:
+def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
+    version, out = head.config.version, job.out
+    form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
+    dialect: Dialect = _dialect(job.to, version, form)
+    if job.precision is not None:
         tensors = {
-            name: tensor.to(order.precision) if tensor.is_floating_point() else tensor
+            name: tensor.to(job.precision) if tensor.is_floating_point() else tensor
             for name, tensor in head.tensors.items()
         }
         head = EagleWeights(head.dialect, head.config, tensors, head.notes)
-    write_eagle(head, out, dialect, order.target)
-    again = read_eagle(out, target_shape(order.model))
+    write_eagle(head, out, dialect, job.target)
+    again = read_eagle(out, target_shape(job.model))
     for name in head.tensors.keys() | again.tensors.keys():
         _require_equal(out, name, head.tensors.get(name), again.tensors.get(name))
     if again.config != head.config:
@@ -157,7 +157,7 @@ def _require_equal(
 
 
 def _launch(form: Format, choice: Choice) -> str:
-    """What to paste to serve the heads; empty where no engine is meant, or it can't."""
+    """The command that serves the heads; empty if there is no engine for them."""
     engine = next((engine for engine in ENGINES if engine.name == form.engine), None)
     snippet = engine.configure(choice) if engine else None
     if engine is None or snippet is None:
@@ -180,7 +180,7 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
 
 
 def _write_checksums(out: Path) -> None:
-    """As `sha256sum -c` reads them."""
+    """Write SHA256SUMS in the format of `sha256sum -c`."""
     files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
     sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
     (out / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`specchat heads distill --server`: a serving engine gives the answers, many at a time."""
+"""`specchat heads distill --server`: answers from a serving engine, many at a time."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from decoding.training.answer_file import Conversation, keep_only, lines_so_far
 from decoding.training.data import Record, digest
 from decoding.training.log import Progress
 
-WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each new try
-_UNFIT = (400, 413, 422)  # of a prompt that the server does not take, for instance too long
+WAITS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before each retry
+_UNFIT = (400, 413, 422)  # the server rejects the prompt itself, which may be too long
 _TOO_MANY = 429
 
 
@@ -35,11 +35,11 @@ def distill_from(
     seed: int,
     concurrency: int,
 ) -> int:
-    """Let the server answer each conversation's open turns one after the other, and write each
-    conversation with its number as `id` when it is answered; returns how many are in `out`.
+    """Let the server answer the turns of each conversation in order. A conversation is appended to
+    `out`, with its index as `id`, when it is complete. Returns how many `out` holds.
 
-    The same call again asks for those that are missing. Raises InputError where nobody answers
-    after several tries, or as `lines_so_far` does.
+    Called again, it only asks for the missing ones. Raises InputError if the server does not
+    answer after several retries, and as `lines_so_far` does.
     """
     distillation = _Distillation(endpoint, conversations, out, params, seed)
     return asyncio.run(distillation.answer_all(concurrency))
@@ -58,9 +58,9 @@ class _Distillation:
         self._out = out
         self._params = params
         self._seed = seed
-        self._server = Server(endpoint, Patience(retries=()))  # new tries are made here
+        self._server = Server(endpoint, Patience(retries=()))  # `_ask` does the retries
         self._refused: list[ServerError] = []
-        self._said = ""
+        self._last_message = ""
 
     async def answer_all(self, concurrency: int) -> int:
         await self._server.look()
@@ -91,7 +91,7 @@ class _Distillation:
     async def _work(
         self, queue: Iterator[int], file: TextIO, made_by: str, progress: Progress
     ) -> None:
-        """Answer what is next in the queue that all workers share, until there is no more."""
+        """Answer conversations from the shared queue until it is empty."""
         for number in queue:
             try:
                 record, tokens = await self._answered(number)
@@ -105,7 +105,8 @@ class _Distillation:
             progress.add(1, tokens)
 
     async def _answered(self, number: int) -> tuple[Record, int]:
-        """A conversation, and how many tokens were said. It ends early where an answer was cut."""
+        """The answered conversation and the number of generated tokens. It ends early if an answer
+        was cut off."""
         history, turns = self._conversations[number]
         messages, reason, tokens = list(history), "stop", 0
         seed = self._seed * 1_000_003 + number
@@ -119,7 +120,7 @@ class _Distillation:
         return {"messages": messages, "finish_reason": reason}, tokens
 
     async def _ask(self, question: Question) -> tuple[str, Ending]:
-        """Ask, and again where the server may do better in a moment."""
+        """Ask, and retry after errors that may pass."""
         waits = iter(WAITS)
         while True:
             pieces: list[Piece] = []
@@ -131,7 +132,7 @@ class _Distillation:
                 if not passing or (wait := next(waits, None)) is None:
                     raise
                 line = str(error)
-            if line != self._said:
-                self._said = line
+            if line != self._last_message:
+                self._last_message = line
                 say(f"{line}; it is asked again")
             await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # not all at the same moment

@@ -1,5 +1,5 @@
-"""Serves what is being trained: τ of the real decoder on a few held-out prompts, and one of the
-answers as the screen shows it."""
+"""Measures what is being trained with the real decoder: τ on a few held-out prompts, and one answer
+with the fates of its tokens."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ServedSample:
             if (m := (record.get("messages") or [{}])[0]).get("role") == "user"
         ]
         fitting = [turn for turn in first_turns if len(turn[1]) < self.target.context]
-        # Spread over all of them: distilled conversations stand by length.
+        # Spread evenly, because distilled conversations are sorted by length.
         sample = fitting[:: max(1, len(fitting) // _PROMPTS)][:_PROMPTS]
         self.prompts = [ids for _, ids in sample]
         self._questions = [text for text, _ in sample]

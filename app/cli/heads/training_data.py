@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from decoding.training.data import Record
     from decoding.training.train_config import TrainConfig
 
-ANSWERS = "answers.jsonl"  # beside the log of a training: an answer at each evaluation
-ENDS = "target"  # in a folder of features: the target without its layers
+ANSWERS = "answers.jsonl"  # beside the training log: one answer per evaluation
+BARE_TARGET = "target"  # in a folder of features: the target without its layers
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingJob:
-    """What to train on what, and where to: the options of `heads train` that all kinds share."""
+    """The options of `heads train` that all kinds of drafters share."""
 
     target: str
     heads: Path
@@ -50,15 +50,15 @@ class TrainingJob:
 
     @property
     def serves(self) -> bool:
-        """Whether the target is there as decoding needs it."""
+        """Whether the whole target is in this process, so that drafters can be served with it."""
         return not (self.offline or self.shard)
 
     def begin(self) -> tuple[Path, PreTrainedModel, PreTrainedTokenizerBase]:
-        """The folder for checkpoints, the target and its tokenizer; of the target only what was
-        kept beside its features, if that is there and enough. Raises InputError."""
+        """The folder for checkpoints, the target and its tokenizer. With `offline`, the target
+        comes without its layers if it was saved so beside its features. Raises InputError."""
         work = _check_training_folder(self.out, self.resume)
-        if self.offline and self.features and (ends := self.features / ENDS).is_dir():
-            return work, *load(str(ends), self.device)
+        if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
+            return work, *load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.shard:
             from decoding.training.sharding import shard_layers
@@ -74,8 +74,8 @@ class TrainingJob:
         tested: Dataset[Example],
         layers: Sequence[int],
     ) -> tuple[PreTrainedModel, Dataset[Example], Dataset[Example]]:
-        """What to train on with the target's states, if they are to be kept on disk, and what is
-        still needed of the target: when they are there `offline` leaves its layers out. Raises
+        """The target and the two datasets, these with the target's states from disk if `features`
+        is set. With `offline` the target loses its layers once the states are complete. Raises
         InputError."""
         if self.features is None:
             return model, learned, tested
@@ -87,7 +87,7 @@ class TrainingJob:
         parts = ((learned, self.features), (tested, self.features / "held-out"))
         whole = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
         if whole and is_first_process():
-            _require_room(
+            _require_disk_space(
                 self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
             )
             for data, folder in parts:
@@ -99,9 +99,9 @@ class TrainingJob:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
             if is_first_process():
-                part = self.features / f"{ENDS}.part"
+                part = self.features / f"{BARE_TARGET}.part"
                 save_model(model, tokenizer, part, self.target)
-                part.rename(self.features / ENDS)
+                part.rename(self.features / BARE_TARGET)
             nn.Module.to(model, device, precision)
         return model, kept[0], kept[1]
 
@@ -121,7 +121,7 @@ def records_of(sources: list[str]) -> list[Record]:
 
 
 def requests_of(sources: list[str]) -> list[Request]:
-    """Prompts, or conversations whose last answer is to be given anew. Raises InputError."""
+    """Prompts, or conversations whose last answer is generated again. Raises InputError."""
     from app.text.prompt_file import parse_request
     from decoding.training.data import DataSource
 
@@ -177,7 +177,7 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
         device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
     options = ModelOptions(target=target, device=device)
     tokenizer = load_tokenizer(target, options)
-    if tokenizer.chat_template:  # once: the records are too many for a process each
+    if tokenizer.chat_template:  # tried once: there are too many records for a process each
         try:
             run_limited(lambda: render_prompt(tokenizer, [{"role": "user", "content": "Hello"}]))
         except ValueError as error:
@@ -188,7 +188,7 @@ def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizer
 def save_model(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out: Path, like: str
 ) -> None:
-    """Write a model in the precision of the one in the folder, or of the hub id, `like`. Raises
+    """Write a model in the precision of the one at `like`, a folder or hub id. Raises
     InputError."""
     from torch import float32, nn
     from transformers import AutoConfig
@@ -213,13 +213,13 @@ def target_shape(model: PreTrainedModel) -> TargetShape:
     from decoding.checkpoints.eagle_fit import TargetShape
 
     hidden, vocab = shape_of(model)
-    # Without its layers any of them may be meant: the features say which were read.
+    # A target without layers accepts any index: the features record which were read.
     layers = model.config.get_text_config(decoder=True).num_hidden_layers or sys.maxsize
     return TargetShape(hidden, vocab, layers)
 
 
 def refuse_existing(out: Path) -> None:
-    """Raise InputError unless --out is a new folder: nothing in another one is written over."""
+    """Raise InputError unless --out is a new or empty folder, so that nothing is overwritten."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
@@ -227,8 +227,8 @@ def refuse_existing(out: Path) -> None:
 
 
 def _check_training_folder(out: Path, resume: bool) -> Path:
-    """Where checkpoints go within --out. Raises InputError where that is not new, or to `resume`
-    there is no training in it."""
+    """The folder for checkpoints within --out. Raises InputError if --out is not new or, with
+    `resume`, holds no training."""
     work = out / "training"
     if not resume:
         if work.is_dir():
@@ -239,8 +239,8 @@ def _check_training_folder(out: Path, resume: bool) -> Path:
     return work
 
 
-def _require_room(folder: Path, size: int) -> None:
-    """Say how large the features are. Raises InputError where that is too much for the disk."""
+def _require_disk_space(folder: Path, size: int) -> None:
+    """Print the size of the features. Raises InputError if the disk has no room for them."""
     from app.text.units import format_bytes
 
     there = sum(path.stat().st_size for path in folder.glob("**/features-*.safetensors"))
@@ -252,7 +252,7 @@ def _require_room(folder: Path, size: int) -> None:
 
 
 def _wait_for(folders: Sequence[Path]) -> None:
-    """Until another process has written their features."""
+    """Wait until another process has written the features."""
     from decoding.training.features import is_complete
 
     while not all(map(is_complete, folders)):
@@ -260,12 +260,12 @@ def _wait_for(folders: Sequence[Path]) -> None:
 
 
 def is_first_process() -> bool:
-    """Of those that `torchrun` or `accelerate launch` started: the one that writes and speaks."""
+    """Whether this is rank 0 of `torchrun` or `accelerate launch`, which writes and prints."""
     return os.environ.get("RANK", "0") == "0"
 
 
 def remove_checkpoints(work: Path) -> None:
-    """Remove what training was to go on from, and its log; other results in `work` stay."""
+    """Remove checkpoints and logs of a finished training; other results in `work` stay."""
     for checkpoint in work.glob("**/checkpoint-*"):
         shutil.rmtree(checkpoint)
     for name in (LOG, ANSWERS):

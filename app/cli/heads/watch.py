@@ -1,4 +1,4 @@
-"""`specchat heads watch`: a training that runs, from the log that it writes."""
+"""`specchat heads watch`: shows a running training from its log."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from decoding.training.log import LOG, duration, rates, training_log
 
 _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown
-_RECENT = 20  # reports that tell the pace
-_EVERY = 1.0  # seconds
-# Names of colours, whose shades are the terminal's own, as its background is.
+_RECENT = 20  # reports for the estimate of the time left
+_REFRESH_SECONDS = 1.0
+# Named colours, so that they fit the terminal's own background.
 _STYLES = {
     TokenStyle.ACCEPTED: "underline bright_blue",
     TokenStyle.BONUS: "bold",
@@ -37,8 +37,8 @@ _STYLES = {
 
 
 def watch(out: Path) -> None:
-    """Show the training that writes to `out` until it is done; where stdout is no terminal, once.
-    Raises InputError where there is none."""
+    """Show the training that writes to `out` until it is done; once if stdout is not a terminal.
+    Raises InputError if there is no training."""
     work = _newest(out)
     if not sys.stdout.isatty():
         console = Console(width=100, no_color=True, highlight=False)
@@ -55,7 +55,7 @@ def watch(out: Path) -> None:
 
         show()
         while entries[-1]["step"] < entries[-1]["steps"]:
-            time.sleep(_EVERY)
+            time.sleep(_REFRESH_SECONDS)
             try:
                 entries = training_log(_newest(out))
             except (InputError, OSError):  # it is done, and its log is removed
@@ -66,7 +66,7 @@ def watch(out: Path) -> None:
 
 
 def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
-    """What there is to see at the time `now`."""
+    """The progress, losses and evaluations, as of the time `now`."""
     last = entries[-1]
     step, steps = last["step"], last["steps"]
     learned = [entry for entry in entries if "loss" in entry]
@@ -95,8 +95,9 @@ def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
 
 
 def _answer(out: Path, console: Console) -> Group:
-    """What the target said to one prompt at the last evaluation, with what was drafted of it, and
-    how much that was at each one. Rejected drafts are left out: of new heads they hide the text."""
+    """The answer to one prompt at the last evaluation with its drafted tokens marked, and their
+    share at every evaluation. Rejected drafts of new heads would hide the text: they are left
+    out."""
     answers = []
     with suppress(OSError):  # no evaluation yet, or it is done and this is removed
         for line in (out / "training" / ANSWERS).read_text(encoding="utf-8").splitlines():
@@ -127,7 +128,7 @@ def _drafted(answer: Mapping[str, Any]) -> float:
 
 
 def curve(values: Sequence[float]) -> str:
-    """The values as bars from the lowest to the highest; many as the means of neighbours."""
+    """The values as bars, scaled between lowest and highest; neighbours are averaged to fit."""
     size = -(-len(values) // _WIDTH) or 1
     parts = [values[i : i + size] for i in range(0, len(values), size)]
     means = [sum(part) / len(part) for part in parts]
@@ -147,8 +148,7 @@ def _newest(out: Path) -> Path:
 
 
 def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
-    """How long it will take, by its last reports, and how old the last one is where that says
-    something."""
+    """The time left, estimated from the last reports, and the last one's age if it is unusual."""
     recent, last = entries[-_RECENT:], entries[-1]
     steps, seconds = last["step"] - recent[0]["step"], last["time"] - recent[0]["time"]
     ago = now - last["time"]
