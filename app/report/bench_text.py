@@ -1,4 +1,4 @@
-"""What `specchat bench` measured, as tables: for a terminal, and for a page."""
+"""Formats the results of `specchat bench` as tables, for a terminal and for a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def format_report(report: Report) -> str:
 
 
 def report_sections(report: Report) -> list[Section]:
-    """Those of a page."""
+    """The sections of a page."""
     (first, contestants), *others = _tables(report)
     return [
         Section(first, _notes(report), contestants),
@@ -27,7 +27,7 @@ def report_sections(report: Report) -> list[Section]:
 
 
 def _tables(report: Report) -> list[tuple[str, Table]]:
-    """With their titles; the first cells of a table's first row are empty."""
+    """The tables with their titles."""
     rows = report["contestants"]
     contestants: Table = [("", "tok/s", "speedup", "low-high", "α", "τ", "same ids")]
     for row in rows:
@@ -63,7 +63,7 @@ def _tables(report: Report) -> list[tuple[str, Table]]:
 
 
 def _batches(rows: list[Report]) -> Table:
-    """Of each size the contestant that is the fastest."""
+    """The fastest contestant at each size."""
     table: Table = [
         ("sequences at once", "alone, tok/s", "drafting, tok/s", "speedup", "by", "pays")
     ]
@@ -141,7 +141,7 @@ def _of_kv_cache(report: Report) -> list[str]:
 
 
 def _of_weights(report: Report) -> list[str]:
-    """How near a pass for one token is to reading the weights once: no pass can do without."""
+    """How close a pass for one token is to its lower bound, reading the weights once."""
     weights = report["weights"]
     plain = [row for row in report["contestants"] if row["name"] == row["baseline"]]
     if weights is None or not plain or not plain[0]["round_seconds"]:

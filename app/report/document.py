@@ -30,7 +30,7 @@ _TOLD_BY_SERVERS = (
 
 
 class LaneResult(Protocol):
-    """A lane after its answer: a live `Lane` or a recorded one."""
+    """A lane after its answer: live or recorded."""
 
     @property
     def spec(self) -> LaneSpec: ...
@@ -77,13 +77,13 @@ class Reference(Protocol):
 
     def compare(self, lane: LaneResult) -> dict[str, Any]:
         """Those of `matches_ar`, `first_divergence`, `divergence_gap` and `same_text` that are
-        defined."""
+        defined for the lane."""
 
 
 def lane_report(
     lane: LaneResult, reference: Reference | None, error: str | None, trace: bool
 ) -> dict[str, Any]:
-    """Report a lane that ran; if it broke (`error`), what it did until then."""
+    """The report of a lane that ran; if it failed (`error`), with what it had done until then."""
     stats = lane.stats
     report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
     report |= {
