@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from app.history.document import conversation_document
-from app.history.log import complete
+from app.history.log import complete_lines
 from app.history.parse_document import read_document
 from app.history.recorder import Recorder
 from app.history.store import Store
@@ -58,7 +58,7 @@ def kill(command: Sequence[str], after: float, cwd: Path, begun: str = "") -> Ki
         except subprocess.TimeoutExpired:
             process.kill()
             ended = False
-    whole = complete(said.read_bytes()).decode()  # the last line may have been cut
+    whole = complete_lines(said.read_bytes()).decode()  # the last line may have been cut
     return Killed(tuple(whole.removeprefix(f"{begun}\n").splitlines()), ended)
 
 
@@ -113,7 +113,7 @@ def conversation(chance: random.Random, root: Path) -> list[str]:
         return [f"no file, though {told[-1]} bytes were said to be written"] if told else []
     [path] = paths
     problems = []
-    size = len(complete(path.read_bytes()))
+    size = len(complete_lines(path.read_bytes()))
     if told and size < int(told[-1]):
         problems.append(f"{size} bytes of {told[-1]} are there")
     if not told:
@@ -189,7 +189,7 @@ class Heads:
         command = [*self._distill, "--out", str(out)]
         killed = kill(command, chance.uniform(0.3, 1.0) * seconds, root)
         told = [int(line.split("/")[0]) for line in killed.lines if "conversations ·" in line]
-        found = complete(out.read_bytes()).count(b"\n") if out.exists() else 0
+        found = complete_lines(out.read_bytes()).count(b"\n") if out.exists() else 0
         problems = []
         if told and found < told[-1]:
             problems.append(f"{found} of {told[-1]} answers are there")
