@@ -1,5 +1,5 @@
-"""Projects a strategy's speed to larger batches, and finds the size at which it stops paying. Plain
-numbers, no models."""
+"""What larger batches make of a strategy's speed, and at which size it stops paying. Plain numbers,
+no models."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ ESTIMATED_LIMITS = (
 
 @dataclass(frozen=True, slots=True)
 class RoundCost:
-    """A strategy's mean round at batch size 1: its tokens (τ), the nodes that its pass verifies
-    (root included), and the seconds of its parts."""
+    """A mean round of one strategy at batch size 1: its tokens (τ), the nodes that its pass
+    verifies (root included), and the seconds of its parts."""
 
     tokens: float
     nodes: float
@@ -42,7 +42,7 @@ class RoundCost:
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """A contestant that drafts, and the baseline that it is compared with."""
+    """What drafts, and what it is compared with."""
 
     name: str
     baseline: str
@@ -53,7 +53,7 @@ class Drafting:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Tokens per second over all sequences of a batch, with drafts and by the target alone."""
+    """Tokens per second of all sequences of a batch: with drafts, and by the target alone."""
 
     drafting: float
     plain: float
@@ -64,7 +64,7 @@ class Throughput:
 
 
 def round_cost(stats: Stats) -> RoundCost:
-    """The cost of the mean round."""
+    """Of the mean round."""
     passes = stats.passes
     draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
     return RoundCost(
@@ -83,16 +83,16 @@ def batch_throughputs(
     passes: Callable[[int, float], float],
     batches: Iterable[int],
 ) -> dict[int, Throughput]:
-    """Estimated throughput for each batch size. `passes(B, n)`: seconds of a target pass over B
-    sequences with n tokens each, which is scaled to the measured rounds. `by_model`: drafts come
-    from a model or head, whose passes the batch shares."""
+    """What to expect of each of the batch sizes. `passes(B, n)`: seconds of a target pass over B
+    sequences with n tokens each, brought into line with what the rounds themselves took.
+    `by_model`: a model or a head drafts, whose passes a batch shares."""
     found = {}
     for batch in batches:
         growth = passes(batch, 1) / passes(1, 1)
         alone = plain.verify * growth + plain.rest
         verify = own.verify * passes(batch, own.nodes) / passes(1, own.nodes)
         whole = verify + own.draft * (growth if by_model else batch) + own.rest
-        # A larger pass is never cheaper, whatever the noisy measurements say.
+        # A larger pass is never the cheaper one.
         found[batch] = Throughput(
             batch * min(own.tokens / whole, own.tokens / alone), batch * plain.tokens / alone
         )
@@ -112,8 +112,8 @@ def batches_document(
     sizes: Sequence[int],
     context: int,
 ) -> dict[str, Any]:
-    """The throughput of each of `drafting` at these batch sizes. `measured`: whether the costs in
-    `passes` were measured, after `context` tokens."""
+    """For each of `drafting` what it brings in batches of these sizes. `measured`: whether the
+    `passes` are, after `context` tokens."""
     rows = []
     for each in drafting:
         found = batch_throughputs(each.own, each.plain, each.by_model, passes, sizes)

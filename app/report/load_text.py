@@ -1,4 +1,4 @@
-"""A server under load, in one line."""
+"""Formats the result of a load test."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.text.plural import pluralize
 
 
 def load_line(load: dict[str, Any]) -> str:
-    """A `Load.document` for people."""
+    """A `Load.document` as one line for people."""
     ttft = load["ttft_seconds"]
     prompts = pluralize(load["requests"], "prompt")
     parts = [f"[{load['lane']}] {prompts}, {load['concurrency']} at a time"]

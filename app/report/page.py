@@ -1,5 +1,4 @@
-"""A report as one HTML page that needs no network, its plots alone as SVG or PNG, or its words as
-Markdown."""
+"""Writes a report as one self-contained HTML page, as Markdown, or only its plots as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page: sentences, then a table (its heading first), then text to paste."""
+    """A part of a report: sentences, a table (its first row is the heading), text to paste."""
 
     title: str
     sentences: Sequence[str] = ()
@@ -30,12 +29,12 @@ class Section:
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """A table's lines for a terminal: its first column to the left, all others to the right."""
+    """A table's lines for a terminal, with all columns but the first right-aligned."""
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in table
     ]
@@ -43,7 +42,7 @@ def aligned(table: Sequence[Sequence[str]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`draw` makes the plots of `document`; `sections` say it in words and tables."""
+    """`draw` makes the plots of `document`; `sections` are its words and tables."""
 
     title: str
     sections: Sequence[Section]
@@ -51,8 +50,8 @@ class Report:
     draw: Callable[[Document], Figure]
 
     def render(self, kind: str) -> bytes:
-        """As ".html", ".svg", ".png", or ".md", for which no plots are needed. Raises InputError
-        where the libraries are missing."""
+        """As ".html", ".svg", ".png", or ".md" (without plots). Raises InputError if the libraries
+        for plots are missing."""
         if kind == ".md":
             return _markdown(self.title, self.sections).encode()
         require_plots()
@@ -63,7 +62,7 @@ class Report:
 
 
 def check_report(path: Path) -> None:
-    """Before anything is measured: raises InputError if no report can be written there."""
+    """Raise InputError if no report can be written there, before anything is measured."""
     require_plots()
     if path.suffix.lower() not in KINDS:
         raise InputError(f"--report {path}: name a file that ends in {', '.join(KINDS)}")
@@ -72,7 +71,7 @@ def check_report(path: Path) -> None:
 
 
 def write_report(path: Path, report: Report) -> None:
-    """As what the path's suffix says. Raises InputError if it can't be written."""
+    """Write the report in the format of the path's suffix. Raises InputError if that fails."""
     data = report.render(path.suffix.lower())
     try:
         path.write_bytes(data)
@@ -102,7 +101,7 @@ def _page(title: str, sections: Sequence[Section], figure: Figure) -> bytes:
         undefined=jinja2.StrictUndefined,
     )
     svg = write_figure(figure, "svg").decode()
-    plots = svg[svg.index("<svg") :]  # without the prologue of a file of its own
+    plots = svg[svg.index("<svg") :]  # without the XML prologue
     page = environment.get_template("page.html.jinja").render(
         title=title, sections=sections, plots=plots
     )

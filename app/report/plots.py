@@ -1,4 +1,4 @@
-"""Plots of what `bench` and `advise` measured, drawn by matplotlib (the extra `report`)."""
+"""Plots of the results of `bench` and `advise`, drawn by matplotlib (the extra `report`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-# Okabe and Ito's colours, which nearly everybody can tell apart; markers for everybody else.
+# Okabe and Ito's palette, safe for most kinds of colour blindness; markers help where it is not.
 COLOURS = ("#0072B2", "#56B4E9", "#CC79A7", "#D55E00", "#E69F00", "#009E73", "#F0E442")
 GREY = "#777777"  # the target alone, and peers
 MARKERS = "osD^vP*"
@@ -25,13 +25,13 @@ NEEDED = ("matplotlib", "jinja2")
 
 
 def require_plots() -> None:
-    """Raises InputError where the libraries are missing."""
+    """Raise InputError if the libraries are missing."""
     if any(find_spec(name) is None for name in NEEDED):
         raise InputError("plots need matplotlib: pip install 'specchat[report]'")
 
 
 def bench_figure(document: Row) -> Figure:
-    """Speedups with their range over the repeats, and lines over each setting that was swept."""
+    """Speedups with their range over the repeats, and a plot over each swept setting."""
     rows = [row for row in document["contestants"] if row["speedup"] is not None]
     swept = [
         name
@@ -46,13 +46,13 @@ def bench_figure(document: Row) -> Figure:
 
 
 def advice_figure(document: Row) -> Figure:
-    """A row for each temperature: what was measured, what was screened, larger batches."""
+    """A row for each temperature: final measurements, screening, larger batches."""
     temperatures = [best["temperature"] for best in document["best"]]
     figure, axes = _figure([3] * len(temperatures), 5.0)
     for (measured, screened, batches), temperature in zip(axes, temperatures, strict=True):
 
         def of(rows: Sequence[Row], temperature: float = temperature) -> list[Row]:
-            """Those at the temperature, which the heading says and not each name."""
+            """The rows at the temperature, which is removed from their names."""
             at = [row for row in rows if row["temperature"] == temperature]
             return [
                 {**row, "name": row["name"].partition(":temperature=")[0]}
@@ -91,12 +91,12 @@ def _figure(columns: Sequence[int], height: float) -> tuple[Figure, list[list[Ax
 
 def _bars(axis: Axes, rows: Sequence[Row], title: str) -> None:
     ordered = sorted(rows, key=lambda row: row["speedup"])
-    for place, row in enumerate(ordered):
+    for y, row in enumerate(ordered):
         below = max(row["speedup"] - row["speedup_low"], 0.0)
         above = max(row["speedup_high"] - row["speedup"], 0.0)
-        axis.barh(place, row["speedup"], color=_colour(row), alpha=0.75)
+        axis.barh(y, row["speedup"], color=_colour(row), alpha=0.75)
         axis.errorbar(
-            row["speedup"], place, xerr=[[below], [above]], color="black", capsize=3, fmt="none"
+            row["speedup"], y, xerr=[[below], [above]], color="black", capsize=3, fmt="none"
         )
     axis.set_yticks(range(len(ordered)), [_label(row["name"]) for row in ordered], fontsize=8)
     axis.axvline(1.0, color="grey", linewidth=1)
@@ -111,7 +111,7 @@ def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True)
     for row in rows:
         if isinstance(row["pins"].get(name), int | float):
             others = (f"{key}={value}" for key, value in row["pins"].items() if key != name)
-            if name == "gamma" and "temperature" in row:  # said by the heading
+            if name == "gamma" and "temperature" in row:  # the heading has it
                 others = (text for text in others if not text.startswith("temperature="))
             lines[(str(row["strategy"]), *others)].append(row)
     for number, (label, points) in enumerate(lines.items()):
@@ -154,13 +154,13 @@ def _batch_lines(axis: Axes, rows: Sequence[Row]) -> None:
 
 
 def _legend(axis: Axes) -> None:
-    """Below the plot, where it hides nothing."""
+    """Draw the legend below the plot, where it hides nothing."""
     if axis.get_legend_handles_labels()[1]:
         axis.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
 
 
 def _colour(row: Row) -> str:
-    """The same for a strategy in all plots."""
+    """A strategy's colour, the same in all plots."""
     drafting = [name for name, strategy in STRATEGIES.items() if strategy.drafts]
     if row["strategy"] not in drafting:
         return GREY
@@ -168,6 +168,6 @@ def _colour(row: Row) -> str:
 
 
 def _label(name: str) -> str:
-    """A lane's name, broken where it is long."""
+    """A lane's name, in two lines if it is long."""
     name = name.replace("eagle_top_k", "top_k").replace("eagle_total_tokens", "total")
     return name if len(name) <= 24 else name.replace(":", "\n", 1)

@@ -1,6 +1,6 @@
 """Where a drafter guesses wrong: every rejection, and how often it is right by level, by its own
-confidence and by kind of token. Only levels count that the target tested: those before the first
-rejection, and that one."""
+confidence and by kind of token. Only tested levels count, up to and including the first
+rejection."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from decoding.round import Round, TokenEvent
 from decoding.stats import ratio
 
 Key = TypeVar("Key", bound=Hashable)
-Step = tuple[Round, Sequence[TokenEvent]]  # a round, and its tokens as they are shown
+Step = tuple[Round, Sequence[TokenEvent]]  # a round and its displayed tokens
 BINS = 5  # of the drafter's confidence
 BEGINNING = 8  # tokens of an answer that are its beginning
 
 
 class Kind(StrEnum):
-    """What a token is in the text."""
+    """The role of a token in the text."""
 
     WORD = "first of a word"
     INSIDE = "inside a word"
@@ -31,28 +31,27 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a draft that the target tested: `guess` is the drafter's likeliest node there,
-    `parent` the node before it, `came` the token that came instead or agreed. `accepted`: one of
-    the guesses was right; `first`: the likeliest one was. `place`: how many tokens of the answer
-    stood before it."""
+    """A tested level of a draft. `guess` is the drafter's likeliest node there, `parent` the node
+    before it, `emitted` the token that the answer got. `accepted`: one of the guesses was right;
+    `first`: the likeliest one was. `position`: the number of tokens before it in the answer."""
 
     record: Round
     depth: int
     parent: int
     guess: int
-    came: TokenEvent
+    emitted: TokenEvent
     accepted: bool
     first: bool
     kind: Kind
-    place: int
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """`token` was the drafter's likeliest, `wanted` came instead. `rank` is that of `token` among
-    the target's likeliest, 1 the first; `p` its probability there before temperature and cuts, `q`
-    the drafter's own; `entropy` the target's, in bits. None where not known, the rank also where
-    the target had enough likelier ones."""
+    """`token` was the drafter's likeliest, `wanted` the token emitted instead. `rank` is the rank
+    of `token` for the target, from 1; `p` its probability for the target before temperature and
+    cuts, `q` the drafter's; `entropy` the target's, in bits. None if not known; the rank also if it
+    is below those that are recorded."""
 
     round: int
     depth: int
@@ -67,7 +66,8 @@ class Rejection:
 
 @dataclass(slots=True)
 class Tally:
-    """`tested` levels, in how many of them a guess was `accepted`, and it was the `first` one."""
+    """The number of `tested` levels, of those with an `accepted` guess, and of those where the
+    `first` guess was right."""
 
     tested: int = 0
     accepted: int = 0
@@ -84,8 +84,8 @@ class Tally:
 
 @dataclass(slots=True)
 class Bin:
-    """Tested guesses that the drafter gave a probability from `low` up to the next bin's: how many,
-    their probabilities' sum, how many were right."""
+    """Tested guesses with a drafter's probability from `low` up to the next bin: their number, the
+    sum of their probabilities, and how many were right."""
 
     low: float
     guesses: int = 0
@@ -103,11 +103,11 @@ class Bin:
 
 def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
     """The tested levels of an answer's rounds, in order; `begun` is the text before them."""
-    text, place = begun, 1  # the first token came with the prefill
+    text, position = begun, 1  # the first token came with the prefill
     for record, tokens in steps:
-        came = [token for token in tokens if not token.fate.discarded]
+        emitted = [token for token in tokens if not token.fate.discarded]
         children, path = record.shape.children, (0, *record.accepted)
-        for depth, token in enumerate(came, 1):
+        for depth, token in enumerate(emitted, 1):
             if depth <= record.tested:
                 parent = path[depth - 1]
                 guess = children[parent][0]
@@ -120,10 +120,10 @@ def levels_of(steps: Iterable[Step], begun: str = "") -> Iterator[Level]:
                     depth <= len(record.accepted),
                     depth <= len(record.accepted) and path[depth] == guess,
                     kind_of(token.text, text),
-                    place,
+                    position,
                 )
             text += token.text
-            place += 1
+            position += 1
 
 
 def rejections(levels: Iterable[Level]) -> list[Rejection]:
@@ -138,7 +138,7 @@ def _rejection(level: Level) -> Rejection:
         record.index,
         level.depth,
         token,
-        level.came.id,
+        level.emitted.id,
         level.kind,
         likely.index(token) + 1 if token in likely else None,
         record.model_p[guess] if record.model_p else None,
@@ -148,8 +148,8 @@ def _rejection(level: Level) -> Rejection:
 
 
 def slim(record: Round) -> Round:
-    """Without the probabilities, which are most of a round where they are recorded; the drafter's
-    own stay, its calibration is over many answers."""
+    """The round without recorded probabilities, which take most of its memory; only the drafter's
+    own are kept, for its calibration."""
     return replace(
         record, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
         entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
@@ -167,14 +167,14 @@ def by_kind(levels: Iterable[Level]) -> dict[str, Tally]:
 
 
 def by_place(levels: Iterable[Level]) -> dict[str, Tally]:
-    """At the beginning of the answers, which nothing before it helps to guess, and later."""
-    counts = tally(levels, lambda level: level.place < BEGINNING)
+    """At the beginning of an answer, where there is little context, and later."""
+    counts = tally(levels, lambda level: level.position < BEGINNING)
     names = {True: f"first {BEGINNING} tokens", False: "later tokens"}
     return {name: counts[begins] for begins, name in names.items() if begins in counts}
 
 
 def tally(levels: Iterable[Level], key: Callable[[Level], Key]) -> dict[Key, Tally]:
-    """Counts by `key`, in the order in which the keys come."""
+    """Counts by `key`, in the order of its first occurrences."""
     found: dict[Key, Tally] = {}
     for level in levels:
         counts = found.setdefault(key(level), Tally())
@@ -185,8 +185,8 @@ def tally(levels: Iterable[Level], key: Callable[[Level], Key]) -> dict[Key, Tal
 
 
 def calibration(levels: Iterable[Level]) -> list[Bin]:
-    """Every tested guess in one of `BINS` bins of the drafter's own probability; [] where none was
-    recorded. A drafter that knows itself is right as often as its mean confidence says."""
+    """All tested guesses in `BINS` bins of the drafter's own probability; [] if none was recorded.
+    A calibrated drafter is right as often as its mean confidence."""
     bins = [Bin(number / BINS) for number in range(BINS)]
     for level in levels:
         record = level.record
@@ -195,12 +195,12 @@ def calibration(levels: Iterable[Level]) -> list[Bin]:
             here = bins[min(int(q * BINS), BINS - 1)]
             here.guesses += 1
             here.confidence += q
-            here.right += record.tokens[node] == level.came.id
+            here.right += record.tokens[node] == level.emitted.id
     return bins if any(each.guesses for each in bins) else []
 
 
 def kind_of(text: str, before: str) -> Kind:
-    """What a token with this text is after the text `before`."""
+    """The kind of a token with this text after the text `before`."""
     if not text:
         return Kind.SPECIAL
     word = text.strip()

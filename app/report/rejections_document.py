@@ -1,4 +1,4 @@
-"""The JSON document of `specchat rejections`, and its words for people."""
+"""The JSON document of `specchat rejections`, and its text form."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ NAME_CELLS = 20
 
 @dataclass(slots=True)
 class Drafted:
-    """What a lane drafted over all prompts, and how often its checkpoint says (`claimed`, by level)
-    that its likeliest guess is right. `answered` counts prompts, `rejected` are rows."""
+    """A lane's drafts over all prompts. `claimed` is the top-1 accuracy by level that its
+    checkpoint states, `answered` the number of prompts, `rejected` has a row for each rejection."""
 
     spec: LaneSpec
     claimed: Sequence[float]
@@ -58,8 +58,8 @@ class Drafted:
 
 
 def lane_document(drafted: Drafted) -> Row:
-    """A row for each rejection, and how often the drafter was right: `accepted`, a guess of the
-    level; `first`, its likeliest one."""
+    """A row for each rejection, and how often the drafter was right: `accepted` with any guess of a
+    level, `first` with its likeliest one."""
     levels, spec, claimed = drafted.levels, drafted.spec, drafted.claimed
     depths = by_level(levels)
     return {
@@ -102,8 +102,7 @@ def _shares(what: str, key: str | int, counts: Tally) -> Row:
 
 
 def format_rejections(document: Mapping[str, Any], most: int) -> str:
-    """As text: of each lane the rejections of which its drafter had been surest, `most` of them,
-    and its shares."""
+    """As text: for each lane the `most` rejections with the highest q, and its shares."""
     blocks = [
         "\n".join(line.rstrip() for line in _lane_lines(lane, most)) for lane in document["lanes"]
     ]

@@ -1,4 +1,4 @@
-"""The scoreboard for people who were not there: a table, its sentences, a plot."""
+"""The scoreboard as a report: a table, its sentences, a plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEADING = ("", "tok/s", "speedup", "low-high", "runs", "tokens/pass", "passes", 
 def scoreboard_report(
     title: str, scores: Sequence[LaneScore], sentences: Sequence[str], facts: str
 ) -> Report:
-    """`sentences` is what is said of the scores, `facts` what they were measured with."""
+    """`sentences` interpret the scores; `facts` say what they were measured with."""
     runs = max((each.speed.count for each in scores if each.speed), default=0)
     counted = f"{pluralize(runs, 'run')} of this prompt; medians, the lowest and the highest"
     notes = [f"{counted}. {facts}.", *_doubts(scores)]
@@ -56,7 +56,7 @@ def _doubts(scores: Sequence[LaneScore]) -> list[str]:
 
 
 def _document(scores: Sequence[LaneScore]) -> dict[str, Any]:
-    """What the plot of a bench needs."""
+    """The scores in the form that `bench_figure` needs."""
     return {
         "sweep": {},
         "contestants": [

@@ -1,4 +1,4 @@
-"""What several measurements of one thing come to."""
+"""The median and range of repeated measurements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Spread:
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
-    """Of the values that are known; None where none is."""
+    """The spread of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     if not known:
         return None

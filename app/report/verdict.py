@@ -1,4 +1,4 @@
-"""What a comparison of lanes comes to, in plain sentences made of nothing but its numbers."""
+"""Sums up a comparison of lanes in plain sentences, from its numbers alone."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from app.report.spread import Spread
 from app.text.plural import pluralize
 
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
-WORTH = 1.05  # what is no faster than this gains nothing
+WORTH = 1.05  # smaller speedups count as none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneScore:
-    """One lane's part. `speed` in tokens per second and the `speedup` over the autoregressive lane
-    are over all runs that count, which have `tokens` in all; `passes` are the last run's, and so
-    are `tokens_per_pass` (tau), the mean `round_seconds`, and the drafter's share of them.
-    `same_text` as the autoregressive lane; None where that is not defined (yet). `lossy`: not by
-    the target's distribution."""
+    """One lane's results. `speed` (tokens per second) and `speedup` (over the autoregressive lane)
+    are over all runs that count, which have `tokens` in all. `passes`, `tokens_per_pass` (tau), the
+    mean `round_seconds` and the drafter's share of it are the last run's. `same_text`: as the
+    autoregressive lane; None if that is not defined (yet). `lossy`: the text does not follow the
+    target's distribution."""
 
     number: int
     title: str
@@ -57,9 +57,8 @@ class LaneScore:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`text` is a sentence, `short` the same for a row with little room. `factor`: the number in
-    it that matters, where there is one to be proud of. `lane`: the number of the lane that it is
-    about."""
+    """`text` is a sentence, `short` its short form. `factor` is the speedup to show in large
+    digits, if drafting pays. `lane` is the number of the lane that it is about."""
 
     text: str
     short: str
@@ -69,15 +68,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Another gamma for a lane, and the tokens per second that are expected of it."""
+    """Another gamma for a lane, and the tokens per second expected with it."""
 
     gamma: int
     speed: float
 
 
 def exceeds_tau(speedup: float, tokens_per_pass: float | None) -> bool:
-    """Whether a lane was faster than can be: a pass over drafts is never quicker than one over a
-    single token, so a disturbance was measured."""
+    """Whether a speedup is impossible: a pass over drafts is never quicker than one over a single
+    token, so a disturbance of the machine was measured."""
     return tokens_per_pass is not None and speedup > tokens_per_pass
 
 
@@ -86,24 +85,24 @@ def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:
 
 
 def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """Of the lanes that draft for the target."""
+    """The fastest lane that drafts for the target."""
     return max(_drafting(scores), key=_speed, default=None)
 
 
 def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """The fastest one, unless the target alone is as fast."""
+    """The fastest lane, unless the target alone is as fast."""
     best = fastest(scores)
     pays = best and (best.speedup is None or best.speedup.median >= WORTH)
     return best if pays else None
 
 
 def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
-    """Of the lanes that draft for the target."""
+    """The slowest lane that drafts for the target."""
     return min(_drafting(scores), key=_speed, default=None)
 
 
 def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
-    """None before anything can be said. `again`: the key of another run."""
+    """The verdict, None if it is too early for one. `again`: the key that runs again."""
     best, plain = fastest(scores), baseline(scores)
     if best is None or plain is None or best.speedup is None:
         return _without_comparison(best, plain) or _of_servers(scores)
@@ -145,8 +144,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
 
 
 def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = None) -> str | None:
-    """Why the slowest lane that drafts lost, against the fastest one or else the target alone, and
-    what to try in it. None where nothing was lost."""
+    """Why the slowest lane that drafts lost against the fastest one, or else against the target
+    alone, and what to try. None if it did not lose."""
     slow, fast = slowest(scores), fastest(scores)
     if slow is None or fast is None or not all(score.done for score in scores):
         return None
@@ -186,7 +185,8 @@ def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verd
 
 
 def _of_servers(scores: Sequence[LaneScore]) -> Verdict | None:
-    """Where nobody else answers. Several may share a machine, or have other models: no factor."""
+    """A verdict if only servers answer. They may share a machine or differ in their models, so
+    there is no factor."""
     known = [score for score in scores if score.remote and score.speed is not None]
     if not known:
         return None
@@ -211,7 +211,7 @@ def _same_short(score: LaneScore) -> str:
 
 
 def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
-    """What of a lane's speed, tokens per pass over seconds per round, is most of the loss."""
+    """The larger cause of the loss in speed: fewer tokens per pass, or more seconds per round."""
     slow_tau, fast_tau = slow.tokens_per_pass, fast.tokens_per_pass
     if not (slow_tau and fast_tau and slow.round_seconds and fast.round_seconds):
         return None

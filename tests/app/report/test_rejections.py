@@ -100,7 +100,7 @@ def test_the_beginning_of_an_answer_counts_apart() -> None:
     """Each round is three tokens; the answer's first token came before them."""
     steps = [step(replace(TREE, index=index)) for index in range(3)]
     levels = [*levels_of(steps)]
-    assert [level.place for level in levels] == [*range(1, 10)]
+    assert [level.position for level in levels] == [*range(1, 10)]
     counts = by_place(levels)
     assert [(name, each.tested) for name, each in counts.items()] == [
         (f"first {BEGINNING} tokens", 7), ("later tokens", 2),
