@@ -1,7 +1,7 @@
-"""Acceptance as serving engines tell it: in an answer's chunks, or by the server's own counters.
+"""Acceptance as serving engines report it: in an answer's chunks, or in the server's counters.
 
-Engines mostly give accepted over drafted. Our rate is accepted over tested, which follows only
-where it is known how many drafts were accepted to which length, and all were of one length.
+Most engines report accepted over drafted. Our rate is accepted over tested; it can only be derived
+from a histogram of accepted lengths, and if all drafts had the same length.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ GENERATED = "generation_tokens"
 
 
 def drafting_of(chunk: Json, tokens: int | None) -> Drafting | None:
-    """What a chunk says of its answer's drafts; None for most chunks. `tokens` of the answer."""
-    for facts in _places(chunk):
-        for read in (_vllm, _sglang, _llama_cpp, _lm_studio):
+    """The counts of drafts in a chunk, None in most chunks. `tokens`: the answer's so far."""
+    for facts in _objects_with_counts(chunk):
+        for read in (_vllm, _sglang, _llama_cpp_or_lm_studio):
             if (found := read(facts)) is not None:
                 return found
         if found := _tensorrt(facts, tokens):
@@ -32,8 +32,8 @@ def drafting_of(chunk: Json, tokens: int | None) -> Drafting | None:
     return None
 
 
-def _places(chunk: Json) -> Iterator[Json]:
-    """Where engines put it."""
+def _objects_with_counts(chunk: Json) -> Iterator[Json]:
+    """The objects of a chunk in which engines put their counts."""
     for outer in (chunk, *_objects(chunk.get("choices"))):
         yield outer
         for name in ("usage", "metrics", "timings", "stats", "meta_info", "sglext"):
@@ -48,7 +48,7 @@ def _objects(value: object) -> list[Json]:
 
 
 def count(facts: Json, *names: str) -> int | None:
-    """The first of these that is there as a whole number that counts something."""
+    """The first of these fields that is a plausible count."""
     for name in names:
         value = facts.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
@@ -80,23 +80,16 @@ def _sglang(facts: Json) -> Drafting | None:
     return _with_histogram(drafted, accepted, passes, histogram, longest)
 
 
-def _llama_cpp(facts: Json) -> Drafting | None:
-    drafted, accepted = count(facts, "draft_n"), count(facts, "draft_n_accepted")
-    if drafted is None or accepted is None:
-        return None
-    return Drafting(drafted, accepted)
-
-
-def _lm_studio(facts: Json) -> Drafting | None:
-    drafted = count(facts, "total_draft_tokens_count")
-    accepted = count(facts, "accepted_draft_tokens_count")
+def _llama_cpp_or_lm_studio(facts: Json) -> Drafting | None:
+    drafted = count(facts, "draft_n", "total_draft_tokens_count")
+    accepted = count(facts, "draft_n_accepted", "accepted_draft_tokens_count")
     if drafted is None or accepted is None:
         return None
     return Drafting(drafted, accepted)
 
 
 def _tensorrt(facts: Json, tokens: int | None) -> Drafting | None:
-    """It tells tokens per pass alone, from which passes and accepted tokens follow."""
+    """TensorRT-LLM reports only tokens per pass, from which passes and accepted tokens follow."""
     mean = facts.get("avg_decoded_tokens_per_iter")
     if not isinstance(mean, int | float) or isinstance(mean, bool) or not mean > 1 or not tokens:
         return None
@@ -111,8 +104,8 @@ def _with_histogram(
     histogram: tuple[int, ...],
     longest: int | None,
 ) -> Drafting:
-    """`tested` is exact where every draft was as long as the `longest`: a shorter one may end
-    without a rejection."""
+    """`tested` is only known if every draft had the `longest` length: a shorter one may end without
+    a rejection."""
     known = sum(histogram)
     sums = sum(length * n for length, n in enumerate(histogram))
     if not histogram or sums != accepted or longest is None or drafted != longest * known:
@@ -122,7 +115,7 @@ def _with_histogram(
 
 
 def _histogram(value: object) -> tuple[int, ...]:
-    """From a list, or a mapping of lengths to counts; () where it is neither."""
+    """A histogram from a list, or from a mapping of lengths to counts; () if it is neither."""
     if isinstance(value, list):
         value = {str(length): n for length, n in enumerate(value)}
     if not isinstance(value, dict) or len(value) > 1024:
@@ -136,8 +129,9 @@ def _histogram(value: object) -> tuple[int, ...]:
 
 
 def read_counters(text: str) -> dict[str, float]:
-    """The speculative counters of a server's /metrics, Prometheus' or TensorRT-LLM's: summed over
-    engines and models, by short names; those by position have it at the end."""
+    """The speculative-decoding counters in a server's /metrics (Prometheus' or TensorRT-LLM's
+    format), summed over engines and models, by short names. Counters by position end in
+    /position."""
     if is_list(text):
         return _tensorrt_counters(text)
     found: dict[str, float] = {}
@@ -157,12 +151,12 @@ def read_counters(text: str) -> dict[str, float]:
 
 
 def is_list(text: str) -> bool:
-    """TensorRT-LLM's list, which holds only what came since it was read last."""
+    """Whether this is TensorRT-LLM's list, which only has the iterations since the last read."""
     return text.lstrip().startswith("[")
 
 
 def _short_name(name: str) -> str | None:
-    """num_drafts of vllm:spec_decode_num_drafts_total or llamacpp:spec_decode_num_drafts."""
+    """num_drafts, from vllm:spec_decode_num_drafts_total or llamacpp:spec_decode_num_drafts."""
     plain = name.partition(":")[2].removesuffix("_total")
     if plain == GENERATED:
         return plain
@@ -170,7 +164,7 @@ def _short_name(name: str) -> str | None:
 
 
 def _tensorrt_counters(text: str) -> dict[str, float]:
-    """One entry for each iteration since it was read last: the newest has the sums."""
+    """The sums over the list's entries, one for each iteration since the last read."""
     try:
         entries = _objects(parse_json(text))
     except ValueError:
@@ -185,8 +179,8 @@ def _tensorrt_counters(text: str) -> dict[str, float]:
 
 
 def drafting_between(before: Counters, after: Counters, tokens: int | None) -> Drafting | None:
-    """What a server counted meanwhile; None where it drafted nothing, or where it answered others
-    as well: it counted other tokens than our `tokens`."""
+    """The growth of a server's counters; None if it drafted nothing, or if it also answered others,
+    so that it counted more than our `tokens`."""
     grown = {name: round(after[name] - before.get(name, 0.0)) for name in after}
     accepted, drafted = grown.get("num_accepted_tokens"), grown.get("num_draft_tokens")
     if accepted is None or not drafted or not 0 <= accepted <= drafted:
@@ -201,7 +195,7 @@ def drafting_between(before: Counters, after: Counters, tokens: int | None) -> D
 
 
 def _from_positions(grown: Mapping[str, int], drafts: int | None) -> tuple[int, ...]:
-    """How many drafts were accepted to each length, from how many were to each position."""
+    """A histogram of accepted lengths, from the number of drafts accepted at each position."""
     reached: Sequence[int] = [drafts or 0]
     prefix = "num_accepted_tokens_per_pos/"
     while (n := grown.get(f"{prefix}{len(reached) - 1}")) is not None:

@@ -1,4 +1,4 @@
-"""A server's answer while it comes: pieces of text, and how it ends."""
+"""Assembles a server's answer from the chunks of its stream."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from app.servers.chunks import Chunk
 from app.servers.errors import ServerError
 from app.servers.usage import Usage
 
-LONGEST_TOKEN = 256  # characters, more than a token of any common vocabulary has
+LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some text of an answer, its number of tokens as far as that is known (else 1), and when it
-    came, by `time.perf_counter`."""
+    """Some text of an answer, its number of tokens (1 if not known), and the time of its arrival by
+    `time.perf_counter`."""
 
     text: str
     tokens: int
@@ -24,7 +24,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended; `asked_at` is when it was asked for, on the same clock."""
+    """How an answer ended; `asked_at` is the time of the request, on the same clock."""
 
     reason: Literal["stop", "length"]
     asked_at: float
@@ -33,7 +33,7 @@ class Ending:
 
 
 class Answer:
-    """An answer while it comes."""
+    """An answer as it arrives."""
 
     def __init__(self, most: int) -> None:
         self.pieces = 0
@@ -41,7 +41,7 @@ class Answer:
         self.overlong = False
         self._most = most  # tokens
         self._characters = 0
-        self._told = 0  # tokens, that the server has counted so far
+        self._counted = 0  # tokens so far, by the server
         self._first_at = self._last_at = 0.0
         self._ended: tuple[Literal["stop", "length"], float] | None = None
         self._last = Chunk()
@@ -49,11 +49,11 @@ class Answer:
 
     @property
     def finished(self) -> bool:
-        """Nothing more is to be said; counts may follow."""
+        """Whether the text is complete; counts may follow."""
         return self._ended is not None
 
     def add(self, chunk: Chunk, now: float) -> Piece | None:
-        """The piece of text in it, if there is any."""
+        """Add a chunk, and return its piece of text, if there is any."""
         last = self._last
         self._last = Chunk(
             tokens=last.tokens if chunk.tokens is None else chunk.tokens,
@@ -71,15 +71,15 @@ class Answer:
         self._last_at = now
         tokens = 1
         if chunk.tokens is not None:
-            tokens, self._told = max(chunk.tokens - self._told, 0), chunk.tokens
-        # A server that knows no limit would go on for ever; a piece has at least one token.
+            tokens, self._counted = max(chunk.tokens - self._counted, 0), chunk.tokens
+        # Some servers ignore max_tokens. A piece has at least one token.
         self.overlong = (
             self.pieces > 2 * self._most or self._characters > LONGEST_TOKEN * self._most
         )
         return Piece(text, tokens, now)
 
     def _text(self, chunk: Chunk) -> str:
-        """Reasoning that comes apart stands between the tags that models use themselves."""
+        """The chunk's text; reasoning in a field of its own is put between the models' tags."""
         text = chunk.text
         if chunk.reasoning:
             opening = "" if self._thinking else "<think>\n"
@@ -93,7 +93,7 @@ class Answer:
         return closing
 
     def ending(self, asked_at: float) -> Ending:
-        """Raises ServerError for a stream that just stops."""
+        """How the answer ended. Raises ServerError if the stream broke off."""
         note = None
         if self._ended is None and self.overlong:
             self._ended = ("length", self._last_at)

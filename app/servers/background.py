@@ -12,13 +12,13 @@ T = TypeVar("T")
 
 
 class Background:
-    """Begins with the first work. The thread is a daemon: it ends with the process."""
+    """The daemon thread is started with the first work."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Cancelling the future cancels the work."""
+        """Run a coroutine on the loop; cancelling the future cancels it."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(
@@ -27,7 +27,7 @@ class Background:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
-        """End the thread, and before it what still runs; never waits."""
+        """Cancel all work, then end the thread; never waits."""
         if self._loop is not None:
             asyncio.run_coroutine_threadsafe(_wind_up(self._loop), self._loop)
             self._loop = None

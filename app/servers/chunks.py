@@ -1,4 +1,4 @@
-"""The OpenAI-compatible protocol without the network: what is asked, and what a chunk says."""
+"""The OpenAI-compatible protocol without the network: request bodies and parsed chunks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.servers.usage import Drafting
 from decoding.params import Params
 
 Json = dict[str, Any]
-SEED_BITS = 31  # that every engine takes
-COUNTING = ("vllm", "sglang")  # engines that tell the tokens so far with every chunk, if asked
+SEED_BITS = 31  # accepted by every engine
+COUNTING = ("vllm", "sglang")  # engines with an option to report token counts in every chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a server. With `raw`, the messages' contents without a chat template."""
+    """A prompt for a server. `raw`: the messages' contents without a chat template."""
 
     messages: Sequence[Mapping[str, str]]
     params: Params
@@ -33,8 +33,8 @@ class Question:
         return "completions" if self.raw else "chat/completions"
 
     def body(self, model: str | None) -> Json:
-        """The settings that engines share. Those beyond the standard are sent only where they are
-        set: engines may refuse them."""
+        """The request's body. Settings beyond OpenAI's are only sent if they are set, because
+        engines may reject them."""
         sampling = self.params.sampling
         body: Json = {
             "stream": True,
@@ -62,7 +62,7 @@ class Question:
 
 
 def extras(engine: str) -> Json:
-    """What asks an engine for counts. Not all take it: then it is left out."""
+    """Fields that request counts. Some engines reject them, then they are left out."""
     options: Json = {"include_usage": True}
     if engine in COUNTING:
         options["continuous_usage_stats"] = True
@@ -72,7 +72,7 @@ def extras(engine: str) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One event of the stream. `tokens` of the answer so far, where the server says it."""
+    """One event of the stream. `tokens`: the number in the answer so far, if reported."""
 
     text: str = ""
     reasoning: str = ""
@@ -83,7 +83,7 @@ class Chunk:
 
 
 def read_chunk(data: str, key: str | None = None) -> Chunk:
-    """Raises ServerError where it is an error, or no JSON object."""
+    """Parse one event. Raises ServerError for an error message, and if it is not a JSON object."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -113,7 +113,7 @@ def read_chunk(data: str, key: str | None = None) -> Chunk:
 
 
 def error_message(found: object) -> str:
-    """What a server says of an error, in one of the forms that engines use."""
+    """The text of an error response, in any of the forms that engines use."""
     if isinstance(found, dict):
         for name in ("error", "detail", "message", "msg"):
             if found.get(name):
@@ -130,7 +130,7 @@ def _object(found: Json, name: str) -> Json:
 
 
 def _text(value: object) -> str:
-    """Lone surrogates, which JSON can hold, could be written nowhere."""
+    """The text, or "" if it is none; lone surrogates from JSON escapes are replaced."""
     if not isinstance(value, str):
         return ""
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""A serving engine over HTTP: streamed answers, one at a time or many, with limits on patience."""
+"""A client for serving engines: streamed answers over HTTP, with timeouts and retries."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from app.version import VERSION
 
-RETRIED = (429, 502, 503, 504)  # statuses of a server that may do better in a moment
-REFUSED = (400, 422)  # of one that may not know what was asked
-LONGEST_ERROR = 1 << 16  # bytes that are read of what a server says of its error
+RETRIED = (429, 502, 503, 504)  # statuses of errors that may pass
+REFUSED = (400, 422)  # statuses of a server that may not know a field
+LONGEST_ERROR = 1 << 16  # bytes read of an error's body
 LONGEST_COUNTERS = 1 << 23
 _BEFORE_AN_ANSWER = (httpx2.ConnectTimeout, httpx2.NetworkError, httpx2.RemoteProtocolError)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -31,8 +31,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds: for a connection, for what describes a server, until the first piece of an answer
-    (a long prompt, others before it), between two pieces; and before each new try."""
+    """Timeouts in seconds: for a connection, for metadata, for the first piece of an answer (a long
+    prompt, a queue), and between two pieces; and the waits before retries."""
 
     connect: float = 5.0
     facts: float = 5.0
@@ -43,8 +43,8 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a server says of itself: the engine's name or "", the ids of its models, and the context
-    of the first of them."""
+    """What a server reports about itself: the engine's name or "", the ids of its models, and the
+    first one's context."""
 
     engine: str = ""
     models: tuple[str, ...] = ()
@@ -52,16 +52,16 @@ class Facts:
 
 
 class Server:
-    """All of it runs on one event loop. Nothing is sent but questions; the key comes from the
-    environment and goes to this address alone, as redirects are not followed."""
+    """A client for one server; all calls run on one event loop. The key from the environment is
+    only sent to this address, as redirects are not followed."""
 
     def __init__(self, endpoint: Endpoint, patience: Patience | None = None) -> None:
         self.endpoint = endpoint
         self.facts: Facts | None = None
         self._patience = patience or Patience()
         self._key = api_key()
-        self._extras = True  # are asked for, until the server refuses them
-        self._counts = True  # it may have counters, as far as is known
+        self._extras = True  # send `extras`, until the server rejects them
+        self._counts = True  # the server may have counters
         headers = {"User-Agent": f"specchat/{VERSION}"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -73,7 +73,7 @@ class Server:
 
     @property
     def model(self) -> str | None:
-        """To ask for: the one that was named, or the server's first."""
+        """The model to request: the given one, or the server's first."""
         if self.endpoint.model or self.facts is None:
             return self.endpoint.model
         return next(iter(self.facts.models), None)
@@ -84,8 +84,8 @@ class Server:
         return urlsplit(self.endpoint.url).hostname in LOOPBACK
 
     async def look(self) -> Facts:
-        """Ask for its models. A server that has no such list is one without names. Raises
-        ServerError where nobody answers, or the key is wrong."""
+        """Request the list of models, which a server may not have. Raises ServerError if it does
+        not answer, or rejects the key."""
         with self._clear_errors():
             async with asyncio.timeout(self._patience.facts):
                 response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
@@ -101,9 +101,9 @@ class Server:
         counters: bool = True,
         asked: Callable[[float], None] = lambda at: None,
     ) -> Ending:
-        """Give each piece to `take` as it comes; `asked` gets the time of the request. Without
-        `counters` the server's own are not read, as for one of several answers at once. Raises
-        ServerError: one line."""
+        """Pass each piece to `take` as it arrives, and the time of the request to `asked`. The
+        server's `counters` are not used for one of several simultaneous answers. Raises
+        ServerError."""
         with self._clear_errors():
             facts = self.facts or await self.look()
             before = await self.counters() if counters else None
@@ -126,8 +126,8 @@ class Server:
     async def _stream(
         self, path: str, body: dict[str, Any], engine: str
     ) -> AsyncIterator[tuple[httpx2.Response, float]]:
-        """A response that is a stream of events, and when it was asked for. What may pass is tried
-        again, until a first byte of the answer is there."""
+        """The response with the stream, and the time of the request. Errors that may pass are
+        retried, until the response begins."""
         waits = iter(self._patience.retries)
         while True:
             sent = body | (extras(engine) if self._extras else {})
@@ -183,7 +183,7 @@ class Server:
                     if piece := answer.add(read_chunk(event.data, self._key), now):
                         take(piece)
                         limit.reschedule(loop.time() + patience.silence)
-                    if answer.finished:  # the counts that follow are not worth long
+                    if answer.finished:  # only counts may follow: don't wait long
                         limit.reschedule(loop.time() + patience.facts)
                     if answer.overlong:
                         break
@@ -201,20 +201,20 @@ class Server:
     # Counters
 
     async def counters(self) -> Counters | None:
-        """The server's own, of drafts; None where it has none."""
+        """The server's counters of drafts; None if it has none."""
         text = await self._metrics()
         if text is None or not (found := read_counters(text)):
             return None
         return {} if is_list(text) else found
 
     async def drafting_since(self, before: Counters, tokens: int | None) -> Drafting | None:
-        """What it has counted since: for all that were answered meanwhile. None where these were
-        others than ours, of so many `tokens`."""
+        """The drafts counted since `before`; None if the server also answered others than ours,
+        which have `tokens` tokens."""
         text = await self._metrics()
         return None if text is None else drafting_between(before, read_counters(text), tokens)
 
     async def _metrics(self) -> str | None:
-        """None where it has none; then it is not asked for them again."""
+        """The text of /metrics; None if there is none, and then it is not requested again."""
         if not self._counts:
             return None
         try:
@@ -233,7 +233,7 @@ class Server:
             return await self._reply(response, most)
 
     async def _reply(self, response: httpx2.Response, most: int) -> _Reply:
-        """At most so many bytes of what it says."""
+        """The response with at most `most` bytes of its body."""
         data = b""
         async with asyncio.timeout(self._patience.facts):
             async for part in response.aiter_bytes():
@@ -243,7 +243,7 @@ class Server:
         return _Reply(response.status_code, data[:most].decode("utf-8", "replace"))
 
     def _refusal(self, reply: _Reply) -> str:
-        """Why it did not answer, as it says itself."""
+        """One line on an error response, with the server's own text."""
         try:
             said = error_message(json.loads(reply.text))
         except (ValueError, RecursionError):
@@ -262,7 +262,7 @@ class Server:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """What the network's libraries raise becomes a ServerError of one line."""
+        """Turn errors of the network libraries into a ServerError of one line."""
         try:
             yield
         except (TimeoutError, httpx2.TimeoutException) as error:
@@ -284,7 +284,7 @@ class _Reply:
 
 
 def _facts(text: str) -> Facts:
-    """From the list of models; what is not understood is not known."""
+    """Facts from the list of models; unknown if it can't be parsed."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

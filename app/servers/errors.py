@@ -1,4 +1,4 @@
-"""What goes wrong with a server, and the key that must never be seen."""
+"""Errors of servers, and the API key, which must never be shown."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from app.text.terminal_text import shortened
 from decoding.errors import InputError
 
 KEYS = ("SPECCHAT_SERVER_KEY", "OPENAI_API_KEY")  # environment variables, the first one wins
-QUOTED = 200  # characters of what a server says of its error
+QUOTED = 200  # characters of a server's error message
 
 
 class ServerError(InputError):
-    """A server did not answer as it should, in one line. `status`: of HTTP; None where there was no
-    whole answer."""
+    """A server failed, in one line. `status` is the HTTP status, None without a response."""
 
     def __init__(self, line: str, status: int | None = None) -> None:
         super().__init__(line)
@@ -21,8 +20,8 @@ class ServerError(InputError):
 
 
 def api_key() -> str | None:
-    """From the environment, and from nowhere else: it is never kept. Raises InputError without
-    quoting it."""
+    """The key from the environment, its only source; it is never stored. Raises InputError for an
+    invalid key, without quoting it."""
     for name in KEYS:
         if key := os.environ.get(name, "").strip():
             if not (key.isascii() and key.isprintable()) or " " in key:
@@ -32,7 +31,7 @@ def api_key() -> str | None:
 
 
 def quoted(text: str, key: str | None) -> str:
-    """What a server said, for an error line: short, harmless, and without the key."""
+    """A server's text for an error line: short, safe for a terminal, and without the key."""
     if key:
         text = text.replace(key, "…")
     return shortened(text, QUOTED)

@@ -1,4 +1,4 @@
-"""What a server says of an answer: its tokens, and what became of its drafts."""
+"""The counts that a server reports for an answer: tokens and drafts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from decoding.stats import Stats
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """Sums over target passes, as `decoding.stats.Stats` has them. None: the server does not say.
-    `tested` is known only where the server says of each draft how far it was accepted."""
+    """Sums over target passes, as in `decoding.stats.Stats`. None: not reported. `tested` is only
+    known if the server reports the accepted length of each draft."""
 
     drafted: int
     accepted: int
@@ -21,8 +21,8 @@ class Drafting:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """`tokens` of the answer, the first one and the end token among them; None: the server does
-    not say, and pieces of text are counted. `seconds`: from the first piece to the end."""
+    """`tokens` of the answer, including the first and the end-of-sequence token; None: not
+    reported, so that pieces of text are counted. `seconds`: from the first piece to the end."""
 
     seconds: float
     tokens: int | None = None
@@ -31,8 +31,8 @@ class Usage:
 
 
 def settled(stats: Stats, usage: Usage | None) -> Stats:
-    """The sums over the pieces of an answer, corrected by what the server said at its end. A piece
-    is no target pass: there are passes only where the server says so."""
+    """The sums over an answer's pieces, corrected by what the server reported at its end. Passes
+    are only those reported: a piece is not a target pass."""
     found = replace(stats, passes=0, histogram=[])
     if usage is None:
         return found
@@ -43,6 +43,6 @@ def settled(stats: Stats, usage: Usage | None) -> Stats:
         found.drafted, found.accepted = drafting.drafted, drafting.accepted
         found.tested = drafting.tested or 0
         found.histogram = list(drafting.histogram)
-        # A pass that drafts nothing may not be counted; every pass gives a token of its own.
+        # Passes without drafts may not be counted, but every pass emits one token of its own.
         found.passes = max(drafting.passes or 0, found.emitted - found.accepted)
     return found

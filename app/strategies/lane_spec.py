@@ -1,4 +1,4 @@
-"""A lane as the user asks for it."""
+"""The specification of a lane."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.strategies.strategy import DEFAULT_TREE
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that answers: the `url` up to /v1, and the model to ask it for (None: its own)."""
+    """A server: its `url` up to /v1, and the model to request (None: its first)."""
 
     url: str
     model: str | None = None
@@ -20,10 +20,9 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class LaneSpec:
-    """One lane as it was asked for. `overrides` are settings of its own, by name; the others are
-    the run's. `tree` is the one to begin with, where its models have one of that name.
-    `checkpoint`: what it drafts with; None: what was given to its strategy's role. `endpoint`:
-    where a lane of the strategy "server" has its answers from."""
+    """A lane as requested. `overrides` are settings by name that replace the run's. `tree` is the
+    one to begin with, if the models have one of that name. `checkpoint` is its drafter's (None: the
+    one given for the strategy's role). `endpoint` is the server of a "server" lane."""
 
     strategy: str
     name: str  # unique among the lanes: "draft", "draft:gamma=2", "draft#2"
@@ -34,12 +33,12 @@ class LaneSpec:
 
     @property
     def stem(self) -> str:
-        """What its name begins with: its strategy, and the name of a checkpoint of its own."""
+        """The beginning of its name: the strategy, and the name of a checkpoint of its own."""
         return f"{self.strategy}:{Path(self.checkpoint).name}" if self.checkpoint else self.strategy
 
 
 def unique_name(wanted: str, taken: Collection[str]) -> str:
-    """`wanted`, or followed by the first number that makes it unique: draft, draft#2, ..."""
+    """`wanted`, with a number if it is taken: draft, draft#2, ..."""
     name, count = wanted, 1
     while name in taken:
         count += 1

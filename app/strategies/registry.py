@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from decoding.drafters.base import Drafter
     from decoding.trees.static import Choices
 
-CHEAP_TREE = 1.25  # times a pass over one token: what verifying a large tree may cost on a GPU
-CPU_TOP_K = 3  # branches of EAGLE's tree where every node that is run or verified costs time
+CHEAP_TREE = 1.25  # a large tree is used on a GPU if verifying it costs at most so many passes
+CPU_TOP_K = 3  # branches of EAGLE's tree on a CPU, where every drafted or verified node costs time
 
 AUTOREGRESSIVE = Strategy(
     name="ar",
@@ -229,7 +229,7 @@ _OLD_NAMES = {"drafter": "draft-only"}  # in settings and conversations of earli
 
 
 def find_strategy(name: str) -> Strategy:
-    """By its name, or one that it had. Raises InputError where there is none."""
+    """The strategy of this name or former name. Raises InputError if there is none."""
     found = STRATEGIES.get(_OLD_NAMES.get(name, name))
     if found is None:
         what = f"unknown strategy '{name}'" if name else "an empty strategy"
@@ -238,7 +238,7 @@ def find_strategy(name: str) -> Strategy:
 
 
 def _with_depths(trees: Mapping[str, Choices], most: int) -> dict[str, NamedTree]:
-    """Paths are cut at `most` levels, a dynamic tree has as many."""
+    """Trees with their depths: static ones are cut at `most` levels, a dynamic one has `most`."""
     return {
         name: NamedTree(choices, min(most, max(map(len, choices), default=most)))
         for name, choices in trees.items()

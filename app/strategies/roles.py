@@ -1,4 +1,4 @@
-"""The roles that a checkpoint can have: the target, and what drafts for it."""
+"""The roles of checkpoints: the target and the kinds of drafters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from decoding.checkpoints.dialects import Kind
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    name: str  # of its option and setting
+    name: str  # also the name of the option and setting
     title: str
-    help: str  # of its option
-    demo: str  # its folder in the demo family
-    kinds: tuple[Kind, ...]  # of checkpoints that it can be given to; found by the first one
+    help: str  # for the option
+    demo: str  # folder in the demo family
+    kinds: tuple[Kind, ...]  # kinds of checkpoints that can have the role, the usual one first
 
 
 ROLES = {

@@ -1,5 +1,5 @@
-"""The settings that a run has and a lane may have of its own: options and help. What they may be
-stands in `decoding.params`."""
+"""The decoding settings of a run, which a lane may override: options and help. `decoding.params`
+has their types and bounds."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from decoding.params import BOUNDS, Bounds, Params, flat
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of `Params`. `kind` is how it is written on the command line."""
+    """One setting of `Params`. `kind` is the type of its option."""
 
     name: str
-    panel: str  # of the command's help
+    panel: str  # in the command's help
     kind: type
     help: str
-    of_typical: bool = False  # it acts under typical acceptance alone
-    of_dynamic_tree: bool = False  # it shapes a dynamic tree alone
+    of_typical: bool = False  # only acts under typical acceptance
+    of_dynamic_tree: bool = False  # only acts on a dynamic tree
 
     @property
     def default(self) -> Any:

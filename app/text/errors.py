@@ -1,4 +1,4 @@
-"""Errors as one line for the user."""
+"""One-line descriptions of errors."""
 
 from __future__ import annotations
 

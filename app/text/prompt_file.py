@@ -46,8 +46,8 @@ def _requests(records: Iterable[Located], where: str) -> list[Request]:
 
 
 def parse_request(record: Record, where: str, answered: bool = False) -> Request:
-    """Check one record. `answered`: `messages` may end with answers, which are left out: they are
-    to be given anew. Raises InputError."""
+    """Check one record. `answered`: `messages` may end with answers, which are left out. Raises
+    InputError."""
     given = [field for field in FIELDS if field in record]
     if len(given) != 1:
         found = " and ".join(given) if given else "none"

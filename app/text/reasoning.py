@@ -1,4 +1,4 @@
-"""Where a model thinks aloud: what stands in <think> ... </think> before its answer."""
+"""Splits off a model's reasoning, in <think> ... </think> before its answer."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ OPEN, CLOSE = "<think>", "</think>"
 
 
 def split_reasoning(text: str) -> tuple[str | None, str]:
-    """The reasoning at the beginning of a text, None without any, and what follows it. Some
-    templates open it in the prompt; what was cut before its end is reasoning as a whole."""
+    """The reasoning at the beginning of a text, None without any, and the text after it. Some
+    templates open it in the prompt. An unclosed one is reasoning to the end."""
     begin = text.lstrip()
     opened = begin.startswith(OPEN)
     inside = begin.removeprefix(OPEN) if opened else text

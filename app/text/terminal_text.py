@@ -1,8 +1,7 @@
-"""Text of models, files and users made safe for a terminal: it may hold anything, also escape
-sequences.
+"""Makes text from models, files and users safe for a terminal: it may contain escape sequences.
 
-What the app prints goes through `app.cli.terminal`, what the screen draws through
-`app.tui.drawn_text`, and exports are made `harmless`: nobody else need think of it.
+All output goes through `app.cli.terminal`, all drawing through `app.tui.drawn_text`, and exports
+through `harmless`, so that other code need not care.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Any
 
 REPLACEMENT = "\ufffd"
 
-# Visible symbols for control characters, which then do nothing. Characters that reorder
-# the line (bidirectional controls) could make the screen lie; lone surrogates cannot be written.
+# Visible symbols for control characters. Bidirectional controls could make the screen lie; lone
+# surrogates cannot be encoded.
 SAFE: dict[int, str | None] = {
     **{code: chr(0x2400 + code) for code in range(0x20)},
     0x7F: "\u2421",
@@ -32,18 +31,17 @@ _DRAWN = dict.fromkeys(SAFE) | dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT)
 
 
 def visible(text: str) -> str:
-    """`text` with tabs as spaces and nothing in it that a terminal would obey; keeps newlines."""
+    """`text` with tabs as spaces and without control sequences; keeps newlines."""
     return text.translate(SAFE)
 
 
 def harmless(text: str) -> str:
-    """Like `visible`, for a file of text: it may be shown on a terminal one day, but keeps its
-    tabs."""
+    """Like `visible`, for a text file, which keeps its tabs."""
     return text.translate(_IN_FILES)
 
 
 def drawable(text: str) -> str:
-    """`text` without what a terminal would obey; what is drawn is as wide as before."""
+    """`text` without control sequences; its drawn width does not change."""
     return text if text.isprintable() else text.translate(_DRAWN)
 
 
@@ -53,14 +51,14 @@ def as_json(document: dict[str, Any]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Like `visible`, for a place that must not break the line. A joiner at the end would swallow
-    the next token's first character, so it goes."""
+    """Like `visible`, without line breaks. A joiner at the end is removed, as it would swallow the
+    first character of the next token."""
     return visible(text).replace("\n", "↵").rstrip("\u200d")
 
 
 def token_name(token: int, texts: Mapping[int, str]) -> str:
-    """A token's text with its spaces made visible; its number where the text is not known, or
-    where it has none of its own (a special token)."""
+    """A token's text with visible spaces; its number if the text is unknown or empty (a special
+    token)."""
     return one_line(texts.get(token, "")).replace(" ", "·") or f"#{token}"
 
 

@@ -1,4 +1,4 @@
-"""Checks text before a tokenizer gets it."""
+"""Checks that text is valid Unicode."""
 
 from __future__ import annotations
 
