@@ -1,4 +1,4 @@
-"""The app: joins its actions, drains the engine's events by one timer and shows the state."""
+"""The app: joins the groups of actions, drains the engine's events, and shows the state."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
-SILENT_SECONDS = 60.0  # a long prompt on a slow machine takes that, too: the user decides
+SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may take as long
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
 class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportActions):
-    """`lanes` are shown before the engine has loaded the `models` and reports the lanes itself. A
-    `newcomer` has an example in the prompt."""
+    """`lanes` are shown until the engine has loaded the `models` and reports its own. For a
+    `newcomer` the prompt shows an example."""
 
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
     COMMANDS = {CommandsProvider}
-    ESCAPE_TO_MINIMIZE = False  # Escape has an order of its own, see `action_leave`
+    ESCAPE_TO_MINIMIZE = False  # see `action_leave`
 
     def __init__(
         self,
@@ -107,12 +107,12 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         self.begin()
 
     def begin(self) -> None:
-        # After the first paint: importing torch in the engine's thread stalls this one too.
+        # After the first paint, because importing torch on the engine's thread stalls this one.
         self.call_after_refresh(self.engine.open)
         self.set_interval(DRAIN_SECONDS, self.pump)
 
     def _go_on(self, _: object) -> None:
-        """The shell had stopped this process for a while, and the terminal shows other things."""
+        """The shell has continued this process (fg); the terminal shows something else."""
         self._last_heard = self.clock()
         self.refresh()
 
@@ -125,8 +125,8 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         return allowed(self.state, action)
 
     def on_key(self, event: events.Key) -> None:
-        """A character that is no command is written, wherever the focus is. In the prompt none is;
-        those that came before it had the focus get here."""
+        """Insert a character that is no command into the prompt, wherever the focus is. Characters
+        typed just before the prompt got the focus also arrive here."""
         if self.screen is not self.main or self.state.replay is not None:
             return
         prompt = self.main.prompt
@@ -137,8 +137,8 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
             self.main.type(event.character)
 
     async def pump(self) -> None:
-        """Handle the engine's events. Token text shows at once, figures four times a second,
-        everything else at once; a terminal that draws slowly gets larger batches."""
+        """Handle the engine's events. Labels are updated four times a second while rounds arrive,
+        everything else at once. A slow terminal gets larger batches."""
         if has_backlog(self._driver):
             return
         events = self.engine.drain()
@@ -165,7 +165,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
                 self._stale = False
 
     def _listen(self, events: list[Event]) -> None:
-        """Notice when the engine says nothing although it has work: it may hang."""
+        """Detect an engine that has work but emits nothing: it may hang."""
         now = self.clock()
         if events or not self.state.waits_for_engine:
             self._last_heard = now
@@ -184,14 +184,14 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
     # Help, examples, presets and themes
 
     def action_help(self) -> None:
-        """To who has never asked anything it is shown around first."""
+        """Show the help screen; a newcomer gets the tour first."""
         if self.state.example and not self.state.tour_offered:
             self.call_later(self.action_tour)
         else:
             self.push_screen(HelpScreen(self.state))
 
     async def action_tour(self) -> None:
-        """On a recording: what the screen shows, step by step."""
+        """Explain the screen step by step, with a recording."""
         self.state.tour_offered = True
         try:
             recording = await run_in_background(partial(read_recording, tour_recording()))
@@ -229,7 +229,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
 
     def action_dark(self) -> None:
-        """Change between dark and light; back to the chosen theme where that is of this kind."""
+        """Toggle dark and light; returns to the chosen theme if it is of the new kind."""
         other = LIGHT if self.current_theme.dark else DARK
         chosen = self.get_theme(self._chosen_theme)
         self.theme = chosen.name if chosen and chosen.dark == other.dark else other.name
@@ -242,7 +242,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         return key_label(binding.key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Gives the colours of tokens also to Textual's own themes."""
+        """The colours of tokens, for Textual's own themes as well."""
         return (DARK if self.current_theme.dark else LIGHT).variables
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:

@@ -1,4 +1,4 @@
-"""Work that may have to wait for a disk, off the screen's thread."""
+"""Runs blocking work, such as disk access, off the screen's thread."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 async def run_in_background(act: Callable[[], T]) -> T:
-    """Run `act` on a thread of its own, and return or raise what it does. Leaving the app waits for
-    Textual's thread workers and for asyncio's threads, but not for this one."""
+    """Run `act` on a daemon thread, and return its result or raise its error. Unlike Textual's
+    thread workers and asyncio's threads, it does not delay leaving the app."""
     future: Future[T] = Future()
-    future.set_running_or_notify_cancel()  # it can't be taken back
+    future.set_running_or_notify_cancel()  # it can't be cancelled
 
     def work() -> None:
         try:

@@ -1,5 +1,5 @@
-"""What stands between the screen and all text on it: no widget can send a terminal anything that it
-would obey, whatever models, files or users have put into it."""
+"""Filters everything that is drawn: text from models, files and users must not contain control
+sequences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.text.terminal_text import drawable
 
 
 class DrawnText(LineFilter):
-    """Textual applies it to every line of every widget. Lines keep their width."""
+    """Textual applies this to every line of every widget. Lines keep their width."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(drawable(text), style, control) for text, style, control in segments]

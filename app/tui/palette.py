@@ -19,13 +19,13 @@ TREES = {
     DEFAULT_TREE: "The tree it began with",
     DYNAMIC_TREE: "The likeliest guesses of each round",
 }
-SAID_SCORE = 0.01  # of a command that only its description speaks for
+DESCRIPTION_SCORE = 0.01  # for a match in the description alone
 STATIC = "The same shape in every round, {} tokens deep"
 
 
 class CommandsProvider(Provider):
-    """Finds commands by their names, and after those by what is said about them. Unlike Textual's
-    own it keeps their order: those with a key come first."""
+    """Finds commands by name, then by description. Unlike Textual's own provider it keeps their
+    order, in which commands with a key come first."""
 
     async def discover(self) -> Hits:
         for name, what, run, *_ in self.app.get_system_commands(self.screen):
@@ -37,7 +37,7 @@ class CommandsProvider(Provider):
             if (score := matcher.match(name)) > 0:
                 yield Hit(score, matcher.highlight(name), run, help=what)
             elif query.casefold() in what.casefold():
-                yield Hit(SAID_SCORE, name, run, help=what)
+                yield Hit(DESCRIPTION_SCORE, name, run, help=what)
 
 
 def commands(app: App[None], screen: MainScreen) -> Iterable[SystemCommand]:

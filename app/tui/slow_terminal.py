@@ -1,5 +1,5 @@
-"""A terminal at the end of a slow line: what is drawn queues up, and every key seems dead until the
-queue has been drawn. So nothing is added while there is one."""
+"""Detects a slow terminal: drawing is paused while output is queued, because keys would seem dead
+until the queue has been drawn."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from textual.driver import Driver
 
 
 def has_backlog(driver: Driver | None) -> bool:
-    """Whether the terminal has yet to take what was drawn before. Textual has no public word for
-    it; a driver without a queue never has one."""
+    """Whether earlier output is still queued. Textual has no public access to the queue; drivers
+    without one have no backlog."""
     writer = getattr(driver, "_writer_thread", None)
     queue = getattr(writer, "_queue", None)
     return queue is not None and queue.qsize() > 0

@@ -1,6 +1,5 @@
-"""A dark and a light theme. Blue and orange are told apart by colour-blind eyes as well; the
-contrast of each colour on the backgrounds is 4.5 or more. The steps of a scale go from dark to
-bright on a dark background, and the other way on a light one."""
+"""A dark and a light theme. Blue and orange are safe for colour-blind users; every colour has a
+contrast of at least 4.5 to the backgrounds. The steps of a scale go away from the background."""
 
 from __future__ import annotations
 
@@ -78,11 +77,11 @@ LIGHT = Theme(
     },
 )
 
-LANE_COLORS = 6  # a seventh lane has the first one's again
+LANE_COLORS = 6  # then they repeat
 
 
 def lane_color(number: int) -> str:
-    """The theme variable of the colour that lane `number` has wherever it is drawn."""
+    """The theme variable of lane `number`'s colour."""
     return f"$lane{(number - 1) % LANE_COLORS + 1}"
 
 

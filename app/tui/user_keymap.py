@@ -1,4 +1,4 @@
-"""The table [keys] of config.toml: which keys the user may change, and to what."""
+"""Checks the user's keymap, the table [keys] of config.toml."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def parse_keymap(table: object) -> dict[str, str]:
 
 
 def check_keymap(keymap: Mapping[str, str]) -> None:
-    """Raises ValueError, in one line, for an unknown action, for what is no key, and for a key with
-    two actions in one scope."""
+    """Raise ValueError for an unknown action, an invalid key, and a key with two actions in one
+    scope."""
     known = {
         binding.id: None
         for bindings in binding_scopes().values()

@@ -28,8 +28,8 @@ class AdviceActions(AppBase):
             self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
 
     def _use_advice(self, best: Mapping[str, Any] | None) -> None:
-        """The settings become those of the lane in focus, if it is of that strategy and has that
-        checkpoint, or else of the first one that is."""
+        """Give the settings to the lane in focus if it has that strategy and checkpoint, else to
+        the first one that has them."""
         if best is None:
             return
         lane = self._lane_of(best["strategy"], best["checkpoint"])

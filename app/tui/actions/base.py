@@ -1,4 +1,4 @@
-"""What the actions of the app share: what they act on, and what several of them do."""
+"""The base of all groups of actions: the app's state, and what several groups do."""
 
 from __future__ import annotations
 
@@ -48,26 +48,27 @@ class AppBase(App[None]):
         self.state = state
         self.recorder = recorder
         self.presets = presets
-        self.library = library  # of models; None: there is no choice
+        self.library = library  # None: models can't be changed
         self.clock = clock
-        self.slow_motion: SlowMotion | None = None  # the last run, as long as it is played again
-        self.advice: Mapping[str, Any] | None = None  # the last one, while it holds
+        self.slow_motion: SlowMotion | None = None  # set while the last run is played again
+        self.advice: Mapping[str, Any] | None = None  # the last one, until it is outdated
         self.main = MainScreen(engine, state)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._drawn_text]
 
     async def handle_event(self, event: Event) -> None:
-        """Bring one event into the state and onto the screen."""
+        """Apply one event to the state and the screen."""
         if self.state.paused and isinstance(event, RunFinished | RunRejected):
-            self.engine.send(Pause(False))  # or the next run would begin paused
+            self.engine.send(Pause(False))  # otherwise the next run would begin paused
         self.state.apply(event)
         await self.main.handle_event(event)
         if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
             self.screen.show_progress(event)
 
     def play_slow_motion(self) -> bool:
-        """Whether there is one, and anything of it has been shown now."""
+        """Show what is due of the slow motion, if there is one; return whether there was
+        anything."""
         slow, state = self.slow_motion, self.state
         if slow is None or not self.main.query(LaneGrid):  # the screen may be closing
             return False
@@ -77,7 +78,7 @@ class AppBase(App[None]):
         return self._show_again(slow.drain()) or changed
 
     def end_slow_motion(self) -> None:
-        """All of the run is there again."""
+        """Show the rest of the run at once."""
         if self.slow_motion is not None:
             self._show_again(self.slow_motion.end())
             self.slow_motion = self.state.slow_motion = None
@@ -86,7 +87,7 @@ class AppBase(App[None]):
     def _show_again(self, events: list[Event]) -> bool:
         for event in events:
             self.state.apply(event)
-            self.state.running = False  # there is nothing that the engine could stop
+            self.state.running = False  # the engine is idle
             self.main.grid.handle_event(event, self.state)
         return bool(events)
 
@@ -108,13 +109,13 @@ class AppBase(App[None]):
         self.main.show_state()
 
     def change_params(self, values: Mapping[str, Any]) -> None:
-        """Other values for some of the run's settings."""
+        """Change some of the run's settings."""
         self.state.params = with_settings(self.state.params, values)
         self.engine.send(SetParams(self.state.params))
         self.main.show_state()
 
     def change_overrides(self, name: str, overrides: Mapping[str, Any]) -> None:
-        """All of a lane's own settings; none: it follows the run's."""
+        """Replace all overrides of a lane; with none it follows the run's settings."""
         self.state.lanes[name].set_overrides(overrides)
         self.engine.send(SetOverrides(name, overrides))
         self.main.show_state()
@@ -127,15 +128,15 @@ class AppBase(App[None]):
         return f"; {self.state.label(lane.info.name)} keeps its own {own}" if lane and own else ""
 
     def begin_conversation(self, changed: Mapping[str, Any] | None = None) -> None:
-        """The next turn is the first of another conversation. `changed`: settings that are others
-        from now on, for the recording."""
+        """Start a new conversation with the next turn. `changed`: settings that differ from now on,
+        for the recording."""
         if self.recorder:
             self.recorder.begin(changed)
         self.forget_conversation()
         self.main.action_focus_prompt()
 
     def open_models(self, options: ModelOptions, specs: tuple[LaneSpec, ...]) -> None:
-        """Other models, with these lanes on them and a conversation that begins anew."""
+        """Load other models with these lanes, and start a new conversation."""
         self.engine.send(OpenModels(options, specs))
         self.begin_conversation({role: options.source(role) for role in ROLES})
         self.state.begin_anew()

@@ -1,4 +1,4 @@
-"""Actions on conversations: a new one, the list of recorded ones, reopening one."""
+"""Actions on conversations: start a new one, list and reopen recorded ones."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class ConversationActions(AppBase):
         self.push_screen(screen, reopen)
 
     def _leave_conversation(self) -> bool:
-        """Begin a new conversation; False while the current one is being answered."""
+        """Start a new conversation; False if the current one is being answered."""
         if not self.state.running:
             self.action_new_conversation()
         return not self.state.running
 
     async def _reopen(self, recorder: Recorder, path: Path, told: str | None = None) -> None:
-        """Show a recorded conversation, and continue it; `told` is said in the end. In a worker:
-        the app, which handles all keys, must not wait for a disk."""
+        """Show a recorded conversation and continue it; `told` is the notice at the end. Runs in a
+        worker, because the app must handle keys while a disk is read."""
         state = self.state
         if state.busy or not state.loaded:
             self.say(state.busy or state.ended or "Still loading")
@@ -77,8 +77,8 @@ class ConversationActions(AppBase):
     async def _show_recording(
         self, recording: Recording, events: list[Event], told: str | None
     ) -> None:
-        """Replay all events at once. A lane's rounds reach its pane together, which takes half the
-        time; in between the screen draws and handles keys. Lanes may have been removed since."""
+        """Replay all events at once. A lane's rounds are added to its pane together, which halves
+        the time; between lanes the screen draws and handles keys. Lanes may have been removed."""
         state = self.state
         assert recording.loaded is not None and state.loaded is not None
         self.engine.send(Resume(recording.past(), recording.seed))
@@ -99,7 +99,7 @@ class ConversationActions(AppBase):
 
 
 def goes_on_here(recording: Recording, state: AppState) -> str:
-    """What to say about a conversation that was opened again."""
+    """The notice on a reopened conversation."""
     assert recording.loaded is not None and state.loaded is not None
     other = recording.loaded.target
     told = "" if other == state.loaded.target else f", answered by {other}"

@@ -30,7 +30,7 @@ from decoding.errors import InputError
 TITLE_CHARACTERS = 60
 REPORTS = {".md": "Markdown", ".html": "a page (HTML)"}
 PLOTS = {".svg": "a plot (SVG)", ".png": "a plot (PNG)"}
-PALETTE_SECONDS = 0.2  # until the command palette is gone from the picture
+PALETTE_SECONDS = 0.2  # until the command palette has closed
 
 
 class ExportActions(AppBase):
@@ -113,7 +113,7 @@ class ExportActions(AppBase):
 
     @property
     def _recorded(self) -> Path | None:
-        """The file of the present conversation; without one a notice says so."""
+        """The file of the present conversation; without one, shows a notice."""
         path = self.recorder.path if self.recorder else None
         if path is None:
             self.say("There is nothing to export yet")
@@ -136,7 +136,7 @@ class ExportActions(AppBase):
             path.write_text(screen_svg(self), encoding="utf-8")
             return path
 
-        self.clear_notifications()  # they would cover what is to be seen
+        self.clear_notifications()  # they would cover the screen
         self.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
 
     def _export_asciicast(self) -> None:
@@ -145,12 +145,13 @@ class ExportActions(AppBase):
             self.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)
 
     async def _write_asciicast(self, recorder: Recorder, recorded: Path) -> Path:
-        """In a process of its own: another app draws it, and a process has room for one."""
+        """Runs in another process, because it is drawn by a second app, and a process can only have
+        one."""
         recording = await run_in_background(partial(recorder.store.open, recorded))
         path = unique_path(recording.title, ".cast")
         self.notify(f"Recording {path.name} …", markup=False)
         process = await create_subprocess_exec(
-            # -P: an app.py in the user's folder is not ours
+            # -P: don't import an app.py from the user's folder
             *(sys.executable, "-P", "-m", "app", "replay", str(recorded), "--cast", str(path)),
             *("--size", f"{self.size.width}x{self.size.height}"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
@@ -158,7 +159,7 @@ class ExportActions(AppBase):
         try:
             _, complaint = await process.communicate()
         finally:
-            if process.returncode is None:  # another export was asked for, or the app is left
+            if process.returncode is None:  # another export was started, or the app exits
                 process.kill()
         lines = complaint.decode(errors="replace").strip().splitlines()
         if process.returncode:
@@ -167,7 +168,7 @@ class ExportActions(AppBase):
 
 
 def write_new(title: str, suffix: str, data: bytes) -> Path:
-    """A file in the working folder that was not there before."""
+    """Write a new file to the working folder; never overwrites one."""
     while True:
         path = unique_path(title, suffix)
         with suppress(FileExistsError), path.open("xb") as file:

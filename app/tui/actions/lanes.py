@@ -1,5 +1,4 @@
-"""Actions that change the lanes themselves: another one, one fewer, settings of a lane's own, other
-models."""
+"""Actions that change the lanes: add, remove, override settings, load other models."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.errors import InputError
 from decoding.params import flat
 
-MAX_LANES = 6  # more have no room to be read
+MAX_LANES = 6  # more would be too small to read
 
 
 class LaneActions(AppBase):
-    """Ask the engine; the screen changes when the engine says that it is done."""
+    """Sends commands; the screen changes with the engine's events."""
 
     def action_duplicate(self) -> None:
-        """The lane in focus once more, right after it."""
+        """Duplicate the lane in focus, right after it."""
         if lane := self.lane_here:
             remote = lane.strategy.remote  # its name says which server it is
             name = lane.info.name if remote else lane.info.spec.stem
@@ -41,7 +40,7 @@ class LaneActions(AppBase):
             self._add_lane(spec, lane)
 
     def action_add_lane(self, strategy: str) -> None:
-        """A lane of any strategy, after all others."""
+        """Add a lane of any strategy after all others."""
         self._add_lane(LaneSpec(strategy, strategy), None)
 
     def _add_lane(self, spec: LaneSpec, after: LaneState | None) -> None:
@@ -72,7 +71,7 @@ class LaneActions(AppBase):
         self.main.show_state()
 
     def action_pin(self) -> None:
-        """The present settings become the lane's own; if it has some, they are the run's again."""
+        """Make the present settings the lane's overrides; remove its overrides if it has any."""
         state, lane = self.state, self.lane_here
         if lane is None or not state.loaded:
             return
@@ -90,7 +89,7 @@ class LaneActions(AppBase):
 
     @on(SlidersPanel.Changed)
     def change_setting(self, event: SlidersPanel.Changed) -> None:
-        """Of the run, or of the lane that has a value of its own."""
+        """Change the run's setting, or the override of a lane."""
         if event.lane is None:
             self.change_params(event.values)
         else:
@@ -98,7 +97,7 @@ class LaneActions(AppBase):
             self.change_overrides(event.lane, {**overrides, **event.values})
 
     def action_models(self) -> None:
-        """Other models; the lanes stay, as far as there is something to draft with."""
+        """Choose other models. The lanes stay; those without a drafter become unavailable."""
         if self.library is not None:
             source = self.state.loaded.source if self.state.loaded else ""
             self.push_screen(ModelsScreen(self.library, source), self._open_models)
@@ -112,7 +111,7 @@ class LaneActions(AppBase):
         elif state.busy:
             state.say(state.busy)
         else:
-            # without trees and checkpoints of their own, which are the present models'
+            # without chosen trees and own checkpoints, which belong to the present models
             specs = tuple(
                 replace(lane.info.spec, tree=DEFAULT_TREE, checkpoint=None)
                 for lane in state.lanes.values()
@@ -126,7 +125,7 @@ class LaneActions(AppBase):
         self.main.show_state()
 
     def _fetch(self, name: str) -> None:
-        """Download a public family while everything else goes on."""
+        """Download a public family in the background."""
         state = self.state
         if state.download:
             state.say("One download at a time")

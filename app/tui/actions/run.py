@@ -1,4 +1,4 @@
-"""Actions of a run: begin, stop, pause, step, how the lanes take turns and accept drafts."""
+"""Actions on a run: start, stop, pause, step, schedule and acceptance rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance
 
-COMMAND = re.compile(r"/[a-z?]+|exit|quit|:q!?")  # of other programs
+COMMAND = re.compile(r"/[a-z?]+|exit|quit|:q!?")  # as other chat programs have them
 
 
 class RunActions(AppBase):
@@ -38,7 +38,7 @@ class RunActions(AppBase):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """What was said belongs to the action before, and so does a question."""
+        """Clear the previous action's notice and its question."""
         if action != "acceptance":
             self._asked_for_typical = False
         self.state.hush()
@@ -47,9 +47,9 @@ class RunActions(AppBase):
     def settle_queued_prompt(
         self, event: Loaded | LoadFailed | RunFinished | RunRejected | EngineExited
     ) -> None:
-        """Run the prompt that waited for the models or for the answer before it. It stays in the
-        input where it cannot be answered or was meant for models that could not be loaded; one
-        that was refused comes back there."""
+        """Run the prompt that waited for the models or for the previous answer. It stays in the
+        input if it can't be answered, or if loading its models failed; a rejected prompt returns
+        there."""
         state, prompt = self.state, self.main.prompt
         queued, state.queued = state.queued, None
         if isinstance(event, RunRejected):
@@ -64,10 +64,10 @@ class RunActions(AppBase):
 
     @on(Prompt.Submitted)
     def submit(self, event: Prompt.Submitted) -> None:
-        """Ask now, or as soon as the models or the answer before it are there. Until then the
-        text stays in the prompt, where editing it takes it back."""
+        """Run the prompt now, or queue it until the models are loaded or the previous answer is
+        done. A queued text stays in the prompt, where editing takes it back."""
         state, prompt = self.state, self.main.prompt
-        # more may have been typed while this message was on its way, or a part of it been asked
+        # the text may have changed while this message was queued
         text = event.text if prompt.text.startswith(event.text) else prompt.text
         if state.gone:
             self._reopen_engine()
@@ -97,15 +97,14 @@ class RunActions(AppBase):
         self.say(f"{self.state.keys['app.quit']} quits")
 
     def _say_which_keys(self) -> None:
-        """To who types commands, as other chats have them."""
+        """A hint for users who type other programs' commands."""
         keys = self.state.keys
         leave, helps, all_keys = (keys[name] for name in ("app.quit", "app.help", "app.palette"))
         self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
 
     @on(Prompt.Changed)
-    def forget_what_was_said(self, changed: Prompt.Changed) -> None:
-        """Editing takes a waiting prompt back, and a complaint about what stood there. So does
-        something else in its place."""
+    def clear_notice_and_queue(self, changed: Prompt.Changed) -> None:
+        """Editing or replacing the prompt takes a queued one back, and clears the notice."""
         state, prompt = self.state, changed.text_area
         assert isinstance(prompt, Prompt)
         replaced = state.queued is not None and not prompt.text.startswith(state.queued)
@@ -119,7 +118,7 @@ class RunActions(AppBase):
         prompt = self.main.prompt
         prompt.remember(text)
         prompt.write(prompt.text.removeprefix(text))
-        self.state.running = True  # until the engine says otherwise: no second Enter in between
+        self.state.running = True  # at once, so that a second Enter has no effect
         self.engine.send(Run(text))
 
     def _reopen_engine(self) -> None:
@@ -145,8 +144,8 @@ class RunActions(AppBase):
         self.main.show_state()
 
     def action_leave(self) -> None:
-        """Esc takes a waiting prompt back. In the prompt it stops the run, else goes to the lanes;
-        from there: no cursor, else all panes again, else stop."""
+        """Esc takes a queued prompt back. In the prompt it stops the run, else moves to the lanes.
+        There it leaves the search or the cursor, else ends zooming, else stops the run."""
         main = self.main
         if self.state.queued is not None:
             self.state.queued = None
@@ -170,7 +169,7 @@ class RunActions(AppBase):
         main.show_state()
 
     def action_stop(self) -> None:
-        """Ctrl+C, unless text is selected: then the prompt or the screen takes the key first."""
+        """Ctrl+C without selected text; with some, the prompt or the screen handles the key."""
         if self.state.running:
             self.engine.send(Stop())
         elif self.main.prompt.text:
@@ -179,7 +178,7 @@ class RunActions(AppBase):
             self.say_how_to_leave()
 
     def action_pause(self) -> None:
-        """Pause or go on; where nothing runs, play the last run again in slow motion."""
+        """Pause or continue; if nothing runs, play the last run in slow motion."""
         if self.slow_motion is not None:
             self.slow_motion.player.paused = not self.slow_motion.player.paused
         elif self.state.running:
@@ -217,7 +216,7 @@ class RunActions(AppBase):
             self.say(f"{state.label(names[0])} is done: {every} is a round of all others")
 
     def action_speed(self, direction: int) -> None:
-        """Of the slow motion."""
+        """Change the speed of the slow motion."""
         if self.slow_motion is not None:
             self.slow_motion.player.change_speed(direction)
 
@@ -232,8 +231,8 @@ class RunActions(AppBase):
         )
 
     def action_acceptance(self) -> None:
-        """Change between exact acceptance and Medusa's typical rule; for the lossy one the key is
-        pressed twice."""
+        """Toggle between exact and typical acceptance. The key must be pressed twice for typical,
+        which is lossy."""
         state = self.state
         rule: Acceptance = "exact" if state.params.acceptance == "typical" else "typical"
         asked, self._asked_for_typical = self._asked_for_typical, False
@@ -259,7 +258,7 @@ class RunActions(AppBase):
         self.change_params(values)
 
     def action_tree(self, strategy: str, tree: str) -> None:
-        """All lanes of a strategy draft another tree from their next round on."""
+        """Make all lanes of a strategy draft another tree, from their next round on."""
         for name, lane in self.state.lanes.items():
             if lane.info.strategy == strategy and tree in lane.info.trees:
                 lane.tree = tree
@@ -288,5 +287,5 @@ class RunActions(AppBase):
 
 
 def _brings_models(event: Event) -> bool:
-    """The models that a prompt was meant for can answer it now."""
+    """Whether the models that a queued prompt was meant for can answer it now."""
     return isinstance(event, RunFinished) or (isinstance(event, Loaded) and not event.restored)

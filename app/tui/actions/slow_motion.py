@@ -1,5 +1,4 @@
-"""The last run, played again in slow motion: every lane at its own pace, as if it had had a machine
-for itself."""
+"""Plays the last run again in slow motion, each lane at the pace of a machine of its own."""
 
 from __future__ import annotations
 
@@ -13,15 +12,15 @@ from app.history.replay import SPEEDS, ReplayEngine, side_by_side
 from app.tui.format.bars import progress_bar
 from app.tui.state.app_state import AppState
 
-SECONDS = 8.0  # that it shall take at least, to be followed
+MIN_SECONDS = 8.0  # shorter runs are slowed down
 BAR_CELLS = 20
-FASTEST = 1.0  # it begins no faster
+MAX_SPEED = 1.0  # at the beginning
 SHORT_SECONDS = 10.0
 
 
 class SlowMotion:
-    """Plays from the events that the state has kept, in a loop. It is over when it has been ended;
-    what is left then comes at once, so that the screen is as it was."""
+    """Plays the events kept by the state in a loop, until `end` returns the rest of them, so that
+    the screen shows the whole run again."""
 
     def __init__(self, state: AppState, clock: Callable[[], float] = time.perf_counter) -> None:
         recording = Recording("", {}, loaded=state.loaded, turns=[side_by_side(last_turn(state))])
@@ -34,14 +33,14 @@ class SlowMotion:
         return [event for event in self.player.drain() if not isinstance(event, Loaded)]
 
     def end(self) -> list[Event]:
-        """What was still to come."""
+        """Stop, and return the events not yet played."""
         self.player.loop = self.player.paused = False
         self.player.send(Stop())
         return self.drain()
 
 
 def can_play(state: AppState) -> bool:
-    """Whether there is a run that has ended and of which something is known."""
+    """Whether there is a finished run with recorded rounds."""
     lanes = state.lanes.values()
     known = state.loaded is not None and state.started is not None
     return known and not state.running and any(lane.round_events for lane in lanes)
@@ -61,19 +60,19 @@ def last_turn(state: AppState) -> RecordedTurn:
 
 
 def suitable_speed(seconds: float) -> float:
-    slow = [speed for speed in SPEEDS if speed <= FASTEST and seconds / speed >= SECONDS]
+    slow = [speed for speed in SPEEDS if speed <= MAX_SPEED and seconds / speed >= MIN_SECONDS]
     return max(slow, default=SPEEDS[0])
 
 
 def progress_line(player: ReplayEngine) -> str:
-    """The status line of what is played: position and speed."""
+    """The status line: position and speed."""
     bar = progress_bar(player.position / player.seconds if player.seconds else 1.0, BAR_CELLS)
     mark = "‖" if player.paused else "■" if player.over else "▶"
-    return f"{mark} {bar} {_place(player.position, player.seconds)} · {player.speed:g}×"
+    return f"{mark} {bar} {_position(player.position, player.seconds)} · {player.speed:g}×"
 
 
-def _place(position: float, seconds: float) -> str:
-    """A whole answer may take less than a second."""
+def _position(position: float, seconds: float) -> str:
+    """Minutes and seconds, or decimals for short runs, which may take less than a second."""
     if seconds < SHORT_SECONDS:
         return f"{position:.2f} of {seconds:.2f} s"
     now, end = (f"{int(each) // 60}:{int(each) % 60:02}" for each in (position, seconds))

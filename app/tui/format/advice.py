@@ -1,4 +1,4 @@
-"""Advice on the screen: the measured lanes as bars, what to use, and what to paste elsewhere."""
+"""Formats advice for the screen: measured lanes as bars, the verdict, configurations to paste."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from app.report.advice_text import advice_sections, fastest_first
 from app.text.terminal_text import visible
 from app.tui.format.bars import bar
 
-LEAST_BAR, LEAST_NAME = 8, 14  # cells
+MIN_BAR, MIN_NAME = 8, 14  # cells
 
 
 def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
-    """All of it in `width` cells. What can be copied has its number."""
+    """The whole document in `width` cells. Snippets that can be copied are numbered."""
     lines: list[Content] = []
     pays = any(row["name"] for row in document["best"])
     for section, best in zip_longest(advice_sections(dict(document)), document["best"]):
         lines += [Content(""), *_wrapped(section.title, "bold $primary", width)] if lines else []
         sentences = [*section.sentences]
-        if best is not None:  # what to use; the other sections are remarks
+        if best is not None:  # the other sections are remarks
             speedups = [
                 row["speedup"] for row in fastest_first(dict(document), best["temperature"])
             ]
@@ -38,24 +38,24 @@ def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
 
 
 def snippets(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What can be copied, in the order of the numbers on the screen."""
+    """The snippets that can be copied, in the order of their numbers on the screen."""
     return [each for section in advice_sections(dict(document)) for each in section.snippets]
 
 
 def table_lines(
     table: Sequence[Sequence[str]], speedups: Sequence[float | None], width: int
 ) -> Iterator[Content]:
-    """A bar for the speedup of each row below the heading. Where there is little room the last
-    columns are left out."""
+    """The table with a bar for the speedup of each row. The last columns are left out if there is
+    no room for them."""
     columns = [*zip(*table, strict=True)][1:]
     widths = [max(map(cell_len, column)) for column in columns]
     names = max(cell_len(row[0]) for row in table[1:])
-    least = min(names, LEAST_NAME) + 1 + LEAST_BAR
+    least = min(names, MIN_NAME) + 1 + MIN_BAR
     shown = list(range(len(columns)))
     while len(shown) > 1 and least + _cells(widths, shown) > width:
         shown.pop()
     room = width - 1 - _cells(widths, shown)  # for a name and a bar
-    name_cells = min(names, max(room - LEAST_BAR, LEAST_NAME))
+    name_cells = min(names, max(room - MIN_BAR, MIN_NAME))
     bar_cells = max(room - name_cells, 1)
     top = max((speedup for speedup in speedups if speedup), default=1.0)
     bars = [0.0, *((speedup or 0.0) / top for speedup in speedups)]

@@ -10,7 +10,7 @@ TIME_GLYPHS = "█▒░·"  # draft, verify, accept, other
 
 
 def bar(share: float, cells: int) -> str:
-    """`share` of `cells`, in eighths of a cell; whatever is above 0 can be seen."""
+    """A bar over `share` of `cells`, in eighths of a cell; visible for any share above 0."""
     whole, rest = divmod(max(round(share * cells * 8), int(share > 0)), 8)
     return f"{'█' * whole + EIGHTHS[rest].strip():<{cells}}"
 
@@ -21,7 +21,7 @@ def progress_bar(share: float, cells: int) -> str:
 
 
 def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) -> str:
-    """The parts of a time, each as long as its share; what took any time has a cell."""
+    """The parts of a time in proportion; each part above 0 has at least one cell."""
     total = sum(parts)
     if total <= 0.0:
         return ""
@@ -32,7 +32,7 @@ def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) 
 
 
 def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
-    """A bar for each number of accepted tokens, 0 at the left; the last bar is that or more."""
+    """A bar for each number of accepted tokens, from 0; the last one is for all higher numbers."""
     if len(counts) > columns:
         counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
     top = max(counts, default=0)
@@ -44,7 +44,7 @@ def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
 
 def curve(speeds: tuple[float, ...]) -> str:
     """A column for each speed. The base line is half of the highest, so that similar speeds look
-    similar, or the lowest where that is less."""
+    similar, or the lowest if that is less."""
     top = max(speeds)
     floor = min(top / 2, *speeds)
     steps = len(HEIGHTS) - 1

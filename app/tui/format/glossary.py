@@ -1,5 +1,4 @@
-"""The terms of the screen: help lists them all, the tooltip of an edge explains the one under the
-mouse."""
+"""Explanations of the terms on the screen, for the help screen and for tooltips."""
 
 from __future__ import annotations
 
@@ -159,7 +158,7 @@ METRICS = [
                 "model are not in the race."),
 ]  # fmt: skip
 
-# What is written in an edge, and the word that explains it; the first that fits.
+# Patterns of texts in an edge, with the term that explains them; the first match counts.
 FIGURE_PATTERNS = [
     (re.compile(pattern), term)
     for pattern, term in (
@@ -200,7 +199,7 @@ FIGURE_PATTERNS = [
 
 
 def explain(figure: str) -> str | None:
-    """The explanation of a figure in an edge; None where it needs none."""
+    """The explanation of a text in an edge, None if there is none."""
     term = next((term for pattern, term in FIGURE_PATTERNS if pattern.match(figure)), None)
     if term == "accepted":
         return "\n".join(f"{name}: {text}" for name, _, text in LEGEND[:4])

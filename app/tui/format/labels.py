@@ -31,11 +31,11 @@ LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
 def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part], list[Part]]:
-    """The top edge: title, settings, speed. Numbers keep their width, so that nothing jumps."""
+    """The top edge: title, settings, speed."""
     color = f"bold {lane_color(number)}"
     left = [Part(str(number), color), Part(lane.info.title, color)]
     facts = settings_in_title(state, lane)
-    left += [Part(fact, "$quiet", 3) for fact in facts]  # a part of them would be another setting
+    left += [Part(fact, "$quiet", 3) for fact in facts]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
@@ -54,7 +54,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
 
 
 def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
-    """Grey where it is over too few tokens, with a question mark where it can't be."""
+    """The speedup; grey if measured over too few tokens, with a question mark if impossible."""
     drafts = lane.strategy.drafts and lane.strategy.on_target
     doubt = "?" * (drafts and exceeds_tau(speedup, metrics.tokens_per_pass))
     trusted = metrics.tokens >= FEW_TOKENS and not doubt
@@ -101,7 +101,7 @@ def lane_metrics(lane: LaneState) -> list[Part]:
             parts.append(Part(f"{rate:.0%} of drafts", "$foreground", 1))
         if metrics.tokens_per_pass is not None:
             parts.append(Part(f"τ {metrics.tokens_per_pass:.1f}", "$foreground", 1))
-    if finished and finished.matches_ar is not None and not lane.lossy:  # would say nothing
+    if finished and finished.matches_ar is not None and not lane.lossy:
         if finished.matches_ar:
             parts.append(Part("≡AR", "bold $success", 2))
         else:
@@ -176,7 +176,7 @@ def run_state(state: AppState) -> Part:
 
 
 def placeholder(state: AppState) -> str:
-    """What an empty prompt says."""
+    """The placeholder of an empty prompt."""
     if state.running:
         stop, pause = state.keys["run.stop"], state.keys["run.pause"]
         return f"Ask the next question; {pause} pauses, {stop} stops"
@@ -192,9 +192,8 @@ def letters_are_commands(state: AppState) -> str:
 
 
 def status_left(state: AppState, said: Verdict | None = None, commands: str = "") -> list[Part]:
-    """The line above the prompt: the newest notice, else progress, else what the run came to
-    (`said`, where nothing else says it), else what comes next. `commands`: that letters are
-    commands now, where nothing else says so."""
+    """The line above the prompt: the newest notice, else progress, else the verdict on the run
+    (`said`), else what comes next. `commands`: a hint that letters are commands now."""
     if state.notice:
         return [Part(state.notice, "$warning")]
     if state.silent:
@@ -252,7 +251,7 @@ def legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
-    """What the colours measure, their scale, and how tokens without probabilities get them."""
+    """What the colours measure, their scale, and when missing probabilities will be known."""
     glyphs = options.mode == "glyphs"
     if options.color_by == "round":
         every = "every second round"
@@ -267,7 +266,7 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
 
 
 def unmeasured(state: AppState) -> str:
-    """When probabilities that were not recorded will be known, in a word or two."""
+    """When missing probabilities will be known, in a word or two."""
     if state.replay is not None:
         return "not recorded"
     if not state.can_measure:
@@ -306,7 +305,7 @@ def round_counts(record: Round | None) -> list[Part]:
 
 
 def round_total(record: Round | None, cells: int) -> list[Part]:
-    """A round's time, and how its parts share it."""
+    """A round's time, and a bar of its parts."""
     if record is None:
         return []
     bar = time_bar((record.draft_seconds, record.verify_seconds, record.accept_seconds), cells)
@@ -314,7 +313,7 @@ def round_total(record: Round | None, cells: int) -> list[Part]:
 
 
 def pass_name(drafted: int) -> str:
-    """What a model's pass is called: only drafts are verified."""
+    """The name of a model's pass; only one over drafts is a verification."""
     return "verify" if drafted else "pass"
 
 

@@ -1,4 +1,4 @@
-"""A lane's metrics as rows of text: bars, a table, shares of time, sizes in memory."""
+"""Formats a lane's metrics: acceptance, time, speed, memory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.tui.format.numbers import percent, seconds
 from decoding.round import Round
 from decoding.stats import Position
 
-AXIS_CELLS = 6  # with fewer its ends have no room
-WINDOW = 8  # rounds: of fewer, tokens per second would only show how long each was
+AXIS_CELLS = 6  # narrower plots have no axis
+WINDOW = 8  # rounds in a moving average
 
 
 def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
@@ -43,8 +43,8 @@ def accepted_lines(rounds: Sequence[Round], width: int) -> Content:
 
 def position_lines(positions: Sequence[Position], over: int | None, width: int) -> Content:
     """Conditional and unconditional acceptance at each draft position, side by side, each on an
-    axis from 0 to 1; ± is two standard errors of the unconditional one. `over`: of so many rounds
-    of the session, and not of the last answer alone."""
+    axis from 0 to 1; ± is two standard errors of the unconditional one. `over`: the number of
+    rounds, if they are the session's and not only the last answer's."""
     cells = max(3, (width - 29) // 2)
     column = cells + 5
     given, at_all = "α if reached", "α at all"
@@ -100,7 +100,7 @@ def time_lines(rounds: Sequence[Round], width: int) -> Content:
 
 
 def flow(items: Sequence[str], between: str, width: int) -> list[str]:
-    """As many items in a row as fit."""
+    """The items in rows, as many in each as fit."""
     rows: list[str] = []
     for item in items:
         if rows and len(rows[-1] + between + item) <= width:
@@ -111,7 +111,7 @@ def flow(items: Sequence[str], between: str, width: int) -> list[str]:
 
 
 def history(rounds: Sequence[Round]) -> tuple[list[float], list[float]]:
-    """Tokens per pass and per second, each over the last `WINDOW` rounds, along the answer.
+    """Tokens per pass and per second along the answer, as moving averages over `WINDOW` rounds.
     There must be a round."""
     taus, speeds = [], []
     for end in range(min(WINDOW, len(rounds)), len(rounds) + 1):

@@ -1,4 +1,4 @@
-"""Numbers as they are written on the screen."""
+"""Formats numbers for the screen."""
 
 from __future__ import annotations
 

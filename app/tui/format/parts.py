@@ -1,4 +1,4 @@
-"""The parts that rows of the screen are made of."""
+"""The parts of a row on the screen."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Part(NamedTuple):
-    """Some words of a row. Where room is short those of the highest `rank` are left out first;
+    """Some words of a row. If the row is too long, parts with the highest `rank` are dropped first;
     rank 0 always stays."""
 
     text: str

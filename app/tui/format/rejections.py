@@ -1,4 +1,4 @@
-"""The list of rejected drafts as cells of a table, and how often the drafter was right as rows."""
+"""Formats rejected drafts as cells of a table, and acceptance by level, kind and confidence."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NAME_CELLS, BAR_CELLS, COMPARED_CELLS = 16, 6, 7
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`value` is what is sorted by, `text` what is shown. `falling`: the highest comes first."""
+    """`value` is the sort key, `text` what is shown. `descending`: the highest comes first."""
 
     heading: str
     cells: int
     value: Callable[[Rejection], float | str | None]
     text: Callable[[Rejection, Texts], str]
-    falling: bool = False
+    descending: bool = False
 
 
 def shown_p(p: float | None) -> str:
@@ -63,27 +63,27 @@ COLUMNS = (
 
 
 def rank_text(each: Rejection) -> str:
-    """The rank of the drafted token for the target; empty where that is not known."""
+    """The rank of the drafted token for the target; empty if not known."""
     if each.rank is not None:
         return str(each.rank)
     return "" if each.p is None else "low"
 
 
-def ordered(found: Sequence[Rejection], column: Column, turned: bool) -> list[Rejection]:
-    """Sorted by a column, or the other way round; what has no value there comes last."""
+def ordered(found: Sequence[Rejection], column: Column, reverse: bool) -> list[Rejection]:
+    """Sorted by a column, or in reverse; those without a value there come last."""
     known = [(value, each) for each in found if (value := column.value(each)) is not None]
-    known.sort(key=lambda pair: pair[0], reverse=column.falling != turned)
+    known.sort(key=lambda pair: pair[0], reverse=column.descending != reverse)
     return [each for _, each in known] + [each for each in found if column.value(each) is None]
 
 
 def level_name(one_pass: bool) -> str:
-    """What the places of a draft are called: Medusa has a head for each."""
+    """What a draft's levels are called: Medusa has a head for each."""
     return "head" if one_pass else "level"
 
 
 def share_lines(levels: Sequence[Level], level: str) -> Iterator[Content]:
-    """How often a guess was accepted, and the likeliest one was right: by level, by kind of token,
-    by its place in the answer."""
+    """How often a guess was accepted and how often the likeliest was right, by level, kind of token
+    and place in the answer."""
     yield from _tallies(f"by {level}", by_level(levels))
     yield Content("")
     yield from _tallies("by kind", by_kind(levels))
@@ -97,8 +97,8 @@ def comparison_lines(
     claimed: Sequence[float],
     others: Mapping[str, Sequence[Level]],
 ) -> Iterator[Content]:
-    """How often the likeliest guess was right here, how often it is as the checkpoint says
-    (`claimed`, by level), and how often it was in `others`, lanes of the same strategy."""
+    """Top-1 accuracy of the drafter here, as stated in its checkpoint (`claimed`, by level), and in
+    `others`, lanes of the same strategy."""
     names = [*(["says"] if claimed else []), *others]
     heading = "".join(f"{name:>{COMPARED_CELLS}}" for name in ("here", *names))
     yield Content.styled(f"{'1st guess right':<{NAME_CELLS}}{heading}", "$quiet")
@@ -136,7 +136,7 @@ def _tallies(heading: str, tallies: Mapping[Key, Tally]) -> Iterator[Content]:
 
 
 def calibration_lines(levels: Sequence[Level]) -> Iterator[Content]:
-    """The drafter's own probability of its guesses beside how often they were right."""
+    """The drafter's probabilities beside how often its guesses were right."""
     bins = calibration(levels)
     if not bins:
         yield Content.styled("The draft's own q was not recorded.", "$quiet")

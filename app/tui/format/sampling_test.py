@@ -1,4 +1,4 @@
-"""A sampling test in words, and the continuations that it counted as rows."""
+"""Formats a sampling test: its conclusion, and the continuations with their counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.text.terminal_text import one_line, shortened
 from app.tui.format.bars import bar
 from app.tui.format.numbers import p_value
 
-SURE = 0.01  # p-values below are called a difference
+SIGNIFICANT = 0.01  # p-value below which the two sides are said to differ
 BEYOND_DOUBT = 1e-5
 CONTEXT_CHARACTERS = 40
 BAR_CELLS = (8, 16)  # narrow, wide
@@ -20,7 +20,7 @@ SHARE_CELLS = 6
 
 
 def intro(test: SamplingTest) -> str:
-    """What is compared, and after which text."""
+    """What is compared, and after which text the draws begin."""
     context = shortened(test.context[-CONTEXT_CHARACTERS:], CONTEXT_CHARACTERS)
     count = "the next token" if test.tokens == 1 else f"the next {test.tokens} tokens"
     how = "once" if test.greedy else f"{test.repetitions} times with other seeds"
@@ -40,7 +40,7 @@ def verdict(test: SamplingTest) -> tuple[str, str]:
             return f"Both said the same every time: no difference seen in {draws}.", "$success"
         return f"Too few of {draws} came to the same end to compare them.", "$warning"
     p = f"p = {p_value(test.p_value)}"
-    if test.p_value >= SURE:
+    if test.p_value >= SIGNIFICANT:
         close = "More draws look closer." if test.lossy else "That is what an exact lane shows."
         return f"No difference seen in {draws} ({p}). {close}", "$success"
     if test.lossy:
@@ -62,8 +62,8 @@ def _greedy(test: SamplingTest) -> tuple[str, str]:
 
 
 def table(test: SamplingTest, width: int) -> list[Content]:
-    """The likeliest continuations, and how often each side drew them. At temperature 0 there is
-    one of each side, in full."""
+    """The most frequent continuations, and how often each side drew them; at temperature 0 each
+    side's only one, in full."""
     if test.greedy:
         return [_said(each) for each in test.outcomes]
     bars = BAR_CELLS[width >= WIDE]

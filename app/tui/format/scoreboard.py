@@ -1,4 +1,4 @@
-"""The scoreboard's rows: a bar for each lane, with the numbers behind it."""
+"""Formats the scoreboard: a bar and numbers for each lane."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from app.tui.format.bars import bar
 from app.tui.format.numbers import ordinal
 from app.tui.themes import lane_color
 
-LEAST_BAR = 12
-RANGE_COLUMNS = 70  # from which there is room for the lowest and the highest
-EXACT_BELOW = 20.0  # tok/s: where one more or less is much
+MIN_BAR = 12
+RANGE_COLUMNS = 70  # width from which the ranges are shown
+EXACT_BELOW = 20.0  # tok/s; lower speeds are shown with a decimal
 LONGEST_TITLE = 18
 
 
 def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int) -> list[Content]:
-    """A row for each lane; what has no room beside the bar is left out, the last column first.
-    `places` by number, 0 for who was done first."""
+    """A row for each lane. Columns without room beside the bar are left out, the last one first.
+    `places`: the order of finishing by lane number, from 0."""
     if not scores:
         return []
     best = winner(scores)
@@ -40,7 +40,7 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     name_width = max(map(cell_len, names))
     widths = [max(map(cell_len, column)) for column in columns]
     shown = [n for n, cells in enumerate(widths) if cells]
-    while len(shown) > 1 and _bar_cells(width, name_width, widths, shown) < LEAST_BAR:
+    while len(shown) > 1 and _bar_cells(width, name_width, widths, shown) < MIN_BAR:
         shown.pop()
     cells = max(_bar_cells(width, name_width, widths, shown), 1)
     top = max(speeds, default=0.0)
@@ -69,7 +69,7 @@ def speedup_text(score: LaneScore, ranges: bool) -> str:
 
 
 def range_text(spread: Spread, doubt: str = "") -> str:
-    """The median, and where there is more than one value the lowest and the highest."""
+    """The median, with the range if there is more than one value."""
     text = f"{spread.median:.1f}×{doubt}"
     return text if spread.count == 1 else f"{text} ({spread.low:.1f}-{spread.high:.1f})"
 

@@ -1,4 +1,4 @@
-"""The marks in the text where settings have changed."""
+"""Marks in an answer's text where settings changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.tui.state.lane_state import LaneState
 from app.tui.state.sliders import SLIDERS, SliderSpec
 from decoding.params import Params, flat
 
-NOT_MARKED = "max_new_tokens"  # it says where the text ends, not how it goes on
+NOT_MARKED = "max_new_tokens"  # it does not change the text, only its end
 
 
 def changes_at(lane: LaneState, number: int) -> list[str]:

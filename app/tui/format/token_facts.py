@@ -1,4 +1,4 @@
-"""What is known about one token, in words: who proposed it, what became of it and why."""
+"""Explains one token: who proposed it, whether it was accepted, and why."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """About a token of `lane` that came with `event`. Probabilities are None, and `top` is empty,
-    where none were recorded for the round."""
+    """Facts about a token of `lane` in `event`. If no probabilities were recorded for the round,
+    they are None and `top` is empty."""
 
     lane: LaneState
     token: TokenEvent
@@ -45,18 +45,18 @@ class TokenFacts:
         return self.token.node > 0
 
     @cached_property
-    def where(self) -> int:
+    def parent(self) -> int:
         """The node that the token follows, or would have followed."""
         return self.record.parent(self.token.node) if self.record else 0
 
     @cached_property
-    def came(self) -> int | None:
-        """The token that took its position in the answer; None where none did."""
+    def emitted(self) -> int | None:
+        """The token at this position of the answer, None if there is none."""
         record = self.record
         if record is None:
             return self.token.id
         path = (0, *record.accepted)
-        index = path.index(self.where) if self.where in path else len(record.emitted)
+        index = path.index(self.parent) if self.parent in path else len(record.emitted)
         return record.emitted[index] if index < len(record.emitted) else None
 
     @property
@@ -85,7 +85,7 @@ class TokenFacts:
         if isinstance(self.event, Prefilled):
             top = self.event.probs.top if self.event.probs else ()
         else:
-            top = self.event.round.top[self.where] if self.event.round.top else ()
+            top = self.event.round.top[self.parent] if self.event.round.top else ()
         if top and self.p and all(token != self.token.id for token, _, _ in top):
             top += ((self.token.id, *self.p),)
         return top
@@ -127,7 +127,7 @@ class TokenFacts:
 
     @property
     def chance(self) -> str | None:
-        """How likely acceptance was, and what decided; None where the token was not tested."""
+        """How likely acceptance was, and what decided it; None if the token was not tested."""
         record, node = self.record, self.token.node
         if record is None or self.p is None or not self.drafted:
             return None
@@ -139,7 +139,7 @@ class TokenFacts:
         if not record.sampled:
             return "1: the target's likeliest" if p else "0: another is the target's likeliest"
         if record.chosen:
-            drew = token_name(record.chosen[self.where], self.lane.texts)
+            drew = token_name(record.chosen[self.parent], self.lane.texts)
             return f"{probability(p)} = p; the target drew {drew}"
         if not (record.q and record.draws):
             return None
@@ -149,8 +149,8 @@ class TokenFacts:
         return f"{probability(ratio)} = min(1, p/q); the draw {probability(draw)} is {sign}"
 
     def _threshold(self, record: Round) -> str | None:
-        """Typical acceptance: the probability after temperature alone, against a threshold."""
-        if not record.thresholds:  # recorded before these were
+        """For typical acceptance: the probability after temperature alone, and its threshold."""
+        if not record.thresholds:  # an old recording
             return None
         p, least = record.tempered_p[self.token.node], record.thresholds[self.token.node]
         sign = "above" if p > least else "not above"
@@ -171,7 +171,7 @@ class TokenFacts:
 
 
 def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
-    """None where the token is not of the lane's last answer."""
+    """The facts about a token; None if it is not in the lane's last answer."""
     if token.fate is TokenFate.FIRST:
         return TokenFacts(lane, token, lane.first) if lane.first else None
     if not 0 <= token.round < len(lane.round_events):
@@ -180,7 +180,8 @@ def facts_of(lane: LaneState, token: TokenEvent) -> TokenFacts | None:
 
 
 def facts_here(lane: LaneState) -> TokenFacts | None:
-    """About the token under the cursor, else about the last token of the round looked at."""
+    """The facts about the token under the cursor, or else about the last token of the round shown
+    in the panels."""
     if lane.cursor is not None:
         return facts_of(lane, lane.cursor)
     if event := lane.round_event_here:

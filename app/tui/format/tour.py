@@ -104,7 +104,7 @@ STEPS = (
 
 
 def best_turn(turns: list[RecordedTurn]) -> RecordedTurn:
-    """The one to look at: the longest with a rejection, else the longest."""
+    """The longest turn with a rejection, else the longest."""
 
     def worth(turn: RecordedTurn) -> tuple[bool, int]:
         lanes = turn.lanes.values()

@@ -1,4 +1,4 @@
-"""The draft tree of one round as lines: one for each node, with its fate in words."""
+"""Formats the draft tree of one round, one line for each node."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NODE_MARKS: dict[str, str] = {  # by fate; each has a component class of the tre
     PRUNED: "○",
     **dict.fromkeys(OWN_FATES, "◆"),  # the target's own token, which ends the round
 }
-PRUNED_SHOWN = 2  # of the pruned guesses of one node; the others are counted
+PRUNED_SHOWN = 2  # pruned guesses shown for a node; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
 class TreeLine:
-    """`branch` are the bars of the levels above, `arm` leads to this node: a thick one to an
-    accepted node. `fate` is a TokenFate, ROOT or PRUNED. `guess` is the rank among the drafter's
-    guesses, `score` the drafter's probability of the path down to the node, `p` the target's of the
+    """`branch` has the bars of the levels above, `arm` leads to the node, thick if it is accepted.
+    `fate` is a TokenFate, ROOT or PRUNED. `guess` is the rank among the drafter's guesses, `score`
+    the drafter's probability of the path down to the node, `p` the target's probability of the
     token after its parent."""
 
     branch: str
@@ -51,8 +51,8 @@ def tree_lines(
     heads: bool = False,
     tight: bool = False,
 ) -> list[TreeLine]:
-    """The round's tree from the top. `model`: whose pass it was. `heads`: a node was guessed by the
-    head of its depth. `tight`: one column a level instead of two."""
+    """The lines of a round's tree. `model`: the name of the verifying model. `heads`: each level
+    was guessed by a head of its own. `tight`: one column per level instead of two."""
     return list(_Writer(record, texts, model, heads, tight).lines())
 
 

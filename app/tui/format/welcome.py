@@ -1,4 +1,4 @@
-"""What the screen says before anything was asked."""
+"""The text of the screen before the first prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AND_MORE = " and more"
 
 
 def welcome(state: AppState) -> list[str]:
-    """What this is; what the demo knows; to who has never asked anything, how to begin."""
+    """An introduction, the topics of the demo, and for a newcomer how to begin."""
     lines = [*(OF_SERVERS if state.servers_only else INTRODUCTION)]
     if topics := topics_of_demo(state):
         lines.append(f"The demo is a tiny model that knows a little of {topics}.")
@@ -31,11 +31,11 @@ def welcome(state: AppState) -> list[str]:
 
 
 def topics_of_demo(state: AppState) -> str:
-    """What the demo knows; empty for other models."""
+    """The topics of the demo; empty for other models."""
     if state.loaded is None or not is_demo(state.loaded.source):
         return ""
     topics = demo_topics()
-    for count in range(len(topics), 0, -1):  # whole ones alone
+    for count in range(len(topics), 0, -1):  # no topic is cut
         text = ", ".join(topics[:count]) + (AND_MORE if count < len(topics) else "")
         if len(text) <= TOPICS_CHARACTERS:
             return text

@@ -1,4 +1,4 @@
-"""All keys in one place. Each has an id, so that a keymap can change it, and a tooltip."""
+"""All keys. Each has an id, so that the user's keymap can change it, and a tooltip."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.binding import Binding
 from app.tui.state.app_state import AppState
 
 LANE_KEYS = 9
-# What the bar at the bottom shows, by action, as far as it applies and there is room.
+# The actions in the bar at the bottom, in order; shown if they apply and there is room.
 KEY_BAR = (
     *("submit", "focus_prompt", "leave"),
     *("screen.hit(1)", "screen.hit(-1)"),
@@ -22,7 +22,7 @@ BAR_NAMES = {
     **{"command_palette": "Palette", "focus_prompt": "Write"},
     **{"round(-1)": "Back", "round(1)": "Forward"},
 }
-# What needs a model that answers.
+# Actions that need a running model.
 NOT_IN_REPLAY = frozenset(
     ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
@@ -130,7 +130,7 @@ CURSOR_KEYS = [
         "The answer's last token"),
 ]  # fmt: skip
 
-SEARCH_KEYS = [  # only while something is being searched for
+SEARCH_KEYS = [  # active during a search
     key("n", "screen.hit(1)", "Next place", "search.next", "While searching: the next place"),
     key("N", "screen.hit(-1)", "Place before", "search.before",
         "While searching: the place before"),
@@ -170,7 +170,7 @@ def run_keys(state: AppState) -> list[Binding]:
 
 
 def allowed(state: AppState, action: str) -> bool:
-    """Whether an action is available; one that is not is in no list of keys."""
+    """Whether an action is available; lists of keys leave the others out."""
     return state.replay is None or action.partition("(")[0] not in NOT_IN_REPLAY
 
 
@@ -181,8 +181,9 @@ def lane_key(binding: Binding) -> bool:
 def key_bar_state(
     state: AppState, *, typing: bool, looking: bool, alone: bool, cursor: bool, zoomed: bool
 ) -> tuple[dict[str, str], set[str]]:
-    """What some actions are called now, and those that would do nothing. `looking`: a panel is
-    open, `alone`: it has taken the place of the lanes, `cursor`: there is one in the pane here."""
+    """The names of some actions in the present state, and the actions to hide because they would do
+    nothing. `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus
+    has one."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     hidden = set() if state.running or slow else {"step", "step_all"}

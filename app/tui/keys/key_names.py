@@ -30,7 +30,7 @@ def _with_keys(binding: Binding, keymap: Mapping[str, str]) -> Binding:
 
 def active_bindings(app: App[Any], bindings: Iterable[BindingType]) -> list[Binding]:
     """The bindings with this app's keymap applied."""
-    return apply_keymap(bindings, app._keymap)  # there is no public way to ask for it
+    return apply_keymap(bindings, app._keymap)  # there is no public access to it
 
 
 def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> str:
@@ -41,8 +41,7 @@ def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> st
 
 
 def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:
-    """The label of the first key of each action of the app and of the token cursor, by the
-    binding's id."""
+    """The label of each action's first key, by the binding's id."""
     bindings = [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS, *CURSOR_KEYS, *SEARCH_KEYS]
     return {str(each.id): key_label(each.key) for each in reversed(apply_keymap(bindings, keymap))}
 

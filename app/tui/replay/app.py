@@ -54,7 +54,7 @@ class ReplayApp(SpecchatApp):
                 state.params = event.params or state.params
                 self.main.show_state()
         await super().handle_event(event)
-        self.player.paused = state.paused = paused  # a turn's end ends no pause here
+        self.player.paused = state.paused = paused  # the end of a turn must not end a pause
 
     async def pump(self) -> None:
         await super().pump()

@@ -1,4 +1,4 @@
-"""A recording as an asciicast (version 2): the replay app draws it, a driver writes it down.
+"""Writes a recording as an asciicast (version 2), drawn by the replay app.
 
 https://docs.asciinema.org/manual/asciicast/v2/
 """
@@ -23,17 +23,17 @@ from decoding.errors import InputError
 
 FRAMES_A_SECOND = 15
 PAINT_SECONDS = 0.02  # real time for Textual to draw what has changed
-LAST_SECONDS = 2.0  # how long the end stays
-BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # no cursor on an empty screen
+LAST_SECONDS = 2.0  # for which the last frame is shown
+BEGIN, SHOW_CURSOR = "\x1b[?25l\x1b[2J", "\x1b[?25h"  # hide the cursor, clear the screen
 SIZES = (40, 12), (400, 200)
 
 
 class RecordingDriver(HeadlessDriver):
-    """A terminal without a screen: it records what is drawn, and when."""
+    """Records all output with its time, instead of writing to a terminal."""
 
     @property
     def is_headless(self) -> bool:
-        return False  # a headless one is never drawn on
+        return False  # Textual does not draw on headless drivers
 
     def start_application_mode(self) -> None:
         self.frames: list[tuple[float, str]] = []
@@ -57,7 +57,7 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: float) -> None:
-    """Raises InputError where nothing can be written, or something is there."""
+    """Write a recording. Raises InputError if the file exists or can't be written."""
     if path.exists():
         raise InputError(f"--cast {path}: there is such a file, choose another name")
     header = {
@@ -80,11 +80,11 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
 async def render_frames(
     recording: Recording, size: tuple[int, int], speed: float
 ) -> list[tuple[float, str]]:
-    """The output that a terminal would have got, each with its second."""
+    """The terminal output, each part with its time in seconds."""
     now = 0.0
     app = ReplayApp(recording, clock=lambda: now, timed=False)
     app.driver_class = RecordingDriver
-    # The recording is for any player, whatever the terminal here can do.
+    # For any player, whatever this terminal can do.
     app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)
     app.player.speed = speed
     frames: list[tuple[float, str]] = []
@@ -93,7 +93,7 @@ async def render_frames(
         nonlocal now
         driver = app._driver
         assert isinstance(driver, RecordingDriver)
-        await pilot.pause()  # until all that is on the screen is there
+        await pilot.pause()  # until the screen is complete
         app.player.open()
         left = LAST_SECONDS
         while left > 0:
@@ -103,7 +103,7 @@ async def render_frames(
             now += 1 / FRAMES_A_SECOND
             if app.player.over:
                 left -= 1 / FRAMES_A_SECOND
-        # the last picture stays until `now`; then whoever's terminal it was has a cursor again
+        # the last frame stays until `now`; then the cursor is shown again
         frames.extend([(0.0, BEGIN), *driver.frames, (now, f"\x1b[{size[1]};1H{SHOW_CURSOR}")])
         app.exit()
 

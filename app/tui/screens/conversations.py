@@ -19,8 +19,8 @@ TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Returns the file of the chosen conversation. `leave` ends the current one, if that is
-    possible now: only then it can be deleted."""
+    """Returns the file of the chosen conversation. `leave` ends the current one, if possible, so
+    that it can be deleted."""
 
     HEADING = "Conversations"
     ENTER = "opens"

@@ -1,4 +1,4 @@
-"""A list of prompts to begin with."""
+"""The list of example prompts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from app.tui.keys.key_names import first_key
 
 
 class ExamplesScreen(ModalScreen[str | None]):
-    """Returns the chosen prompt, or None. They stand by category, further turns of a conversation
-    below its first; typing leaves those that have these words, or whose category has them."""
+    """Returns the chosen prompt, or None. Prompts are grouped by category, later turns of a
+    conversation below its first. Typed words filter by prompt and category."""
 
     BINDINGS = [
         Binding("escape,f2", "dismiss(None)", "Close", id="examples.close",
@@ -48,7 +48,7 @@ class ExamplesScreen(ModalScreen[str | None]):
         return self.query_one(OptionList)
 
     @on(Input.Changed)
-    def take_words(self, event: Input.Changed) -> None:
+    def apply_filter(self, event: Input.Changed) -> None:
         self.filter(event.value)
 
     def filter(self, words: str) -> None:
@@ -74,7 +74,7 @@ class ExamplesScreen(ModalScreen[str | None]):
         self._list.action_first()
 
     def on_key(self, event: events.Key) -> None:
-        """The list is moved through while words are typed."""
+        """Move through the list while words are typed."""
         if event.key in ("up", "down", "pageup", "pagedown") and not self._list.has_focus:
             getattr(self._list, MOVES[event.key])()
             event.stop()

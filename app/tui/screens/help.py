@@ -1,4 +1,4 @@
-"""Help: what the colours mean, the keys as they are now, what each figure is."""
+"""The help screen: colours, current keys, and an explanation of each figure."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ class HelpScreen(ModalScreen[None]):
         field.focus()
 
     @on(Input.Changed)
-    def leave_what_has(self, event: Input.Changed) -> None:
-        """Sections without an entry go with their headings."""
+    def apply_filter(self, event: Input.Changed) -> None:
+        """Hide entries without the typed words, and headings of empty sections."""
         for entries in self.query(DefinitionList):
             entries.display = entries.filter(event.value)
         for heading in self.query(".heading"):
@@ -121,7 +121,7 @@ class HelpScreen(ModalScreen[None]):
         self.app.call_later(self.app.run_action, "tour")
 
     def _keys(self, bindings: Iterable[BindingType]) -> Iterable[Term]:
-        """An entry for each action. Nine for the lanes would push the rest off the screen."""
+        """An entry for each action, without the nine for lanes."""
         keys: dict[str, list[str]] = {}
         texts: dict[str, str] = {}
         for binding in active_bindings(self.app, bindings):

@@ -1,4 +1,4 @@
-"""What the screen with the lanes shows: its widgets, and how they follow the state."""
+"""The layout of the lanes' screen: its widgets, and how they follow the state."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from app.tui.widgets.vertical_space import VerticalSpace
 
 NUMBER = "Enter takes the number, Esc does not"
 NARROW_COLUMNS = 80
-BROAD_COLUMNS = 160  # from which two panels stand side by side
+BROAD_COLUMNS = 160  # width from which two panels are shown side by side
 PANEL_AND_LANE_ROWS = 20
-RESTYLE_SECONDS = 0.015  # between two panes, so that keys are handled and the screen is painted
+RESTYLE_SECONDS = 0.015  # between two panes, to handle keys and paint
 
 
 class LanesLayout(Screen[None]):
-    """The screen without its keys: MainScreen has them."""
+    """The screen without its keys, which MainScreen adds."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW_COLUMNS, "-wide"), (BROAD_COLUMNS, "-broad")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (18, "-low"), (28, "-tall")]  # for the sliders
@@ -59,9 +59,9 @@ class LanesLayout(Screen[None]):
         self.engine = engine
         self.state = state
         self.zoomed = self._crowded = False
-        self.open: str | None = None  # the panel that the user has opened, by its id
-        self.beside: str | None = None  # the one before it, where there is room for two
-        self.scores_shown = True  # the scoreboard, where no other panel is open and there is room
+        self.open: str | None = None  # id of the panel that the user has opened
+        self.beside: str | None = None  # the panel opened before it, if there is room for two
+        self.scores_shown = True  # the scoreboard, if no other panel is open and there is room
         self.display_options = DisplayOptions()
         self._restyling = False  # a timer is running for the next pane
         self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
@@ -113,13 +113,13 @@ class LanesLayout(Screen[None]):
 
     @property
     def panel(self) -> Panel | None:
-        """The one that was opened last, or else the scoreboard."""
+        """The panel that was opened last, or else the scoreboard."""
         return next(iter(self.panels), None)
 
     @property
     def panels(self) -> list[Panel]:
-        """Those that are shown: what the user has opened, and the scoreboard where there is room
-        for it."""
+        """The visible panels: those that the user has opened, and the scoreboard if there is
+        room."""
         shown = self.scores_shown and self.room_for_both
         beside = self.beside or ("scores" if shown else None)
         names = [self.open or ("scores" if shown else None), beside if self.broad else None]
@@ -140,12 +140,12 @@ class LanesLayout(Screen[None]):
 
     @property
     def panel_alone(self) -> bool:
-        """On a narrow or low screen a panel takes the place of the lanes."""
+        """Whether a panel replaces the lanes, on a narrow or low screen."""
         return self.open is not None and not self.room_for_both
 
     @property
     def room_for_both(self) -> bool:
-        """For the lanes and a panel below them."""
+        """Whether there is room for the lanes and a panel below them."""
         columns, rows = self.size
         return columns >= NARROW_COLUMNS and rows >= PANEL_AND_LANE_ROWS
 
@@ -158,7 +158,7 @@ class LanesLayout(Screen[None]):
     @on(VerticalSpace.Resized)
     @on(Slider.Typing)
     def show_state(self) -> None:
-        """Everything that is not token text; called a few times a second, never per token."""
+        """Show everything but token text; called a few times a second, never per token."""
         state, pane = self.state, self.pane_here
         failed, here = state.failure is not None, pane.name_of_lane if pane else ""
         space = self.query_one(VerticalSpace)
@@ -177,7 +177,7 @@ class LanesLayout(Screen[None]):
         sliders = self.query_one(SlidersPanel)
         sliders.show(state, here)
         sliders.display = not self.panel_alone
-        # not the screen's class: that would have every widget styled anew
+        # not a class of the screen, which would restyle every widget
         sliders.set_class(self.open is not None, "-looking")
         forecast = self.query_one(GammaForecast)
         forecast.show(state, here)
@@ -199,7 +199,7 @@ class LanesLayout(Screen[None]):
         self.call_after_refresh(self._fit_again)
 
     def _fit_panels(self) -> None:
-        """Panels are as high as what they hold."""
+        """Fit the panels to their contents."""
         panels = self.panels
         for each in panels:
             each.columns = self.size.width // len(panels)
@@ -208,7 +208,7 @@ class LanesLayout(Screen[None]):
         self._crowded = space.allocate(self.state, panels, self.panel_alone)
 
     def _fit_again(self) -> None:
-        """What they hold now is known only after it has been laid out."""
+        """Fit them once more when their new contents have been laid out."""
         crowded = self._crowded
         if self.is_attached:
             self._fit_panels()
@@ -224,8 +224,8 @@ class LanesLayout(Screen[None]):
         self._record_probabilities()
 
     def _record_probabilities(self) -> None:
-        """Have the engine record probabilities while the open panel or the colours need them: of
-        all lanes, since one goes from lane to lane. It measures what was answered before."""
+        """Make the engine record probabilities of all lanes while an open panel or the colours need
+        them, and measure those of finished answers."""
         wanted = any(panel.NEEDS_PROBABILITIES for panel in self.panels)
         needed = wanted or self.display_options.color_by in MEASURED
         lanes = self.state.lanes.items() if needed else ()
@@ -237,7 +237,7 @@ class LanesLayout(Screen[None]):
             self.engine.send(answer)
 
     def _show_keys(self) -> None:
-        if not self.is_active:  # actions of "screen" are those of what covers this one
+        if not self.is_active:  # actions of "screen" belong to the screen above this one
             return
         names, hidden = key_bar_state(
             self.state,
@@ -249,15 +249,15 @@ class LanesLayout(Screen[None]):
         )
         self.query_one(KeyBar).show(names, hidden)
 
-    # Display options: wrapping a long answer again takes some 20 ms, so panes take turns
+    # Display options: rewrapping a long answer takes some 20 ms, so panes take turns
 
     @property
     def idle(self) -> bool:
-        """All visible panes have the display options."""
+        """Whether all visible panes have the current display options."""
         return not self._restyling
 
     def _restyle_panes(self) -> None:
-        """The pane in focus now, the others one by one."""
+        """Update the pane in focus now, the others one by one."""
         pane, stale = self.pane_here, self._stale_panes
         if pane in stale:
             pane.view.set_display_options(self.display_options)

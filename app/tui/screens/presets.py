@@ -1,4 +1,4 @@
-"""The list of presets: use one, keep the present settings as one, rename, delete."""
+"""The list of presets: apply, save, rename, delete."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NAME_CHARACTERS = 20
 
 
 class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
-    """Returns the name of the chosen preset and its settings. `params`: the present ones,
-    `of_model`: those that the model's authors recommend, if they do."""
+    """Returns the name of the chosen preset and its settings. `params`: the present settings,
+    `of_model`: those recommended by the model's authors, if any."""
 
     HEADING = "Presets"
     ENTER = "uses"
@@ -49,7 +49,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     def entries(self) -> list[str]:
         try:
             self._all, self.problem = {**self._coming, **self._presets.all()}, ""
-        except (InputError, OSError) as error:  # what comes along can be used all the same
+        except (InputError, OSError) as error:  # the built-in ones can still be used
             self._all, self.problem = self._coming, str(error)
         return list(self._all)
 

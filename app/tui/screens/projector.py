@@ -1,4 +1,4 @@
-"""The scoreboard for a projector: one number, and a thick bar with large digits for each lane."""
+"""The scoreboard for a projector: one large number, and a thick bar for each lane."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.tui.state.scores import scores, verdict_of
 from app.tui.themes import lane_color
 from app.tui.widgets.block import Block
 
-SECONDS = 0.25  # between two looks at the state
+SECONDS = 0.25  # between updates
 BAR_ROWS = 2
 NOTHING_YET = "Ask something first: the lanes' speeds come here."
 
@@ -53,7 +53,7 @@ def thick_bar(share: float, color: str, width: int) -> Content:
 
 
 class ProjectorScreen(ModalScreen[None]):
-    """Follows the run that goes on behind it."""
+    """Follows the run on the screen behind it."""
 
     BINDINGS = [
         Binding("escape,Z,q", "dismiss", "Close", id="projector.close",

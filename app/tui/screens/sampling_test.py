@@ -1,4 +1,4 @@
-"""The sampling test: a lane's next tokens, drawn many times, beside those of plain sampling."""
+"""The sampling test: compares samples of a lane's next tokens with plain sampling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list of named things that the user has saved: choose one, rename it, delete it."""
+"""A list of named, saved items: choose, rename, delete."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 
 class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
-    """Returns the chosen entry's result, or None. Subclasses say what is saved; their methods may
-    raise InputError or OSError, which is shown in a line."""
+    """Returns the chosen entry's result, or None. Methods of subclasses may raise InputError or
+    OSError, which are shown in a line."""
 
     HEADING: ClassVar[str]
     ENTER: ClassVar[str]  # what Enter does
@@ -37,14 +37,14 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def __init__(self) -> None:
         super().__init__()
         self._entries: list[Item] = []
-        self._words = ""  # only entries with these in their lines are shown
-        self._filtering = False  # words are being typed
-        self._doomed: Item | None = None  # asked for once; the second time deletes it
-        self._named: Callable[[str], None] = lambda name: None  # what a name is asked for
+        self._words = ""  # only entries whose lines contain these are shown
+        self._filtering = False  # the filter is being typed
+        self._doomed: Item | None = None  # deleted if confirmed by the same key
+        self._named: Callable[[str], None] = lambda name: None  # called with the typed name
 
     # What is kept
 
-    problem = ""  # with what is kept, for a line below it
+    problem = ""  # with the saved items, for a line below the list
 
     def entries(self) -> list[Item]:
         raise NotImplementedError
@@ -92,8 +92,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         return None if index is None or not self._entries else self._entries[index]
 
     async def fill(self, name: str | None = None) -> None:
-        """Show what there is now; the highlight goes to `name`, or stays at its place. Keys that
-        are pressed while files are read act on what is shown then."""
+        """Show the present entries; the highlight moves to `name`, or stays at its position. Keys
+        pressed while files are read act on the new list."""
         index = self._list.highlighted or 0
         try:
             found, problem = await run_in_background(self.entries), ""
@@ -117,7 +117,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         return self._words.casefold() in self.line(entry).plain.casefold()
 
     def say(self, text: str = "") -> None:
-        """Show in the edge what can be done, or a question. Where it is narrow the end is cut."""
+        """Show the available keys in the edge, or a question."""
         can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
         close = f"{self.key('leave')} closes"
         can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
@@ -132,7 +132,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         line.display = bool(text)
 
     def tried(self, act: Callable[[], object]) -> bool:
-        """Whether it succeeded; else the reason is shown."""
+        """Run `act`; returns whether it succeeded, else shows the reason."""
         try:
             act()
         except (InputError, OSError) as error:
@@ -159,7 +159,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             self.dismiss(None)
 
     def ask_name(self, given: str, what: str, act: Callable[[str], None]) -> None:
-        """`act` gets the name when Enter is pressed."""
+        """Let the user type a name; `act` gets it when Enter is pressed."""
         self._named, self._filtering = act, False
         self._field.value = given
         self._field.display = True
@@ -167,7 +167,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         self.say(what)
 
     def action_filter(self) -> None:
-        """Typed words leave the entries that have them."""
+        """Show only entries that contain the typed words."""
         self.ask_name(self._words, "Type to filter · Enter goes to the list", lambda words: None)
         self._filtering = True
 

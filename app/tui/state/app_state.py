@@ -1,4 +1,4 @@
-"""What the screen shows, by the engine's events and the user's actions. No widgets here."""
+"""The state of the screen, from the engine's events and the user's actions, without widgets."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ class AppState:
     seed: int | None = None
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
-    download: str = ""  # how far one is that goes on beside all this
+    download: str = ""  # progress of a download in the background
     loaded: Loaded | None = None
     asked_for: ModelOptions = field(default_factory=ModelOptions)
     models: ModelOptions = field(default_factory=ModelOptions)  # of these the loaded ones
     memory: Memory | None = None  # when it was looked at last: after loading, after a run
-    failure: str | None = None  # nothing could be loaded, and there is nothing to look at
-    ended: str = ""  # there are no models any more; what was answered can still be looked at
+    failure: str | None = None  # loading failed, and there are no answers to show
+    ended: str = ""  # the models are gone, but there are answers to show
     running: bool = False
-    silent: bool = False  # nothing has come from the engine for long, though it has work
+    silent: bool = False  # the engine has work, but has emitted nothing for long
     opening: bool = False  # an earlier conversation is being shown
     paused: bool = False
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
     started: RunStarted | None = None  # the last run
     foreign: bool = False  # the last answers are another model's
-    slow_motion: str | None = None  # how far the last run is, played again; None where it is not
+    slow_motion: str | None = None  # progress of the slow motion, None if it is not playing
     runs: SessionRuns = field(default_factory=SessionRuns)  # on these models
     busy_lane: str | None = None  # the lane that the last event came from
-    example: str = ""  # a prompt for who has never asked anything; gone once something was asked
+    example: str = ""  # an example prompt for a newcomer, until the first prompt
     tour_offered: bool = False
-    queued: str | None = None  # a prompt that waits for the models, or for an answer to end
+    queued: str | None = None  # a prompt that waits for the models, or for the running answer
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
-    replay: str | None = None  # how far a replay is; None where models answer
-    keys: Mapping[str, str] = field(default_factory=dict)  # what sentences call them, by action
+    replay: str | None = None  # progress of a replay; None in a live session
+    keys: Mapping[str, str] = field(default_factory=dict)  # labels of keys by binding id
     notice: str = ""
     notice_seconds: float | None = None  # how much longer it stays; None: until the next one
 
@@ -69,12 +69,12 @@ class AppState:
         self.notice, self.notice_seconds = text, seconds
 
     def hush(self) -> None:
-        """The notice has had its moment: something else is done. One without an end stays."""
+        """Clear the notice because another action follows, unless it has no time limit."""
         if self.notice_seconds is not None:
             self.notice = ""
 
     def let_time_pass(self, seconds: float) -> bool:
-        """Whether the notice has just disappeared."""
+        """Count down the notice; returns whether it has just disappeared."""
         if not self.notice or self.notice_seconds is None:
             return False
         self.notice_seconds -= seconds
@@ -111,8 +111,8 @@ class AppState:
 
     @property
     def goes_on_from(self) -> str | None:
-        """The lane whose answer the next turn follows: the leader's, or the first one's if that
-        said nothing and will not."""
+        """The lane whose answer the next turn continues: the leader, or the first lane with an
+        answer if the leader has none."""
         if self.leader is None or self.lead.phase is Phase.WAITING:
             return self.leader
         names = [self.leader, *self.lanes]
@@ -120,17 +120,17 @@ class AppState:
 
     @property
     def answers_differ(self) -> bool:
-        """Those of the last turn, once all lanes are done."""
+        """Whether the answers of the last turn differ; known once all lanes are done."""
         return self.turns - 1 in self.differing
 
     @property
     def prompt(self) -> Prompt:
-        """Of the last run."""
+        """The prompt of the last run."""
         return (self.started.prompt_ids or self.started.prompt) if self.started else ""
 
     @property
     def played_again(self) -> bool:
-        """Whether what comes in has been before."""
+        """Whether incoming events are repetitions."""
         return self.opening or self.replay is not None or self.slow_motion is not None
 
     @property
@@ -166,24 +166,24 @@ class AppState:
 
     @property
     def servers_only(self) -> bool:
-        """No model is loaded here."""
+        """Whether no model is loaded locally."""
         return bool(self.lanes) and all(lane.strategy.remote for lane in self.lanes.values())
 
     @property
     def busy(self) -> str | None:
-        """Why nothing new can begin now."""
+        """Why nothing new can be started now, None if it can."""
         if self.opening:
             return "Still opening a conversation"
         return f"Still answering: {self.keys['run.stop']} stops it" if self.running else None
 
     @property
     def waits_for_engine(self) -> bool:
-        """Whether the engine is working on what should be seen soon; servers have their time."""
+        """Whether events of the engine are due soon; servers may take longer."""
         asked = any(lane.going and lane.strategy.remote for lane in self.lanes.values())
         return bool(self.loading or (self.running and not self.paused)) and not asked
 
     def look_at(self, name: str, token: TokenEvent | None) -> None:
-        """Put the lane's cursor on `token`, and unless rounds are streaming in show its round. The
+        """Set the lane's cursor to `token`, and show its round unless rounds are streaming in. The
         first token is the root of the first round."""
         lane = self.lanes[name]
         lane.cursor = token
@@ -193,9 +193,8 @@ class AppState:
             lane.round_index = None if newest else index
 
     def place(self, name: str) -> int | None:
-        """0 for the lane that was done first, by decoding time of its own: whose round came last
-        is chance. None for one that is not done, while another one that runs may still come before
-        it, and where another model answers."""
+        """The rank of a finished lane by its own decoding time, from 0. None if it is not finished,
+        if a running lane may still be faster, and for lanes with another model."""
         racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
         lanes = [
             lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
@@ -205,19 +204,18 @@ class AppState:
         if not done or len(lanes) < 2:
             return None
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
-        together = self.slow_motion is not None  # there the clocks of all lanes go together
+        together = self.slow_motion is not None  # there all lanes have the same clock
         certain = together or all(each.phase is Phase.DONE for each in before)
         return sum(each.phase is Phase.DONE for each in before) if certain else None
 
     @property
     def can_measure(self) -> bool:
-        """Whether probabilities can be worked out for answers that are finished."""
+        """Whether probabilities of finished answers can be computed."""
         there = self.loaded is not None and not self.ended and not self.foreign
         return there and self.replay is None and bool(self.started and self.started.prompt_ids)
 
     def to_measure(self) -> list[MeasureAnswer]:
-        """What to ask of the engine now, so that all probabilities of the last answers are known.
-        It is not asked for twice."""
+        """The requests for missing probabilities of the last answers, each only once."""
         if not (self.can_measure and self.started) or self.busy or self.slow_motion is not None:
             return []
         asked = []
@@ -330,13 +328,13 @@ class AppState:
             self.failure = why
 
     def begin_anew(self) -> None:
-        """Forget all about the models: others are being loaded."""
+        """Forget the models, because others are being loaded."""
         self.loaded = self.loading = self.failure = None
         self.ended = self.notice = ""
 
     @property
     def gone(self) -> bool:
-        """There are no models, and none are being loaded."""
+        """Whether there are no models, and none are being loaded."""
         return bool(self.failure is not None or self.ended)
 
     def _lane_runs(self, name: str) -> LaneState:

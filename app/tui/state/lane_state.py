@@ -1,4 +1,4 @@
-"""What the screen shows of one lane."""
+"""The state of one lane on the screen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from decoding.params import Params, flat, with_settings
 from decoding.round import Round, TokenEvent
 
 Settings = tuple[Any, ...]  # a tree and the values of a strategy's settings
-NEWEST = 16  # rounds that gamma "auto" is summarised over
+NEWEST = 16  # rounds over which gamma "auto" is summarized
 
 
 class Phase(StrEnum):
@@ -49,7 +49,7 @@ class LaneState:
     round_events: list[RoundFinished] = field(default_factory=list)
     used: set[tuple[Params | None, str]] = field(default_factory=set)  # settings, tree of a round
     texts: dict[int, str] = field(default_factory=dict)  # of the tokens in its trees, by id
-    lossy: bool = False  # a round of the last run was: no figure here speaks for the target alone
+    lossy: bool = False  # a round of the last run was lossy
     round_index: int | None = None  # of the round looked at; None: always the newest
     measuring: bool = False  # its answer's probabilities have been asked for
     unmeasurable: str | None = None  # why there are none
@@ -71,7 +71,7 @@ class LaneState:
 
     @property
     def decode_seconds(self) -> float:
-        """Its own, in this run so far."""
+        """The lane's decoding time in this run so far."""
         return self.metrics.decode_seconds if self.metrics else 0.0
 
     @property
@@ -92,9 +92,9 @@ class LaneState:
         return with_settings(params, self.info.overrides)
 
     def gamma(self, params: Params) -> str | None:
-        """The gamma in force; where it is chosen round by round "a" before the newest round's, in
-        the end before the usual one, since the last rounds had to end. None for a strategy that
-        does not draft."""
+        """The gamma in force. For "auto" it is "a" and the newest round's, or after the run the
+        most frequent one, because the last rounds are cut short. None for a strategy that does not
+        draft."""
         gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto" or not self.round_events:
             return gamma
@@ -102,7 +102,7 @@ class LaneState:
         return f"a{self.round_events[-1].round.gamma if running else self.usual_gamma(params)}"
 
     def gamma_in(self, own: Params) -> str | None:
-        """The gamma that the lane's own settings mean; heads draft no deeper than their tree."""
+        """The gamma that the lane's settings give; limited by the depth of a static tree."""
         if not self.info.default_gamma:
             return None
         deepest = self.info.trees.get(self.tree, self.info.default_gamma)
@@ -113,8 +113,7 @@ class LaneState:
         return str(own.gamma)
 
     def usual_gamma(self, params: Params) -> int:
-        """The gamma in force as a number: where it is chosen round by round, what it was in most of
-        the newest ones."""
+        """The gamma in force as a number; for "auto" the most frequent one of the newest rounds."""
         gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto":
             return int(gamma or 0)
@@ -122,8 +121,8 @@ class LaneState:
         return max(newest, key=newest.count, default=self.info.default_gamma)
 
     def settings_of_rounds(self, ignored: Collection[str] = ()) -> Settings | None:
-        """The settings that act on the lane, as its last run had them, apart from the `ignored`
-        ones. None where they changed on the way."""
+        """The settings that acted on the lane in its last run, without the `ignored` ones. None if
+        they changed during the run."""
         names = [name for name in self.strategy.settings if name not in ignored]
         used: set[Settings] = set()
         for params, tree in self.used:
@@ -137,14 +136,14 @@ class LaneState:
 
     @property
     def answer(self) -> str:
-        """What it has said in the last run."""
+        """The text of the last run."""
         tokens = [token for event in self.round_events for token in event.tokens]
         kept = [token.text for token in tokens if not token.fate.discarded]
         return "".join([self.first.first.text if self.first else "", *kept])
 
     @property
     def unmeasured(self) -> bool:
-        """Some tokens have no recorded probabilities, and could have them."""
+        """Whether tokens lack recorded probabilities that can be computed."""
         if self.strategy.remote:
             return False
         if self.first and not self.first.probs:
@@ -153,7 +152,7 @@ class LaneState:
 
     @property
     def round_event_here(self) -> RoundFinished | None:
-        """The round that is shown."""
+        """The round shown in the panels."""
         if not self.round_events:
             return None
         return self.round_events[-1 if self.round_index is None else self.round_index]
@@ -163,7 +162,7 @@ class LaneState:
         return self.round_event_here.round if self.round_event_here else None
 
     def take_measured(self, event: AnswerMeasured) -> None:
-        """Probabilities that were worked out after the answer, where none were recorded."""
+        """Take over probabilities that were computed after the answer."""
         self.measuring, self.unmeasurable = False, event.note
         if self.first and event.note is None and len(event.rounds) == len(self.round_events):
             self.first = replace(self.first, probs=event.first)
@@ -185,7 +184,7 @@ class LaneState:
         self.metrics = event.metrics
         self.round_events.append(event)
         self.used.add((event.params, event.tree))
-        self.round_index = None  # something new is to be seen
+        self.round_index = None  # show the new round
         self.lossy = self.lossy or event.round.lossy
         # Texts of single tokens are better here than what a token added to the answer.
         self.texts.update({each.id: each.text for each in event.tokens if each.text})

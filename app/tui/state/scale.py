@@ -1,4 +1,4 @@
-"""The values that a slider can take."""
+"""The scale of a slider."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scale:
         return self.stops[min(max(position, 0), self.last)]
 
     def position(self, value: Value) -> int:
-        """The nearest stop: a value from the command line may lie between two."""
+        """The nearest stop; a value from the command line may be between two."""
         if value in self.stops or not isinstance(value, int | float):
             return self.stops.index(value) if value in self.stops else 0
         above = self._first_above(value)
@@ -36,8 +36,8 @@ class Scale:
         return below if abs(value - low) <= abs(high - value) else above
 
     def beside(self, value: Value, steps: int) -> Value:
-        """The value so many steps away. From between two stops the first step leads to the next
-        one; a value beyond an end moves no further away."""
+        """The value `steps` stops away. From between two stops the first step leads to the next
+        one; a value beyond an end does not move further away."""
         if value in self.stops or not isinstance(value, int | float):
             return self.value(self.position(value) + steps)
         above = self._first_above(value)
@@ -63,7 +63,7 @@ class Scale:
         return self._numbers[0]
 
     def parse(self, text: str) -> Value:
-        """The number that was typed, within the scale's numbers; None if it is none."""
+        """A typed number, limited to the scale; None if it is not a number."""
         try:
             number = min(max(float(text), self.least), self._numbers[-1])
         except ValueError:
@@ -71,7 +71,7 @@ class Scale:
         return number if self.decimals else round(number)
 
     def text(self, value: Value) -> str:
-        """The value as shown; in full where it lies between two stops."""
+        """The value for display, in full if it is between two stops."""
         if value in self.names:
             return self.names[value]
         if not isinstance(value, int | float):

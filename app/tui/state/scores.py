@@ -1,4 +1,4 @@
-"""The lanes of the last run as a comparison: its numbers, taken over the runs that were like it."""
+"""Scores of the lanes in the last run, over all runs with the same prompt and settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.tui.state.lane_state import LaneState, Phase
 
 
 def scores(state: AppState) -> list[LaneScore]:
-    """Of all lanes that take part in the last run, in their order."""
+    """The scores of all lanes in the last run, in their order."""
     return [
         score_of(state, number, lane)
         for number, lane in enumerate(state.lanes.values(), 1)
@@ -18,7 +18,7 @@ def scores(state: AppState) -> list[LaneScore]:
 
 
 def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
-    """Its speeds are over the runs of this prompt, the present one included."""
+    """A lane's score; its speeds are over all runs of this prompt, including the present one."""
     ended, now = lane.finished, lane.metrics
     counted = []
     if not state.played_again:

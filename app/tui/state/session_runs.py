@@ -1,4 +1,4 @@
-"""The runs of a session, lane by lane: what a figure can be taken over besides the last answer."""
+"""The runs of a session by lane, for figures over more than the last answer."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.round import Round, TokenEvent
 
 Prompt = str | tuple[int, ...]  # its ids, where they are known
-MOST_RUNS = 300  # of all lanes together; older ones are forgotten
-LENGTH = ("max_new_tokens",)  # it says where an answer ends, not how fast it is made
+MAX_RUNS = 300  # over all lanes; older ones are dropped
+LENGTH = ("max_new_tokens",)  # does not affect the speed
 GAMMA = (*LENGTH, "gamma")
 
 
 @dataclass(frozen=True, slots=True)
 class LaneRun:
-    """What a lane did in one run. Settings that changed on the way are None."""
+    """A lane's rounds and settings in one run; settings are None if they changed during it."""
 
     lane: str
     prompt: Prompt
     settings: Settings | None
     without_gamma: Settings | None
     metrics: Metrics
-    first: Round  # as the lane has it: tells the run from others
-    rounds: tuple[Round, ...]  # without what only the last answer is asked for
+    first: Round  # the lane's own object, which identifies the run
+    rounds: tuple[Round, ...]  # without data that is only needed for the last answer
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
 
 
 class SessionRuns:
-    """Runs of the same prompt (again by key, or asked once more), and of all prompts."""
+    """Finds runs of the same prompt and of all prompts with the same settings."""
 
     def __init__(self) -> None:
-        self._runs: deque[LaneRun] = deque(maxlen=MOST_RUNS)
+        self._runs: deque[LaneRun] = deque(maxlen=MAX_RUNS)
 
     def add(self, lane: LaneState, prompt: Prompt) -> None:
-        """The lane's last run, if it made any rounds."""
+        """Add the lane's last run, if it has any rounds."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self._runs.append(run_of(lane, lane.metrics, prompt))
 
     def take_measured(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
-        """The `known` rounds of a run have probabilities now."""
+        """Replace the `known` rounds of a run by those with probabilities."""
         for index, run in enumerate(self._runs):
             if known and run.first is known[0]:
                 self._runs[index] = replace(
@@ -55,7 +55,7 @@ class SessionRuns:
         self._runs.clear()
 
     def like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
-        """Those that the lane made with the settings of its last run; of all prompts, or one."""
+        """The lane's runs with the settings of its last one, for all prompts or one."""
         settings = lane.settings_of_rounds(LENGTH)
         if settings is None:
             return []
@@ -68,22 +68,22 @@ class SessionRuns:
         ]
 
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
-        """Of each prompt the newest run, made with the settings of the lane's last one."""
+        """The newest run of each prompt with the settings of the lane's last one."""
         return list({run.prompt: run for run in self.like(lane)}.values())
 
     def rounds_like(self, lane: LaneState) -> list[Round]:
-        """Of all runs with the settings of the lane's last one, whatever their gamma was."""
+        """The rounds of all runs with the settings of the lane's last one, with any gamma."""
         settings = lane.settings_of_rounds(GAMMA)
         here = (run for run in self._runs if run.lane == lane.info.name)
         return _with_last(lane, [r for r in here if settings and r.without_gamma == settings])
 
     def rounds_of_gamma(self, lane: LaneState) -> list[Round]:
-        """The same with its gamma too."""
+        """The rounds of all runs with the settings of the lane's last one, including gamma."""
         return _with_last(lane, self.like(lane))
 
 
 def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
-    """All rounds, and at their end those of the last run, which may still be going on."""
+    """All rounds, with those of the last run, which may not be finished, at the end."""
     last = lane.rounds
     if runs and last and runs[-1].first is last[0]:
         runs = runs[:-1]

@@ -1,4 +1,4 @@
-"""The settings that have a slider: one table, when each is shown and when it has an effect."""
+"""The settings with a slider, when each is shown, and when it has an effect."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIN_P = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5,
 
 
 def token_stops(context: int) -> tuple[int, ...]:
-    """16, 24, 32, 48, 64, ... and at the end all that the model's context holds."""
+    """16, 24, 32, 48, 64, ... up to the model's context."""
     powers = [MIN_TOKENS << n for n in range((context // MIN_TOKENS).bit_length())]
     stops = [stop for power in powers for stop in (power, power * 3 // 2)]
     return (*(stop for stop in stops if stop < context), context)
@@ -26,8 +26,8 @@ def token_stops(context: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SliderSpec:
-    """A setting with a slider. `name` is that of decoding.params.flat; `greedy` says why it has no
-    effect at temperature 0, if that is so."""
+    """A setting with a slider. `name` is as in decoding.params.flat; `greedy` says why it has no
+    effect at temperature 0, if it has none."""
 
     name: str
     label: str
@@ -91,8 +91,8 @@ def is_shown(spec: SliderSpec, state: AppState, here: LaneState | None = None) -
 def describe_overrides(
     lane: LaneState, params: Params, among: Collection[str] = tuple(SETTINGS)
 ) -> str:
-    """Those of the lane's overrides, `among` some settings, that differ from the run's `params`:
-    gamma 2, temp 0.80."""
+    """The lane's overrides that differ from the run's `params`, optionally only those `among` some
+    settings: gamma 2, temp 0.80."""
     specs, run = {spec.name: spec for spec in SLIDERS}, flat(params)
     return ", ".join(
         f"{specs[name].label} {specs[name].scale.text(value)}" if name in specs else f"{value}"
@@ -102,7 +102,7 @@ def describe_overrides(
 
 
 def why_idle(spec: SliderSpec, state: AppState, own: LaneState | None = None) -> str | None:
-    """Why a slider has no effect at the moment; None when it has. `own`: the only lane that it acts
+    """Why a slider has no effect at the moment, None if it has. `own`: the only lane that it acts
     on."""
 
     def uses(lane: LaneState) -> bool:

@@ -1,4 +1,4 @@
-"""What the colours of tokens mean: their fate, or how sure the target was, or their round."""
+"""The styles of tokens by fate, probability, entropy or round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEXT_COLOR_BY: dict[ColorBy, ColorBy] = {
     "entropy": "round",
     "round": "fate",
 }
-MEASURED: tuple[ColorBy, ...] = ("probability", "entropy")  # these want to know probabilities
+MEASURED: tuple[ColorBy, ...] = ("probability", "entropy")  # these need recorded probabilities
 
 FATE_STYLES = {
     TokenFate.FIRST: TokenStyle.TEXT,
@@ -44,7 +44,8 @@ SCALES: dict[ColorBy, tuple[str, ...]] = {
 
 
 def token_style(color_by: ColorBy, token: TokenEvent, source: Source) -> TokenStyle:
-    """How a token is drawn. Only tokens of the answer are measured, rejected ones stay dim."""
+    """A token's style. Only tokens of the answer are coloured by measures; rejected ones stay
+    dim."""
     if color_by == "fate":
         return FATE_STYLES[token.fate]
     if token.fate.discarded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.engine.events import Prefilled, RoundFinished
 from decoding.round import TokenEvent
 
-Source = Prefilled | RoundFinished  # what brings tokens
+Source = Prefilled | RoundFinished  # events with tokens
 
 
 def target_p(token: TokenEvent, source: Source) -> tuple[float, float] | None:

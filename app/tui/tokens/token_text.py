@@ -1,4 +1,4 @@
-"""The text of one lane in spans: each token in its style, wrapped, and where it stands."""
+"""The text of one lane: spans with a style for each token, wrapped to lines, with their offsets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from decoding.round import TokenEvent, TokenFate
 RenderMode = Literal["colour", "glyphs", "plain"]
 NEXT_MODE: dict[RenderMode, RenderMode] = {"colour": "glyphs", "glyphs": "plain", "plain": "colour"}
 
-GLYPHS = {  # what opens a group, and what closes it
+GLYPHS = {  # opening and closing glyph of a group
     TokenStyle.ACCEPTED: "‹›",
     TokenStyle.REJECTED: "~~",
     TokenStyle.DROPPED: "~~",
@@ -36,8 +36,8 @@ NO_BREAK_SPACE = "\u00a0"
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How tokens are shown; `show_rejected`: those that were drafted in vain as well;
-    `fold_reasoning`: what a model thought before its answer as one line, once it has ended."""
+    """How tokens are shown; `show_rejected`: also rejected drafts; `fold_reasoning`: finished
+    reasoning before the answer as one line."""
 
     mode: RenderMode = "colour"
     show_rejected: bool = True
@@ -46,8 +46,8 @@ class DisplayOptions:
 
 
 class Span(NamedTuple):
-    """Some text in one style. `token`: the model's token that it shows, and the event it came with;
-    its style depends on the display options."""
+    """Some text in one style. `token`: the model's token in it and its event; then the style
+    depends on the display options."""
 
     text: str
     style: TokenStyle = TokenStyle.TEXT
@@ -60,8 +60,8 @@ class Span(NamedTuple):
 
 
 class TokenText:
-    """Keeps all spans and wraps them as they arrive. An offset is the number of a character among
-    all that were fed to the wrapper; each span knows its range of offsets."""
+    """Keeps all spans, and wraps them as they arrive. An offset is the index of a character among
+    all that were fed to the wrapper; each span has a range of offsets."""
 
     def __init__(self, hint: str) -> None:
         self.options = DisplayOptions()
@@ -70,11 +70,11 @@ class TokenText:
         self.wrapper = Wrapper(80)
         self.stale = False  # `rewrap` is due: reasoning has ended, and is folded
         self._turns: list[int] = []  # the index of the first span of each turn
-        self._folds: dict[int, int] = {}  # reasoning: its first span, and the one after its last
+        self._folds: dict[int, int] = {}  # reasoning: from its first span to the one after its last
         self._tail = ""  # the end of the answer so far
         self._ranges: list[tuple[int, int]] = []  # the offsets of each span, end excluded
-        self._glyphs = ""  # the pair of glyphs that is open
-        self._held = ""  # spaces that may turn out to be the last of the group
+        self._glyphs = ""  # the pair of glyphs of the open group
+        self._held = ""  # spaces that may be the last of the group
 
     # What comes in
 
@@ -96,8 +96,8 @@ class TokenText:
         self.add_token(event.first, event)
 
     def add_round(self, event: RoundFinished, changes: Sequence[str]) -> None:
-        """`changes` of settings that this round was made with: a mark, never broken, nor a part
-        of the answer."""
+        """Add a round; `changes` of settings before it are shown as a mark, which is not wrapped
+        and not part of the answer."""
         if changes:
             mark = f"⟨{' · '.join(changes)}⟩".replace(" ", NO_BREAK_SPACE)
             self._add(Span(f" {mark}", TokenStyle.MARK))
@@ -105,14 +105,14 @@ class TokenText:
             self.add_token(token, event)
 
     def add_token(self, token: TokenEvent, source: Source | None = None) -> None:
-        """Without a `source` it shows its fate alone."""
+        """Add a token; without a `source` it only has a fate."""
         if token.text:
             self._add(Span(token.text, FATE_STYLES[token.fate], token, source))
             if not token.fate.discarded:
                 self._look_for_reasoning(token.text)
 
     def _look_for_reasoning(self, text: str) -> None:
-        """Whether it ends in `text`, the answer's newest. It ends once a turn."""
+        """Fold the reasoning if it ends in `text`, the newest part of the answer."""
         self._tail = (self._tail + text)[-len(CLOSE) - len(text) :]
         first = self._begin + 1  # after the prompt
         if CLOSE in self._tail and first not in self._folds:
@@ -120,16 +120,15 @@ class TokenText:
             self.stale = self.options.fold_reasoning
 
     def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
-        """The last turn's events again, with more that is known of its tokens. `rewrap` is due
-        after it."""
+        """Replace the last turn's events by those with probabilities. `rewrap` is due after it."""
         for index in range(self._begin, len(self.spans)):
             if token := self.spans[index].token:
                 source = first if token.round < 0 else rounds[token.round]
                 self.spans[index] = self.spans[index]._replace(source=source)
 
     def rejected_in(self, number: int) -> int | None:
-        """The draft that was rejected in a round of the last turn; where that is not shown, the
-        token that came instead."""
+        """The span of the rejected draft in a round of the last turn, or of the token emitted
+        instead if rejected ones are not shown."""
         found = None
         for index in range(self._begin, len(self.spans)):
             token = self.spans[index].token
@@ -144,7 +143,7 @@ class TokenText:
         self._add(Span(f"\n{mark}{visible(text)}", style))
 
     def end_turn(self) -> None:
-        """Nothing follows: a group of glyphs that is still open ends here."""
+        """End the turn: close an open group of glyphs."""
         self._add(Span("", TokenStyle.TEXT))
 
     def clear(self) -> None:
@@ -221,7 +220,7 @@ class TokenText:
         )
 
     def _fold_line(self, index: int) -> str:
-        """What stands for folded reasoning, at its first span."""
+        """The line in place of folded reasoning, at its first span."""
         if index not in self._folds:
             return ""
         spans = self.spans[index : self._folds[index]]
@@ -256,8 +255,8 @@ class TokenText:
         self._ranges.append((start, self.wrapper.fed))
 
     def _flow_with_glyphs(self, text: str, style: TokenStyle) -> int:
-        """Put glyphs around the words of a group; the spaces at its ends stay outside, and spaces
-        alone begin none. Returns the offset where the words begin."""
+        """Put glyphs around the words of a group, with spaces at its ends outside; spaces alone are
+        no group. Returns the offset of the first word."""
         glyphs = GLYPHS.get(style, "")
         feed = self.wrapper.feed
         if glyphs != self._glyphs and text.isspace():

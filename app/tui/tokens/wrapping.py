@@ -1,7 +1,7 @@
-"""Wrapping of a text that grows token by token.
+"""Wraps a text that grows token by token.
 
-The wrapper is an automaton over characters: what it has done depends on what it was fed, not on
-how that was cut up. So wrapping a stream gives the same lines as wrapping the whole.
+The wrapper processes single characters, so that wrapping a stream gives the same lines as wrapping
+the whole text.
 Widths are Rich's (`cell_len`), because Rich measures again when the lines are drawn.
 """
 
@@ -39,10 +39,9 @@ class TokenStyle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Runs of one style each. `hard`: the text had a line break here (it is not in the runs).
-
-    Spaces that did not fit hang over the right edge, as in any editor: they are in the runs but
-    not in `cells`. `start` is the number of its first character among all that were fed.
+    """Runs of one style each. `hard`: the text has a line break here (not in the runs). Spaces that
+    do not fit hang over the right edge, as in editors: they are in the runs but not in `cells`.
+    `start` is the offset of its first character.
     """
 
     runs: tuple[tuple[str, TokenStyle], ...]
@@ -57,7 +56,7 @@ class Line:
 
 @dataclass(slots=True)
 class Cluster:
-    """A character and the combining marks that join it: what a cell or two of the screen show."""
+    """A character with its combining marks, which takes one or two cells."""
 
     text: str
     style: TokenStyle
@@ -65,7 +64,7 @@ class Cluster:
 
     @property
     def joins_next(self) -> bool:
-        """A joiner takes the next character, even where that is a joiner: only an odd one joins."""
+        """A joiner takes the next character, even another joiner: only an odd number joins."""
         joiners = len(self.text) - len(self.text.rstrip(ZERO_WIDTH_JOINER))
         return joiners % 2 == 1
 

@@ -1,4 +1,4 @@
-"""Rows that are drawn for the available width."""
+"""A widget drawn for the available width."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Drawing = Callable[[int], Content]  # in so many columns
 
 
 class Block(Widget):
-    """As high as what it draws."""
+    """Its height is that of its drawing."""
 
     ALLOW_SELECT = False
 

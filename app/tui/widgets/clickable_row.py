@@ -1,4 +1,4 @@
-"""A row of clickable labels: base of the tabs and the key bar."""
+"""A row of clickable labels, the base of the tabs and the key bar."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from textual.widget import Widget
 
 class Label(NamedTuple):
     content: Content
-    value: str  # what `chosen` gets
-    tip: str = ""  # what it means, for who rests the mouse on it
+    value: str  # the argument of `chosen`
+    tip: str = ""  # the tooltip
 
     def is_same(self, other: Label) -> bool:
         """Compares styles as well, which == between contents does not."""
@@ -34,12 +34,12 @@ class ClickableRow(Widget):
             self.refresh()
 
     def labels(self, width: int) -> list[Label]:
-        """What is drawn when there are `width` cells: as many as fit."""
+        """The labels that fit into `width` cells."""
         ends = accumulate(label.content.cell_length for label in self._labels)
         return [label for label, end in zip(self._labels, ends, strict=True) if end <= width]
 
     def chosen(self, value: str) -> None:
-        """The label with this value was clicked."""
+        """Called when the label with this value is clicked."""
         raise NotImplementedError
 
     def render(self) -> Content:

@@ -1,4 +1,4 @@
-"""Words and what they mean, in two columns."""
+"""A list of terms and their explanations in two columns."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NOTHING = Content("")
 
 
 class DefinitionList(Widget):
-    """A list of any length is one widget, since it is widgets that take their time to appear. Each
-    text keeps to its column when it is wrapped."""
+    """One widget for the whole list, because mounting many is slow. Wrapped texts stay in their
+    column."""
 
     COLUMN = 13  # of the words, with the space after them
     STYLE = "bold $primary"  # below the style that a word brings along
@@ -29,7 +29,7 @@ class DefinitionList(Widget):
         self._wrapped = (0, NOTHING)  # at which width
 
     def filter(self, words: str) -> bool:
-        """Leave the entries that have these words; whether there are any."""
+        """Show only entries with these words; returns whether there are any."""
         self._terms = [
             entry
             for entry in self._all

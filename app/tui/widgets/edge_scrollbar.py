@@ -1,4 +1,4 @@
-"""A scroll bar that is the right edge of a pane: a thin line with a thick thumb."""
+"""A scroll bar in place of a pane's right border: a thin line with a thick thumb."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class EdgeScrollBarRender(ScrollBarRender):
 
 
 class EdgeScroll(VerticalScroll):
-    """What a panel holds, with that scroll bar."""
+    """The contents of a panel, with that scroll bar."""
 
     def on_mount(self) -> None:
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""The figures panel: metrics of the rounds of the lane in focus, in numbers and small plots."""
+"""The figures panel: metrics of the lane in focus, as numbers and small plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
+from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
@@ -33,7 +33,7 @@ FROM_A_SERVER = "Pieces of text, as they came. A server tells its tokens and dra
 
 
 class FiguresPanel(Panel):
-    """Covers all rounds of the lane's last answer, or those up to the round that is shown."""
+    """Covers the rounds of the lane's last answer, up to the selected round if there is one."""
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
@@ -59,7 +59,7 @@ class FiguresPanel(Panel):
 
     @property
     def content_rows(self) -> int:
-        return max(LEAST_ROWS, rows_of(self._scroll))
+        return max(MIN_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:

@@ -1,4 +1,4 @@
-"""The speed of the lane in focus at other gammas: one row, from the session's rounds."""
+"""A row with the expected speed of the lane in focus at other gammas, from the session's rounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 
-WIDE = 70  # cells from which there is room for the question as well
+WIDE = 70  # cells from which the row has its full text
 COLUMNS = 17  # of the curve: one for each gamma up to 16
 TOO_EARLY = "what if γ: {} of {} drafts that it takes"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
@@ -24,7 +24,7 @@ MEANING = (
 
 
 class GammaForecast(Widget):
-    """Appears with the first forecast and stays from then on, so that nothing jumps."""
+    """Appears with the first forecast and then stays, so that the layout does not change."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "GammaForecast { height: 1; padding: 0 1; color: $quiet; }"
@@ -66,8 +66,8 @@ def too_early(state: AppState, lane: LaneState) -> str:
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
-    """From all rounds of the session that had the settings of the lane's last answer, and the
-    target's passes in other lanes."""
+    """The forecast from all rounds of the session with the settings of the lane's last answer, and
+    from the target's passes in other lanes."""
     if not lane.info.default_gamma:
         return None
     others = [each for each in state.lanes.values() if each.strategy.on_target]
@@ -122,7 +122,7 @@ def peaks(speeds: tuple[float, ...], each: int) -> tuple[float, ...]:
 
 
 def error(found: Forecast, gamma: int) -> str:
-    """Two standard errors, where they are known."""
+    """Two standard errors, if known."""
     return f"±{speed(2 * found.errors[gamma])}" if gamma < len(found.errors) else ""
 
 

@@ -1,4 +1,4 @@
-"""The keys that matter now, at the bottom; a click presses the key."""
+"""The bar with the keys that apply now; a click presses the key."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
 class KeyBar(ClickableRow):
-    """Unlike Textual's Footer it knows the state, and it leaves out the keys that would only
-    type a letter while the prompt is in focus."""
+    """Unlike Textual's Footer it depends on the state, and leaves out keys that would only type a
+    letter while the prompt has focus."""
 
     def show(self, names: Mapping[str, str], hidden: Container[str]) -> None:
-        """The keys that are active on the screen. `names`: what some actions are called now;
-        those in `hidden` would do nothing."""
+        """Show the active keys. `names`: names of some actions in the present state; those in
+        `hidden` would do nothing."""
         keys: dict[str, Label] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding

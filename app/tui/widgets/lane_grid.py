@@ -19,11 +19,11 @@ from app.tui.widgets.lane_tabs import LaneTabs
 from app.tui.widgets.token_view import TokenView
 
 COMFORTABLE_COLUMNS = 46
-GONE = 0  # the number of a pane whose lane is no more; it leaves a moment later
+GONE = 0  # the number of a pane whose lane was removed, until it is unmounted
 
 
 def grid_rows(count: int, width: int) -> int:
-    """The number of rows of panes, with as many side by side as there is room for."""
+    """The number of rows of panes, with as many side by side as fit."""
     return -(-count // max(2, width // COMFORTABLE_COLUMNS))
 
 
@@ -41,7 +41,7 @@ def grid_regions(count: int, size: Size) -> list[Region]:
 
 
 class LaneLayout(Layout):
-    """Open panes share the room; folded ones are one row each, below."""
+    """Open panes share the space; folded ones are below, one row each."""
 
     name = "lanes"
 
@@ -61,15 +61,15 @@ class LaneLayout(Layout):
 
 
 class LaneGrid(Container):
-    """`tabbed`: only the current pane is there, and it is never folded."""
+    """`tabbed`: only the current pane is visible, and never folded."""
 
     def __init__(self, tabs: LaneTabs, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
         self._layout = LaneLayout()
         self._tabs = tabs
         self.tabbed = False
-        self.welcome = ""  # above what an empty pane says of its lane
-        self.current = 1  # the number of the pane that the user was in last
+        self.welcome = ""  # above the lane's introduction in an empty pane
+        self.current = 1  # the number of the pane that had focus last
 
     @property
     def layout(self) -> Layout:
@@ -148,7 +148,7 @@ class LaneGrid(Container):
         self.pane_of(lane.info.name).view.add_rounds(rounds)
 
     def show(self, state: AppState) -> None:
-        """Labels, and which panes are folded or hidden."""
+        """Update labels, and which panes are folded or hidden."""
         changed = False
         for pane in self.panes:
             active = state.lanes[pane.name_of_lane].active

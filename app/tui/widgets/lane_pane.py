@@ -1,4 +1,5 @@
-"""One lane: an edge with its name and speed, its text, an edge with its figures."""
+"""The pane of a lane: its text, with name and speed in the top edge and figures in the bottom
+one."""
 
 from __future__ import annotations
 

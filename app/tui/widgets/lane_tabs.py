@@ -42,8 +42,8 @@ class LaneTabs(ClickableRow):
         self.set_labels(self._forms[0])
 
     def labels(self, width: int) -> list[Label]:
-        """Where not all fit, only the current tab keeps its name; without room for the speeds all
-        do, or else it alone has its mark."""
+        """The longest form that fits: names and speeds; then only the current tab's name; names
+        without speeds; only the current tab's name, with marks; the others as bare numbers."""
         for form in self._forms:
             if sum(label.content.cell_length for label in form) <= width:
                 return form

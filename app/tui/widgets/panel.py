@@ -1,4 +1,4 @@
-"""A panel below the lanes: a closer look at the lane in focus."""
+"""The base of the panels below the lanes, which show details of the lane in focus."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from app.tui.state.app_state import AppState
 from app.tui.widgets.split_line import SplitLine
 
 EDGES = 2  # rows
-LEAST_ROWS = 6  # inside: with fewer it would grow as soon as there is anything to show
+MIN_ROWS = 6  # inside; otherwise it would grow with the first content
 
 
 class Panel(Vertical):
-    """Edges are rows of their own: a line above with the title, one below with a summary. Where it
-    is narrow or low a panel takes the place of the lanes. `NEEDS_PROBABILITIES`: it wants to know
-    probabilities, which cost time, so lanes are asked for them only while it is open. For its time
-    too, what is inside is mounted when the panel is first on the screen."""
+    """The edges are separate rows: a line above with the title, one below with a summary. On a
+    narrow or low screen a panel replaces the lanes. `NEEDS_PROBABILITIES`: lanes record
+    probabilities while it is open. To save time, the contents are mounted when the panel is first
+    shown."""
 
     ALLOW_MAXIMIZE = False
     NEEDS_PROBABILITIES = False
 
     class Filled(Message):
-        """What is inside has been mounted."""
+        """The contents have been mounted."""
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
-        self.columns = 0  # that it has or will have
+        self.columns = 0  # its width, also before it is laid out
         self._unmounted: list[Widget] = []
         self.top = SplitLine(ends=("╭", "╮"), fill="─")
         self.bottom = SplitLine(ends=("╰", "╯"), fill="─")
@@ -45,7 +45,7 @@ class Panel(Vertical):
 
     @property
     def wanted_rows(self) -> int:
-        """As many as it has a use for, so far as that is known before it is drawn again."""
+        """The number of rows that it can use, as far as known before it is drawn."""
         return EDGES + self.content_rows
 
     @property
@@ -63,6 +63,6 @@ class Panel(Vertical):
 
 
 def rows_of(scroll: Widget) -> int:
-    """As many as what is in it takes up."""
+    """The number of rows of its contents."""
     children = (child for child in scroll.children if child.display)
     return max((child.virtual_region_with_margin.bottom for child in children), default=0)

@@ -40,11 +40,11 @@ class Prompt(TextArea):
         text: str
 
     class Leaving(Message):
-        """Ctrl+D where nothing is written, which leaves a shell."""
+        """Ctrl+D in an empty prompt, which leaves a shell."""
 
     @dataclass
     class Paged(Message):
-        """The user wants to see another page of the answer, 1 on or -1 back."""
+        """The user scrolls the answer by a page, 1 down or -1 up."""
 
         step: int
 
@@ -53,14 +53,14 @@ class Prompt(TextArea):
             id=dom_id, compact=True, show_line_numbers=False, highlight_cursor_line=False
         )
         self._history: list[str] = []
-        self._index = 0  # in the history; its length is the line being written
-        self._edits: dict[int, str] = {}  # what was left in these places, until one is asked
-        self.commands = " "  # characters; a blank before any text means nothing
-        self.example = ""  # what Enter asks while nothing is written
+        self._index = 0  # in the history; its length for the new prompt
+        self._edits: dict[int, str] = {}  # edited entries by index, until a prompt is submitted
+        self.commands = " "  # characters that are commands in an empty prompt
+        self.example = ""  # submitted by Enter in an empty prompt
         self._written = ""
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """What is in `commands` does before any text what it does elsewhere."""
+        """In an empty prompt, characters in `commands` act as elsewhere."""
         character = character or UNKNOWN_TO_TEXTUAL.get(key)
         command = not self.text and character is not None and character in self.commands
         return super().check_consume_key(key, character) and not command
@@ -71,9 +71,9 @@ class Prompt(TextArea):
         return action not in own and super().check_action(action, parameters)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Our bindings act here, in turn with the letters before them. As priority bindings they
-        would overtake letters that still wait in this widget's queue when keys come in a burst;
-        as plain ones they would come too late, TextArea makes a line break of Enter itself."""
+        """Handle this widget's bindings in order with the letters before them. As priority bindings
+        they would overtake letters that are still queued in a burst of keys; as plain ones they
+        would be too late, because TextArea itself turns Enter into a line break."""
         for binding in active_bindings(self.app, self.BINDINGS):
             if binding.key == event.key:
                 event.stop()
@@ -91,8 +91,8 @@ class Prompt(TextArea):
         await super()._on_key(event)
 
     def _chosen_command(self, key: str) -> tuple[str, DOMNode] | None:
-        """The action, and whose it is, that the user has given this key: it is no editing key then,
-        though TextArea may have it for one."""
+        """The action, and its node, that the user has bound to this key, which then is not an
+        editing key of TextArea."""
         for node, bindings in ((self.app, [*RUN_KEYS, *APP_KEYS]), (self.screen, VIEW_KEYS)):
             usual = {each for binding in bindings for each in binding.key.split(",")}
             for binding in active_bindings(self.app, bindings):
@@ -109,7 +109,7 @@ class Prompt(TextArea):
 
     @property
     def edited(self) -> bool:
-        """The user has changed what was written here."""
+        """Whether the user has changed the text."""
         return self.text != self._written
 
     def write(self, text: str) -> None:
@@ -118,7 +118,7 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     def put_away(self) -> None:
-        """Empty the prompt; the key up brings its text back."""
+        """Clear the prompt; the up key brings the text back."""
         if self.text.strip():
             self.remember(self.text)
         self.write("")
@@ -155,7 +155,7 @@ class Prompt(TextArea):
         self._page(1)
 
     def _page(self, step: int) -> None:
-        """A prompt that is seen as a whole has no pages of its own."""
+        """Scroll the prompt if it is longer than its widget, else the answer."""
         if self.wrapped_document.height <= self.size.height:
             self.post_message(self.Paged(step))
         elif step < 0:

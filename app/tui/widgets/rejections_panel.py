@@ -1,5 +1,5 @@
-"""The rejections panel: every draft of the lane in focus that the target refused, and how often
-the others were right."""
+"""The rejections panel: all rejected drafts of the lane in focus, and its acceptance by level, kind
+and confidence."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
-from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
+from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
 
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
 ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
-MOST_COMPARED = 2  # columns beside those of the lane itself
+MAX_COMPARED = 2  # columns beside the lane's own
 FROM_A_SERVER = "A server does not say which drafts were rejected."
 EDGES_CELLS = 3  # of the table: frame, padding, scrollbar
 SHARES_CELLS = 41  # as in the stylesheet, where both stand side by side
@@ -59,7 +59,7 @@ class RejectionTable(DataTable[Text]):
 
     @dataclass
     class SortedBy(Message):
-        """The user wants the column so many places further."""
+        """The user sorts by the column `step` places further."""
 
         step: int
 
@@ -72,7 +72,7 @@ class RejectionsPanel(Panel):
 
     @dataclass
     class Chosen(Message):
-        """The user wants to see this one where it happened."""
+        """The user selected a rejection, to be shown in the answer."""
 
         rejection: Rejection
 
@@ -86,7 +86,7 @@ class RejectionsPanel(Panel):
         self._side = EdgeScroll(
             self._note, self._shares, self._comparison, self._calibration, classes="shares"
         )
-        self._column, self._turned = 0, False
+        self._column, self._reversed = 0, False
         self._found: list[Rejection] = []
         self._counts: list[str] = []
         self._lane: LaneState | None = None
@@ -108,7 +108,7 @@ class RejectionsPanel(Panel):
         listed = len(self._found) + 1 if self._table.display else 0
         counted = rows_of(self._side)
         both = listed + counted if self.has_class("-slim") else max(listed, counted)
-        return max(LEAST_ROWS, both)
+        return max(MIN_ROWS, both)
 
     @property
     def inside(self) -> Widget:
@@ -137,7 +137,7 @@ class RejectionsPanel(Panel):
 
     @property
     def _columns(self) -> tuple[Column, ...]:
-        """Those that there is room for as a whole: a part of one can't be read."""
+        """The columns that fit as a whole."""
         beside = 0 if self.has_class("-slim") else SHARES_CELLS
         room = self.columns - EDGES_CELLS - beside
         ends = accumulate(column.cells for column in COLUMNS)
@@ -172,17 +172,17 @@ class RejectionsPanel(Panel):
         self._fill()
 
     def _fill(self) -> None:
-        """Write the table again; the highlight stays on its rejection."""
+        """Fill the table; the highlight stays on its rejection."""
         table, lane = self._table, self._lane
         if lane is None:
             return
         here = self._here
-        self._found = ordered(self._found, COLUMNS[self._column], self._turned)
+        self._found = ordered(self._found, COLUMNS[self._column], self._reversed)
         table.clear(columns=True)
         level = level_name(lane.strategy.one_pass)
         for index, column in enumerate(self._columns):
-            falling = column.falling != self._turned
-            mark = ("▾" if falling else "▴") if index == self._column else ""
+            descending = column.descending != self._reversed
+            mark = ("▾" if descending else "▴") if index == self._column else ""
             table.add_column(Text(column.heading.format(level=level) + mark), width=column.cells)
         for each in self._found:
             table.add_row(*(_cell(column, each, lane) for column in self._columns))
@@ -206,12 +206,12 @@ class RejectionsPanel(Panel):
 
     @on(RejectionTable.SortedBy)
     def sort_by(self, event: RejectionTable.SortedBy) -> None:
-        self._column, self._turned = (self._column + event.step) % len(self._columns), False
+        self._column, self._reversed = (self._column + event.step) % len(self._columns), False
         self._fill()
 
     @on(DataTable.HeaderSelected)
     def sort_by_heading(self, event: DataTable.HeaderSelected) -> None:
-        self._turned = event.column_index == self._column and not self._turned
+        self._reversed = event.column_index == self._column and not self._reversed
         self._column = event.column_index
         self._fill()
 
@@ -227,7 +227,8 @@ def _levels_of_answer(lane: LaneState) -> list[Level]:
 
 
 def _levels_over(state: AppState, lane: LaneState) -> tuple[list[Level], int]:
-    """Those of all answers that are like the lane's last one, and how many answers these are."""
+    """The levels of all answers with the settings of the lane's last one, and the number of these
+    answers."""
     answers = [] if state.running else state.runs.answers_like(lane)
     if len(answers) < 2:  # one alone says little
         return _levels_of_answer(lane), 1
@@ -236,14 +237,14 @@ def _levels_over(state: AppState, lane: LaneState) -> tuple[list[Level], int]:
 
 
 def _others(state: AppState, lane: LaneState) -> dict[str, LaneState]:
-    """Lanes of the same strategy, as many as there is room for beside what a checkpoint says."""
+    """Other lanes of the same strategy, as many as there is room for."""
     numbered = enumerate(state.lanes.values(), 1)
     others = {
         f"lane {number}": other
         for number, other in numbered
         if other is not lane and other.info.strategy == lane.info.strategy and other.round_events
     }
-    return dict(islice(others.items(), MOST_COMPARED - bool(lane.info.claimed)))
+    return dict(islice(others.items(), MAX_COMPARED - bool(lane.info.claimed)))
 
 
 def _cell(column: Column, each: Rejection, lane: LaneState) -> Text:

@@ -1,4 +1,4 @@
-"""The scoreboard: how fast each lane was, one sentence on what that means, and what to try."""
+"""The scoreboard: the speed of each lane, a verdict in one sentence, and what to try."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MEANING = "\n".join(
         "Grey: over fewer than 50 tokens. ?: more than τ, which can't be.",
     ]
 )
-BROAD_CELLS = 140  # where sentences have room in a line
+BROAD_CELLS = 140  # width from which a sentence fits on a line
 EDGE_CELLS = 4  # left and right of the text
-GAIN = 1.05  # a gamma that promises less is not worth a try
+GAIN = 1.05  # smaller expected speedups are not suggested
 
 
 class Scoreboard(Panel):
-    """Of all lanes together: it grows while they run, and is there unless it is switched off."""
+    """A panel over all lanes, which is shown by default and updated while they run."""
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
@@ -56,7 +56,7 @@ class Scoreboard(Panel):
 
     @property
     def content_rows(self) -> int:
-        """Not fewer while they run than in the end, so that nothing jumps then."""
+        """As many during a run as at its end, so that the layout does not change."""
         if self._lanes is None:
             lines = welcome_lines(self._welcome, self.columns - EDGE_CELLS)
             return lines.plain.count("\n") + 1
@@ -92,7 +92,7 @@ class Scoreboard(Panel):
             self._block.show(draw if found else partial(welcome_lines, self._welcome))
 
     def sentences(self, state: AppState) -> list[str]:
-        """What it says in words."""
+        """Its sentences."""
         said, why = verdict_of(state), self._why(state, scores(state))
         return [*([said.text] if said else []), *([why] if why else [])]
 
@@ -100,7 +100,7 @@ class Scoreboard(Panel):
         return why_slowest(found, self._suggestion(state, found)) or ""
 
     def _suggestion(self, state: AppState, found: list[LaneScore]) -> Suggestion | None:
-        """For the slowest lane that drafts, once all are done; made anew when there is more."""
+        """For the slowest lane that drafts, once all are done; cached until there are new runs."""
         slow = slowest(found)
         if slow is None or not all(each.done for each in found):
             return None
@@ -113,7 +113,7 @@ class Scoreboard(Panel):
 
 
 def suggestion(found: Forecast) -> Suggestion | None:
-    """The best gamma of those that were tried, where it is worth a change."""
+    """The best gamma among those that were tried, if it is enough of a gain."""
     speed = found.speeds[found.best_seen]
     return Suggestion(found.best_seen, speed) if speed > GAIN * found.now else None
 
@@ -133,7 +133,7 @@ def scoreboard_lines(
 
 
 def session_parts(state: AppState) -> list[Part]:
-    """The speedups of the session, over all prompts; none where there was one run only."""
+    """The speedups over all prompts of the session; none after a single run."""
     parts: list[Part] = []
     most = 0
     for lane in state.lanes.values():

@@ -1,4 +1,4 @@
-"""The line where words to be found are typed."""
+"""The input line of a search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 
 class SearchLine(Input):
-    """Hidden unless something is being searched for."""
+    """Hidden unless the user is typing a search."""
 
     BINDINGS = [
         Binding("escape", "screen.end_search", "Close", id="search.close",

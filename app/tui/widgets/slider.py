@@ -47,7 +47,7 @@ class Slider(Widget, can_focus=True):
         value: Value
 
     class Typing(Message):
-        """A number is begun, or no more."""
+        """The user starts or ends typing a number."""
 
     def __init__(
         self, label: str, scale: Scale, value: Value, default: Value, *, dom_id: str
@@ -77,7 +77,7 @@ class Slider(Widget, can_focus=True):
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit begins a number, Enter takes it."""
+        """A digit starts a typed number, Enter sets it."""
         sign = "-" * (not self.typed and self.scale.least < 0)
         if event.character and event.character in f"0123456789.{sign}":
             self._type(((self.typed or "") + event.character)[:TYPED_CELLS])
@@ -103,7 +103,7 @@ class Slider(Widget, can_focus=True):
             self.refresh()
 
     def set_own(self, own: bool) -> None:
-        """Mark the slider as showing a lane's own value."""
+        """Mark the slider as showing a lane's override."""
         if own != self.own:
             self.own = own
             self.refresh()
@@ -139,15 +139,14 @@ class Slider(Widget, can_focus=True):
         return max(2, self.size.width - LABEL_CELLS - value - 2)
 
     def _cell_at(self, event: events.MouseEvent) -> int:
-        """Which cell of the track the mouse is on; beside it on one that is not there."""
+        """The cell of the track under the mouse; beside the track it is outside its range."""
         return event.get_content_offset_capture(self).x - LABEL_CELLS - 1
 
     def _position_at(self, event: events.MouseEvent) -> int:
         return round(self._cell_at(event) / (self._track_cells - 1) * self.scale.last)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """On the track it moves the slider, on the number it begins another one, and on the word
-        it only gives the slider the focus."""
+        """On the track, move the slider; on the number, start typing; on the label, only focus."""
         cell = self._cell_at(event)
         if cell >= self._track_cells:
             self._type("")

@@ -20,18 +20,19 @@ from decoding.params import Params, flat
 
 
 class SlidersPanel(VerticalScroll, can_focus=False):
-    """As many sliders as there is room for; the others come into view with the focus."""
+    """Scrolls if there are more sliders than fit; the focused one is kept in view."""
 
     @dataclass
     class Changed(Message):
-        """The user moved a slider. `lane`: it shows this lane's own value; None: the run's."""
+        """The user moved a slider. `lane`: the one whose override it shows; None: the run's
+        setting."""
 
         values: Mapping[str, Any]
         lane: str | None
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
-        self._lane: LaneState | None = None  # the one in focus: its overrides are shown
+        self._lane: LaneState | None = None  # in focus; its overrides are shown
 
     def compose(self) -> ComposeResult:
         defaults = flat(Params())
@@ -48,7 +49,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         return self.query_one(f"#{name}", Slider)
 
     def show(self, state: AppState, name: str) -> None:
-        """Show the run's settings, or the lane's own where it overrides them."""
+        """Show the run's settings, or the lane's overrides."""
         self._lane = lane = state.lanes.get(name)
         values = flat(lane.effective_params(state.params) if lane else state.params)
         if state.loaded:

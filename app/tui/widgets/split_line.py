@@ -1,4 +1,4 @@
-"""One row with a left and a right side; parts are left out where room is short."""
+"""One row with a left and a right side; parts that do not fit are left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.tui.format.parts import Part
 
 
 class SplitLine(Widget):
-    """Redraws itself only when what it shows has changed."""
+    """Redraws only if its parts have changed."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "SplitLine { height: 1; }"
@@ -69,7 +69,7 @@ class SplitLine(Widget):
 def fitting(
     left: Sequence[Part], right: Sequence[Part], room: int
 ) -> tuple[list[Part], list[Part]]:
-    """Drops the parts of the highest rank until both sides fit with a gap between them."""
+    """Drop the parts with the highest rank until both sides fit with a gap between them."""
     kept_left, kept_right = list(left), list(right)
     while joined(kept_left).cell_length + joined(kept_right).cell_length + 1 > room:
         worst = max((*kept_left, *kept_right), key=lambda part: part.rank, default=None)

@@ -28,19 +28,19 @@ Runs = list[tuple[str, Style]]
 
 
 class TextView(ScrollView, can_focus=True):
-    """Refreshes only what has changed. It follows the end of the text until the user scrolls away,
-    and again from when they come back to it."""
+    """Refreshes only what has changed. Follows the end of the text unless the user has scrolled
+    away from it."""
 
     def __init__(self, hint: str = "", dom_id: str | None = None) -> None:
         super().__init__(id=dom_id)
         self.body = TokenText(hint)
         self._strips: dict[int, Strip] = {}
         self._styles: dict[str, Style] = {}
-        self._base: Style | None = None  # asking for `rich_style` costs more than drawing a line
+        self._base: Style | None = None  # cached: `rich_style` takes longer than drawing a line
         self._follow = True
         self._searched = ""
-        self._hits: list[tuple[int, int]] = []  # the offsets where it was found, end excluded
-        self._hit = -1  # the index of the one that was gone to
+        self._hits: list[tuple[int, int]] = []  # offsets of the hits, end excluded
+        self._hit = -1  # index of the current hit
 
     def on_mount(self) -> None:
         self.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
@@ -48,8 +48,8 @@ class TextView(ScrollView, can_focus=True):
     # What comes in
 
     def begin_turn(self, turn: int, prompt: str, follows: str | None = None) -> None:
-        """Start turn number `turn`; what stood there and after it goes. `follows` names the lane
-        whose answer came before, where it is not this lane's."""
+        """Start turn number `turn`, replacing it and later ones. `follows` is the lane whose answer
+        it continues, if that is another one."""
         self.body.begin_turn(turn, prompt, follows)
         self._follow = True
         self.rewrap()
@@ -67,7 +67,7 @@ class TextView(ScrollView, can_focus=True):
         self._refresh_end(before)
 
     def renew_sources(self, first: Prefilled, rounds: Sequence[RoundFinished]) -> None:
-        """More is known of the last turn's tokens."""
+        """Replace the last turn's events by those with probabilities."""
         self.body.renew_sources(first, rounds)
         self.rewrap()
 
@@ -77,7 +77,7 @@ class TextView(ScrollView, can_focus=True):
         self._refresh_end(before)
 
     def end_turn(self) -> None:
-        """Close what is open: nothing follows."""
+        """End the turn: close an open group of glyphs."""
         before = len(self.body.wrapper)
         self.body.end_turn()
         self._refresh_end(before)
@@ -108,8 +108,8 @@ class TextView(ScrollView, can_focus=True):
     # Wrapping
 
     def _refresh_end(self, before: int) -> None:
-        """Repaint what changed since there were `before` lines. The open line is never cached; the
-        one that was open then may be closed now."""
+        """Repaint the lines that changed since there were `before` of them, including the one that
+        was open then."""
         if self.body.stale:
             self.rewrap()
             return
@@ -122,7 +122,7 @@ class TextView(ScrollView, can_focus=True):
 
     @property
     def _columns(self) -> int:
-        """The width to wrap at. A view on a hidden tab has none; it keeps the last one."""
+        """The width to wrap at; a view on a hidden tab keeps its last one."""
         return self.scrollable_content_region.width or self.body.wrapper.width
 
     def rewrap(self) -> None:
@@ -145,7 +145,7 @@ class TextView(ScrollView, can_focus=True):
     # Searching
 
     def search(self, words: str) -> None:
-        """Mark the places with these words; without any, none."""
+        """Highlight all places with these words; "" clears them."""
         self._searched, self._hit = words, -1
         self._find()
         self._strips.clear()
@@ -158,8 +158,8 @@ class TextView(ScrollView, can_focus=True):
         self._hits = [each.span() for each in found] if self._searched else []
 
     def to_hit(self, step: int) -> tuple[int, int]:
-        """Go to the next hit, or the one before; the first time to the last. Returns its number
-        and how many there are, 0 without any."""
+        """Go to the next or previous hit, at first to the last one. Returns its number and the
+        number of hits, 0 without any."""
         self._find()
         count = len(self._hits)
         if count:
@@ -223,11 +223,11 @@ class TextView(ScrollView, can_focus=True):
         return strip
 
     def special(self, index: int) -> bool:
-        """Whether a line shows something that must not be cached, such as a selection."""
+        """Whether a line must not be cached, because it has a selection or the like."""
         return self.text_selection is not None or bool(self._hits)
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """The runs of line number `index` with hits, the selection or cursor over them."""
+        """The runs of line `index` with highlights for hits, selection and cursor."""
         end = line.start + len(line.text)
         for number, (first, last) in enumerate(self._hits):
             if first < end and last > line.start:
@@ -262,7 +262,7 @@ class TextView(ScrollView, can_focus=True):
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The selected text; lines that were only wrapped are joined again."""
+        """The selected text, without the breaks of wrapped lines."""
         parts: list[str] = []
         for index in range(len(self.body.wrapper)):
             if (span := selection.get_span(index)) is None:
@@ -276,7 +276,7 @@ class TextView(ScrollView, can_focus=True):
 
 
 def highlighted(runs: Runs, span: tuple[int, int], style: Style) -> Runs:
-    """`runs` with `style` laid over the characters of `span` (end -1: to the end)."""
+    """`runs` with `style` added to the characters of `span` (end -1: to the end)."""
     start, end = span
     out: Runs = []
     position = 0

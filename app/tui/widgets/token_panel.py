@@ -20,7 +20,7 @@ from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import LEAST_ROWS, Panel, rows_of
+from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
@@ -28,7 +28,7 @@ NAME_CELLS, BAR_CELLS, P_CELLS = 14, 10, 5
 
 
 class Words(Static):
-    """A text that is laid out again only when it has changed."""
+    """A text that is only laid out again if it has changed."""
 
     def show(self, words: Content) -> None:
         if not (isinstance(self.content, Content) and words.is_same(self.content)):
@@ -36,7 +36,7 @@ class Words(Static):
 
 
 class FactRow(Horizontal):
-    """A name and a text; the text keeps to its column when it is wrapped."""
+    """A name and a text, which stays in its column when wrapped."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -53,13 +53,13 @@ class FactRow(Horizontal):
 
 
 class TokenScroll(EdgeScroll, can_focus=True):
-    """Has the cursor's keys too: on a narrow screen nothing else is shown."""
+    """Has the cursor's keys as well, because on a narrow screen nothing else is shown."""
 
     BINDINGS = [*CURSOR_KEYS]
 
 
 class TokenPanel(Panel):
-    """Without a cursor it shows the last token of the round that is shown."""
+    """Without a cursor it shows the last token of the selected round."""
 
     NEEDS_PROBABILITIES = True
 
@@ -79,7 +79,7 @@ class TokenPanel(Panel):
 
     @property
     def content_rows(self) -> int:
-        return max(LEAST_ROWS, rows_of(self._scroll))
+        return max(MIN_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:
@@ -144,15 +144,15 @@ def entropy_row(facts: TokenFacts) -> str | None:
 
 
 def likely_lines(facts: TokenFacts) -> Iterator[Content]:
-    """The model's likeliest tokens: ✓ is the one that came, ✗ the one looked at where that is
-    another. The bars are of what was drawn from; at temperature 0, where all of it lies on one
-    token, of the model's own probabilities."""
+    """The model's likeliest tokens: ✓ is the emitted one, ✗ the one under the cursor if different.
+    The bars show the sampled distribution; at temperature 0, where it is a single token, the
+    model's own probabilities."""
     sampled = any(0.0 < p < 1.0 for _, _, p in facts.top)
     head = f"  {'likeliest here':<{NAME_CELLS + BAR_CELLS}} {'p':>{P_CELLS}} {'before':>6}"
     yield Content.styled(head, "$quiet")
     for token, before, p in facts.top:
         mark, style = "  ", "$foreground"
-        if token == facts.came:
+        if token == facts.emitted:
             mark, style = "✓ ", "bold $accepted"
         elif token == facts.token.id:
             mark, style = "✗ ", "$rejected"

@@ -1,4 +1,4 @@
-"""The streaming text of one lane: every token in a style that shows its fate."""
+"""The streaming text of one lane, with a style for the fate of each token."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from decoding.round import TokenEvent
 
 
 class TokenView(TextView):
-    """Has a cursor that goes from token to token; while it is there the view does not follow the
-    end of the text."""
+    """Has a cursor that moves from token to token; with a cursor the view does not follow the end
+    of the text."""
 
     BINDINGS = [*CURSOR_KEYS, *SEARCH_KEYS]
     COMPONENT_CLASSES = {
@@ -28,14 +28,14 @@ class TokenView(TextView):
 
     @dataclass
     class CursorMoved(Message):
-        """The cursor is on `token` now; None: it was removed."""
+        """The cursor moved to `token`; None: it was removed."""
 
         view: TokenView
         token: TokenEvent | None
 
     @dataclass
     class Hovered(Message):
-        """The mouse is over another token now; a handler that knows more calls `explain`."""
+        """The mouse moved to another token; a handler may call `explain`."""
 
         view: TokenView
         token: TokenEvent
@@ -108,7 +108,7 @@ class TokenView(TextView):
             self.move_cursor(found)
 
     def to_rejected(self, number: int) -> None:
-        """Move the cursor to what was rejected in a round."""
+        """Move the cursor to the rejected draft of a round."""
         found = self.body.rejected_in(number)
         if found is not None:
             self.move_cursor(found)
@@ -116,7 +116,7 @@ class TokenView(TextView):
     # The mouse
 
     def _span_under(self, event: events.MouseEvent) -> int | None:
-        """The token of the last turn that the mouse is on."""
+        """The token of the last turn under the mouse."""
         widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
         if widget is not self or offset is None or offset.y >= len(self.body.wrapper):
             return None
@@ -160,7 +160,7 @@ class TokenView(TextView):
         return line_at(start) <= index <= line_at(max(start, end - 1))
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """Highlight the token; one that only breaks the line is a cell at its end."""
+        """Highlight the token; a line break is shown as a cell at the end of its line."""
         runs = super().decorated(runs, index, line)
         if self.cursor is None or not self._has_cursor(index):
             return runs

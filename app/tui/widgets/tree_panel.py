@@ -1,4 +1,4 @@
-"""The tree panel: what one round of the lane in focus drafted, and the fate of each node."""
+"""The tree panel: the draft tree of one round of the lane in focus, with the fate of each node."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.widgets.panel import LEAST_ROWS, Panel
+from app.tui.widgets.panel import MIN_ROWS, Panel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
 NOTHING_YET = "No round yet: the trees come with the answer."
 FROM_A_SERVER = "A server does not say what it drafted, at most how much of it was accepted."
-TIGHT_SHARE = 4  # levels of two columns may take 1/4 of the width
+TIGHT_SHARE = 4  # levels have two columns unless they take more than 1/4 of the width
 
 
 class TreePanel(Panel):
-    """Follows the newest round of a lane until the user goes back."""
+    """Shows the newest round of a lane unless the user has gone back."""
 
     NEEDS_PROBABILITIES = True
 
@@ -48,7 +48,7 @@ class TreePanel(Panel):
 
     @property
     def content_rows(self) -> int:
-        return max(LEAST_ROWS, self.view.virtual_size.height + 1)
+        return max(MIN_ROWS, self.view.virtual_size.height + 1)
 
     @property
     def inside(self) -> Widget:
@@ -76,7 +76,7 @@ class TreePanel(Panel):
         self._draw(state, lane, record)
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:
-        """Draw the tree again if anything of it has changed."""
+        """Draw the tree if it has changed."""
         width = self.columns
         shown = (lane.info.name, lane.active, record and id(record), len(lane.texts), width)
         if shown == self._shown:

@@ -1,4 +1,4 @@
-"""The lines of a draft tree in columns: token, guess, probability, fate."""
+"""Draws the lines of a draft tree in columns: token, guess, probability, fate."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from app.tui.widgets.edge_scrollbar import EdgeScrollBarRender
 from decoding.round import TokenFate
 
 P_CELLS = 5
-TOKEN_CELLS = 24  # no token's text gets more
+TOKEN_CELLS = 24  # the maximum for a token's text
 HEAD = TreeLine("", "", ROOT, "token", "guess", "draft", "p", "what became of it")
 ON_PATH = (TokenFate.ACCEPTED, *OWN_FATES)
 
 
 class TreeView(ScrollView, can_focus=True):
-    """Draws a tree's nodes. A note and the names of the columns stay at the top."""
+    """A scrolling view of a tree's nodes, with a note and the column names fixed at the top."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
@@ -45,7 +45,7 @@ class TreeView(ScrollView, can_focus=True):
         self._seek()
 
     def _seek(self) -> None:
-        """Bring the end of the accepted path into view, else the top."""
+        """Scroll to the end of the accepted path, or else to the top."""
         ends = [i for i, line in enumerate(self._lines) if line.fate in ON_PATH]
         any_accepted = any(line.fate == TokenFate.ACCEPTED for line in self._lines)
         rows = max(1, self.scrollable_content_region.height - self._above)
@@ -56,7 +56,7 @@ class TreeView(ScrollView, can_focus=True):
 
     @property
     def _above(self) -> int:
-        """The rows that stay at the top."""
+        """The number of fixed rows at the top."""
         return bool(self._note) + bool(self._lines)
 
     def _measure(self) -> None:
@@ -128,7 +128,7 @@ class TreeView(ScrollView, can_focus=True):
 
 
 def fitted(text: str, cells: int, style: Style) -> list[Segment]:
-    """`text` in exactly `cells`, the blanks after it without its style."""
+    """`text` padded or cut to `cells`; the padding does not have its style."""
     if cell_len(text) > cells:
         text = set_cell_size(text, max(0, cells - 1)) + "…"
     blanks = Style(bgcolor=style.bgcolor)

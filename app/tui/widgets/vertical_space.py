@@ -1,4 +1,4 @@
-"""The space of the lanes and of the panels that are open below them."""
+"""Divides the screen's height among the lanes and the open panels below them."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from app.tui.state.app_state import AppState
 from app.tui.widgets.lane_grid import grid_rows
 from app.tui.widgets.panel import Panel
 
-PANE_ROWS = 5  # two edges and three lines of text: with fewer a pane says nothing
-PANEL_SHARE = 0.45  # of the screen's rows, at most
+PANE_ROWS = 5  # the minimum: two edges and three lines of text
+PANEL_SHARE = 0.45  # the maximum share of the screen's rows
 MIN_PANEL_ROWS = 8
 TAB_ROWS = 1
 
 
 class VerticalSpace(Vertical):
     class Resized(Message):
-        """The space has another size."""
+        """The size has changed."""
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(id=dom_id)
-        self._most: dict[str, int] = {}  # rows that each open panel has wanted so far
+        self._most: dict[str, int] = {}  # most rows that each open panel has wanted so far
 
     def on_resize(self, event: events.Resize) -> None:
         self._most.clear()
         self.post_message(self.Resized())
 
     def allocate(self, state: AppState, panels: Sequence[Panel], alone: bool) -> bool:
-        """Give the panels as many rows as leave enough to each pane, or all of them if they stand
-        `alone`; whether the lanes need tabs, as there are too few rows for them."""
+        """Give the panels as many rows as leave enough for each pane, or all if they are `alone`.
+        Returns whether the lanes need tabs, because there are too few rows."""
         row = self.query_one("#panels")
         row.display = bool(panels)
         if panels and alone:
@@ -50,7 +50,8 @@ class VerticalSpace(Vertical):
         return crowded
 
     def _wanted(self, panels: Sequence[Panel]) -> int:
-        """Never fewer than before, as long as a panel is open: nothing jumps from lane to lane."""
+        """The wanted rows, never fewer than before while a panel is open, so that the layout does
+        not change between lanes."""
         most = {str(panel.id): panel.wanted_rows for panel in panels}
         self._most = {name: max(rows, self._most.get(name, 0)) for name, rows in most.items()}
         return max(self._most.values(), default=0)

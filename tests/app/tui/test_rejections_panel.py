@@ -251,8 +251,8 @@ def test_what_has_no_value_comes_last() -> None:
     ]
     by = {column.heading: column for column in COLUMNS}
 
-    def order(heading: str, turned: bool = False) -> list[int]:
-        return [each.round for each in ordered(found, by[heading], turned)]
+    def order(heading: str, reverse: bool = False) -> list[int]:
+        return [each.round for each in ordered(found, by[heading], reverse)]
 
     assert order("q") == [1, 2, 0] and order("q", True) == [2, 1, 0]
     assert order("rank") == [1, 2, 0] and order("bits") == [2, 1, 0]

@@ -64,8 +64,8 @@ def test_a_token_of_a_sampled_chain() -> None:
     assert comma.chance == "1.00 = min(1, p/q); the draw .200 is below"
     assert a.fate == "rejected: p/q too small; the target drew ·and"
     assert a.chance == ".250 = min(1, p/q); the draw .700 is not below"
-    assert a.entropy == 2.25 and a.came == 7
-    assert correction.who == "the target itself" and correction.came == 7
+    assert a.entropy == 2.25 and a.emitted == 7
+    assert correction.who == "the target itself" and correction.emitted == 7
     assert correction.fate == "correction: it stands where a draft was rejected"
     assert correction.p == (0.04, 0.03) and correction.q is None and correction.chance is None
     assert correction.entropy == 2.25
@@ -127,7 +127,7 @@ def test_the_first_token() -> None:
     state.first = replace(FIRST, probs=TokenProbs(0.75, ((8, 0.9, 1.0), (9, 0.1, 0.0)), (0.9, 1.0)))
     facts = facts_here(state)
     assert facts and facts.fate == "the first token, from the prefill"
-    assert (facts.entropy, facts.p, facts.came) == (0.75, (0.9, 1.0), 8)
+    assert (facts.entropy, facts.p, facts.emitted) == (0.75, (0.9, 1.0), 8)
 
 
 async def done(stage: Stage, record: Round = SEEN) -> None:
