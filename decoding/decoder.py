@@ -36,7 +36,7 @@ from decoding.trees.shape import chain
 from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
 from decoding.verification.penalties import penalize
-from decoding.verification.sampling import NO_TOKEN, pick
+from decoding.verification.sampling import NO_TOKEN, next_tokens
 
 FinishReason = Literal["stop", "length"]
 
@@ -44,12 +44,12 @@ FinishReason = Literal["stop", "length"]
 class Decoder:
     """Generates one sequence with one drafter (None: autoregressively). Batch size 1.
 
-    `start` prefills and gives the first token, each `step` is one round, `generate` does both;
-    `finished` says why there are no more. Between two rounds everything in `Params` may change.
-    With `record_probabilities` rounds carry the probabilities that `decoding.probes` works out.
+    `start` prefills and returns the first token, each `step` is one round, `generate` does both;
+    `finished` is the finish reason. Everything in `Params` may change between two rounds. With
+    `record_probabilities` rounds carry the probabilities computed by `decoding.probes`.
 
-    `verify_cost` is called after the first round with gamma "auto", outside its time: seconds of a
-    target pass over n nodes, None where they are not known and the rounds have to show it.
+    `verify_cost` is called after the first round with gamma "auto", outside its timing. It returns
+    the seconds of a target pass over n nodes, or None if they must be learned from the rounds.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Decoder:
         shared: PrefilledPrompt | None = None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Prefill `prompt` and return the first token. Rows that the cache still has of a common
-        prefix are reused; those of `shared` are copied instead of computed.
+        """Prefill `prompt` and return the first token. Cached rows of a common prefix are reused,
+        and those of `shared` are copied instead of computed.
 
         Raises InputError for a prompt that is empty or longer than the context and for logits that
-        are not numbers, InterruptedError when `cancelled()` between two chunks.
+        are not finite, InterruptedError when `cancelled()` between two chunks.
         """
         if not prompt:
             raise InputError("the prompt is empty: give at least one token")
@@ -120,22 +120,22 @@ class Decoder:
             features = prompted.aux_hidden_states if aux else prompted.features
             try:
                 self.drafter.start(prompt, prompted.first, features)
-            except Exception:  # it may not have seen all rows: the next start begins anew
+            except Exception:  # it may not have seen all rows: the next start must reuse none
                 self._cache.truncate(0)
                 self._ids = []
                 raise
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
         logits = penalize(prompted.logits, params.sampling, prompt, len(prompt))
-        first = int(pick(logits, params.sampling, self._noise))
+        first = int(next_tokens(logits, params.sampling, self._noise))
         self._require_token(first)
         self._commit([first], params)
         return first
 
     @torch.inference_mode()
     def step(self, params: Params) -> Round:
-        """One round. Must not be called once `finished` is set. Raises InputError where the
-        target's logits are not numbers."""
+        """Run one round. Must not be called once `finished` is set. Raises InputError if the
+        target's logits are not finite."""
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
         begun = time.perf_counter()
@@ -176,19 +176,19 @@ class Decoder:
             gamma=gamma,
         )
         if self.drafter is not None and params.gamma == "auto":
-            self._auto.observe(record)  # not a part of the round's time: it may measure
-        if self.record_probabilities:  # not a part of decoding, nor of its time
+            self._auto.observe(record)  # outside the round's timing: it may measure
+        if self.record_probabilities:
             record = with_probabilities(record, draft, logits, verdict.draws, params)
         return record
 
     @property
     def context_full(self) -> bool:
-        """Whether nothing more fits into the target's context."""
+        """Whether the target's context is full."""
         return self._prompt_length + len(self.generated) > self.target.context
 
     @property
     def cache_bytes(self) -> int:
-        """Of keys and values, the drafter's own among them."""
+        """Bytes of keys and values, including the drafter's."""
         return self._cache.nbytes + (0 if self.drafter is None else self.drafter.cache_bytes)
 
     def generate(
@@ -198,22 +198,22 @@ class Decoder:
         seed: int = 0,
         stop: Stop = Stop(),  # noqa: B008
     ) -> Iterator[Round]:
-        """`start` and all rounds; the ids are in `generated`."""
+        """`start`, then yield all rounds; the ids are in `generated`."""
         self.start(prompt, params, seed, stop)
         while not self.finished:
             yield self.step(params)
 
     def _gamma(self, params: Params) -> int:
-        """The longest path to ask the drafter for."""
+        """The longest path to request from the drafter."""
         if self.drafter is None:
             return 0
         gamma = self.drafter.default_gamma if params.gamma is None else params.gamma
-        # A round emits one token more than it accepts, and no more than may still be emitted.
+        # A round emits one token more than it accepts.
         room = max(self._limit(params) - len(self.generated) - 1, 0)
         return min(self._auto.choose() if gamma == "auto" else gamma, room)
 
     def _propose(self, gamma: int, params: Params) -> Draft:
-        """The drafter's tree below the last committed token, or that token alone."""
+        """The drafter's tree below the last committed token; that token alone without a draft."""
         draft = None
         if self.drafter is not None and gamma > 0:
             context = DraftContext(self._ids, gamma, params, self._noise.generator)
@@ -238,12 +238,12 @@ class Decoder:
             )
 
     def _limit(self, params: Params) -> int:
-        """Tokens that this generation may have. The last one needs no row, so one more than the
-        context holds can be known."""
+        """The maximum number of tokens of this generation. The last one needs no row in the cache,
+        so it may lie beyond the context."""
         return min(params.max_new_tokens, self.target.context + 1 - self._prompt_length)
 
     def _commit(self, emitted: list[int], params: Params) -> list[int]:
-        """Commit `emitted`, or its beginning where the generation ends within it; return that."""
+        """Commit `emitted`, cut where the generation ends; return the committed part."""
         end = self._stop.cut(self.generated, emitted)
         room = self._limit(params) - len(self.generated)
         if end is not None and end <= room:
@@ -264,7 +264,8 @@ class Decoder:
         return "none" if self.drafter is None else self.drafter.needs
 
     def _features_of_path(self, result: ForwardOutput, path: Sequence[int]) -> Tensor | None:
-        """What the drafter needs of the root and the accepted path, [len(path) + 1, F]."""
+        """The features of the root and the accepted path that the drafter needs,
+        [len(path) + 1, F]."""
         features = result.aux_hidden_states if self._needs == "aux" else result.features
         if self._needs == "none" or features is None:
             return None

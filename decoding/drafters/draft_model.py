@@ -17,7 +17,7 @@ from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
-from decoding.verification.sampling import draw, probabilities
+from decoding.verification.sampling import exponential_race, probabilities
 
 
 class DraftModel:
@@ -35,7 +35,7 @@ class DraftModel:
         self.note: str | None = None
         self._target_vocab = target_vocab
         self._cache = model.new_cache()
-        self._rows: list[int] = []  # the ids whose rows stand in the cache
+        self._rows: list[int] = []  # the ids with rows in the cache
 
     @property
     def cache_bytes(self) -> int:
@@ -44,7 +44,7 @@ class DraftModel:
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
         self.note = None
         common = self._go_back(min(common_prefix(self._rows, ids), len(ids) - 1))
-        # All but the last id, which is not yet the root: the first round's pass will take it along.
+        # All but the last id: the first round's pass runs it together with the root.
         new = ids[common : min(len(ids) - 1, self.model.context)]
         if new:
             self._prefill(new)
@@ -55,12 +55,12 @@ class DraftModel:
         if gamma < 1:
             self.note = f"draft model is at its limit of {self.model.context} tokens"
             return None
-        # The root's row is missing, and after a chain that was accepted whole also its last
-        # token's: both go through the first pass together.
+        # The root's row is missing, and after a fully accepted chain also its last token's: the
+        # first pass runs both.
         logits = self._prefill(ids[len(self._rows) :])
         self._cache.checkpoint(gamma - 1)
         tokens = [upload(ids[-1:], self.model.device)]
-        rows: list[Tensor] = []  # of each drafted token: its logits, or what it was drawn from
+        rows: list[Tensor] = []  # of each drafted token: its logits, or its sampling distribution
         for level in range(gamma):
             if level:
                 step = self.model.forward(self._cache, DraftTree(chain(0), tokens[-1]))
@@ -72,33 +72,33 @@ class DraftModel:
                 tokens.append(logits.argmax(-1))
             else:
                 rows.append(probabilities(logits, sampling))
-                tokens.append(draw(rows[-1], exponential(rows[-1], context.generator)))
+                tokens.append(exponential_race(rows[-1], exponential(rows[-1], context.generator)))
         tree = DraftTree(chain(gamma), torch.cat(tokens))
         if not sampling.greedy:
             return Draft(tree, self._padded(rows))
         return Draft(tree, own_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
-        # The rows of accepted drafts stay, except that the last of a whole chain has none.
+        # Rows of accepted drafts stay; the last token of a full chain has none.
         known = len(self._rows) + accepted
         rows = self._go_back(min(self._cache.length, known, len(ids) - 1))
         self._rows.extend(ids[len(self._rows) : rows])
 
     def _go_back(self, rows: int) -> int:
-        """Forget what follows the first `rows` rows; how many there are then."""
+        """Truncate the cache to at most `rows` rows; returns how many are left."""
         self._cache.truncate(rows)
         del self._rows[self._cache.length :]
         return self._cache.length
 
     def _prefill(self, new: Sequence[int]) -> Tensor:
-        """Ids that only the target has (its padding, at a high temperature) look to the draft model
-        like its own last one: that may cost acceptance, not correctness."""
+        """Append rows for `new` ids. Ids that only the target has (padding, at a high temperature)
+        are replaced by the draft model's last one, which affects acceptance, not correctness."""
         last = self.model.vocab_size - 1
         logits = self.model.prefill(self._cache, [min(token, last) for token in new]).logits
         self._rows.extend(new)
         return logits
 
     def _padded(self, q: list[Tensor]) -> Tensor:
-        """[gamma, V of the target]: ids that the draft model does not have get probability 0."""
+        """[gamma, V of the target]: ids that the draft model lacks get probability 0."""
         rows = torch.cat(q)
         return torch.nn.functional.pad(rows, (0, self._target_vocab - rows.shape[1]))

@@ -1,4 +1,4 @@
-"""Which drafted tokens are accepted, and the target's own token that follows them.
+"""The acceptance rules: which drafted tokens stay, and the target's own token after them.
 
 Leviathan et al. 2023 (2211.17192), Chen et al. 2023 (2302.01318): with p the target's and q the
 drafter's distribution at a position, a drafted x ~ q
@@ -7,10 +7,10 @@ drafter's distribution at a position, a drafted x ~ q
     the first rejected one is replaced by a draw from norm(max(p - q, 0));
     after a draft accepted to its end, one more token is drawn from p.
 
-Every emitted token then has the distribution p. Where a drafter chooses its tokens (argmax, top-k,
-copies) there is no q: the target makes its own choice at every node, and the draft is accepted as
-far as it agrees (`walk`). Both are in `accept`, and exact. `accept_typical` is Medusa's rule, and
-lossy: Cai et al. 2024 (2401.10774).
+Every emitted token then has the distribution p. Drafts chosen deterministically (argmax, top-k,
+copies) have no q: the target chooses its own token at every node, and the draft is accepted as far
+as it agrees (`walk`). `accept` has both rules, which are exact. `accept_typical` is Medusa's rule,
+which is lossy: Cai et al. 2024 (2401.10774).
 """
 
 from __future__ import annotations
@@ -26,15 +26,20 @@ from decoding.params import SamplingParams
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
 from decoding.verification.noise import Noise
-from decoding.verification.sampling import checked, draw, pick, probabilities
+from decoding.verification.sampling import (
+    exponential_race,
+    mark_invalid,
+    next_tokens,
+    probabilities,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """`tokens` of all nodes; `path`: accepted nodes from the top, root excluded; `bonus`: the
-    target's own token after it, NO_TOKEN where its logits are not numbers; `tested`: levels at
-    which the current node had children; `chosen`: the target's own token at every node, () for a
-    sampled chain; `draws` [n-1] the numbers that such a chain was tested with, still on the
+    """`tokens` of all nodes; `path`: the accepted nodes from the top, without the root; `bonus`:
+    the target's own token after it, NO_TOKEN if its logits are not finite; `tested`: the number of
+    levels at which the current node had children; `chosen`: the target's own token at every node,
+    () for a sampled chain; `draws` [n-1]: the uniform numbers that tested a sampled chain, on the
     device."""
 
     tokens: tuple[int, ...]
@@ -46,9 +51,9 @@ class VerifyResult:
 
 
 def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> VerifyResult:
-    """Verify a draft by the target's `logits` [n, V], exactly. One transfer from the device."""
+    """Verify a draft with the target's `logits` [n, V]; exact. One transfer from the device."""
     if draft.q is None or sampling.greedy:
-        choices = pick(logits, sampling, noise, draft.tree.shape.depths)
+        choices = next_tokens(logits, sampling, noise, draft.tree.shape.depths)
         tokens, chosen = torch.stack([draft.tree.tokens, choices]).tolist()
         return walk(draft.tree.shape, tokens, chosen)
     return _accept_sampled_chain(draft, logits, sampling, noise)
@@ -57,27 +62,27 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
 def walk(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> VerifyResult:
     """Exact acceptance of a tree whose nodes were chosen deterministically.
 
-    `chosen[i]` is the target's own next token at node i: its argmax, or a draw of its own
-    distribution. Descend while a child carries it; the first one that no child carries is the
-    bonus. What is emitted is thus always the target's own choice.
+    `chosen[i]` is the target's own next token at node i: its argmax, or a sample of its
+    distribution. Descend to the child with that token; the first token without such a child is the
+    bonus. All emitted tokens are thus the target's own choices.
     """
     children = shape.children
     node, path, tested = 0, [], 0
     while children[node]:
         tested += 1
-        carrier = next((c for c in children[node] if tokens[c] == chosen[node]), None)
-        if carrier is None:
+        match = next((c for c in children[node] if tokens[c] == chosen[node]), None)
+        if match is None:
             break
-        path.append(carrier)
-        node = carrier
+        path.append(match)
+        node = match
     return VerifyResult(tuple(tokens), tuple(path), chosen[node], tested, tuple(chosen))
 
 
 def _accept_sampled_chain(
     draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise
 ) -> VerifyResult:
-    """x_i ~ q_i stays when u < p_i(x_i) / q_i(x_i); the first that does not is replaced by a draw
-    of norm(max(p - q, 0)); after a chain that stays whole the bonus is drawn from p."""
+    """Accept x_i ~ q_i if u < p_i(x_i) / q_i(x_i). The first rejected one is replaced by a sample
+    of norm(max(p - q, 0)); after a fully accepted chain the bonus is sampled from p."""
     assert draft.q is not None and draft.tree.shape.is_chain
     gamma = len(draft.tree) - 1
     p = probabilities(logits, sampling)
@@ -88,13 +93,13 @@ def _accept_sampled_chain(
     u = torch.rand(gamma, generator=noise.generator, device=p.device)
     stays = u * q_x < p_x
     accepted = stays.long().cumprod(0).sum()
-    # Row i of `rest` is where the bonus comes from when exactly i drafts stay.
+    # Row i of `rest` is the distribution of the bonus if exactly i drafts are accepted.
     rest = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
     row = rest.index_select(0, accepted[None])
     # p == q up to rounding: the residual may be empty although a draft was rejected
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
-    drawn = draw(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
-    bonus = checked(drawn, row)
+    drawn = exponential_race(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
+    bonus = mark_invalid(drawn, row)
     packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
     *tokens, k, own = packed
     return VerifyResult(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
@@ -108,10 +113,10 @@ def accept_typical(
     delta: float,
     noise: Noise,
 ) -> VerifyResult:
-    """Keep what the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), p and its
-    entropy H after temperature alone, every ancestor included. The longest path wins, ties go to
-    the more likely one; the bonus after it is drawn from the warped p. At temperature 0 it is
-    plain greedy. Above it the output no longer has the target's distribution."""
+    """Accept tokens that the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), with
+    p and its entropy H after temperature alone, and all ancestors accepted. The longest path wins,
+    ties go to the likelier one; the bonus after it is sampled from the warped p. At temperature 0
+    this is greedy and exact. Above it the output no longer has the target's distribution."""
     if sampling.greedy:
         return accept(draft, logits, sampling, noise)
     shape = draft.tree.shape
@@ -119,8 +124,8 @@ def accept_typical(
     parents = upload((0, *shape.parents[1:]), logits.device)
     log_x = log_p[parents, draft.tree.tokens]
     passes = log_x.exp() > threshold[parents]
-    bonus = pick(logits, sampling, noise, shape.depths)
-    # float32 holds every id exactly (up to 2^24), so that one transfer takes all
+    bonus = next_tokens(logits, sampling, noise, shape.depths)
+    # one transfer for all columns: float32 holds every id exactly (up to 2^24)
     columns = (draft.tree.tokens, bonus, passes, log_x)
     tokens, bonuses, passed, scores = torch.stack([c.float() for c in columns]).tolist()
 
@@ -140,7 +145,7 @@ def accept_typical(
 def plausible(
     logits: Tensor, temperature: float, epsilon: float, delta: float
 ) -> tuple[Tensor, Tensor]:
-    """The quantities of the typical rule: log p [n, V] after temperature alone, and the thresholds
+    """For typical acceptance: log p [n, V] after temperature alone, and the thresholds
     min(epsilon, delta * exp(-H(p))) [n]."""
     log_p = (logits.float() / temperature).log_softmax(-1)
     entropy = -(log_p.exp() * log_p.clamp_min(torch.finfo(log_p.dtype).min)).sum(-1)

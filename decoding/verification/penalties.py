@@ -1,6 +1,6 @@
-"""Penalties for tokens that were there before. At a node of a tree these are the committed ones and
-those on its path, so that each node has the logits that it would have if its path were committed:
-acceptance by them is as exact as without."""
+"""Repetition and presence penalties. For a node of a tree the earlier tokens are the committed ones
+and those on its path, so that its logits are those it would have if the path were committed, and
+acceptance stays exact."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def penalize(
     prompt_length: int,
     tree: DraftTree | None = None,
 ) -> Tensor:
-    """Logits [n, V] of a tree's nodes, or of one row, with the penalties that `sampling` has. `ids`
-    are all that is committed: the prompt and the answer so far.
+    """Apply the penalties of `sampling` to the logits [n, V] of a tree's nodes, or of one row.
+    `ids` are the committed ones: the prompt and the answer so far.
 
-    Repetition (Keskar et al., 2019, 1909.05858, as `generate` has it): logits of tokens in the
-    prompt or the answer are divided by the penalty where they are above 0, else multiplied.
-    Presence (as serving engines have it): it is taken off the logits of tokens in the answer.
+    Repetition (Keskar et al., 2019, 1909.05858, as in `generate`): logits of tokens in the prompt
+    or the answer are divided by the penalty if positive, else multiplied. Presence (as in serving
+    engines): subtracted from the logits of tokens in the answer.
     """
     if not sampling.penalizes:
         return logits
@@ -55,7 +55,7 @@ def _seen(logits: Tensor, ids: Sequence[int], tree: DraftTree | None) -> Tensor:
 
 @lru_cache(maxsize=256)
 def _paths(shape: TreeShape) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Pairs of a node and one on its path, itself included, the root left out."""
+    """Pairs of a node and a node on its path, itself included, without the root."""
     pairs = [(node, each) for node in range(1, len(shape)) for each in shape.path(node)]
     nodes, above = zip(*pairs, strict=True)
     return nodes, above

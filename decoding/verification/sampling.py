@@ -1,4 +1,4 @@
-"""From logits to the distribution that is sampled, with transformers' own warpers."""
+"""Sampling from logits, with transformers' warpers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from transformers.generation.logits_process import (
 from decoding.params import SamplingParams
 from decoding.verification.noise import Noise
 
-# Of the likeliest tokens: how many are looked at first, and how many where these are too few.
-HEADS = (256, 4096)
-NO_TOKEN = -1  # where the logits are not numbers
-_NO_IDS = torch.empty(0, dtype=torch.long)  # these warpers look at none
+# Warping is first tried on so many of the likeliest tokens, then on more, then on all.
+TOP_SIZES = (256, 4096)
+NO_TOKEN = -1  # the logits are not finite
+_NO_IDS = torch.empty(0, dtype=torch.long)  # an argument that these warpers ignore
 
 
 def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
@@ -32,12 +32,12 @@ def probabilities(logits: Tensor, sampling: SamplingParams) -> Tensor:
     logits = logits.float()
     if sampling.greedy:
         return torch.zeros_like(logits).scatter_(-1, logits.argmax(-1, keepdim=True), 1.0)
-    return _warped(logits, sampling, _sizes(logits, sampling))
+    return _warped(logits, sampling, _top_sizes(logits, sampling))
 
 
 def _warped(logits: Tensor, sampling: SamplingParams, sizes: Sequence[int]) -> Tensor:
     if sizes:
-        ids, p, enough = _head(logits, sampling, sizes[0])
+        ids, p, enough = _top(logits, sampling, sizes[0])
         warped = torch.zeros_like(logits).scatter_(-1, ids, p)
         if not enough.all():
             warped[~enough] = _warped(logits[~enough], sampling, sizes[1:])
@@ -47,24 +47,24 @@ def _warped(logits: Tensor, sampling: SamplingParams, sizes: Sequence[int]) -> T
     return logits.softmax(-1)
 
 
-def _sizes(logits: Tensor, sampling: SamplingParams) -> list[int]:
-    """Of the heads that are worth looking at instead of sorting all. On a CPU only: there a sort of
-    a large vocabulary takes longer than many a small model's pass, and trees have many rows;
-    elsewhere the host would have to wait for the answer whether a head is enough."""
+def _top_sizes(logits: Tensor, sampling: SamplingParams) -> list[int]:
+    """The `TOP_SIZES` worth trying before all tokens are sorted. Only on a CPU, where sorting a
+    large vocabulary for each node of a tree takes longer than a small model's pass; elsewhere the
+    host would have to wait for the device to know whether they suffice."""
     if logits.device.type != "cpu" or (sampling.top_p == 1.0 and not sampling.top_k):
         return []
-    return [size for size in HEADS if sampling.top_k < size < logits.shape[-1] / 4]
+    return [size for size in TOP_SIZES if sampling.top_k < size < logits.shape[-1] / 4]
 
 
-def _head(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, Tensor, Tensor]:
+def _top(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, Tensor, Tensor]:
     """The ids of each row's `size` likeliest tokens and their warped probabilities, both [n, size],
-    and for which rows [n] it is certain that all others have none."""
-    head = logits.topk(size)
-    scores = head.values / sampling.temperature
+    and bool [n]: whether all other tokens of the row certainly have probability 0."""
+    top = logits.topk(size)
+    scores = top.values / sampling.temperature
     highest = scores[:, :1]
     if sampling.top_k:
         last = scores[:, sampling.top_k - 1, None]
-        enough = scores[:, -1] < last[:, 0]  # else others may be as likely as the last one
+        enough = scores[:, -1] < last[:, 0]  # otherwise more tokens may tie with the last one
         scores.masked_fill_(scores < last, -torch.inf)
         mass = scores.softmax(-1)
     else:
@@ -77,12 +77,12 @@ def _head(logits: Tensor, sampling: SamplingParams, size: int) -> tuple[Tensor, 
         scores.masked_fill_(likelier >= sampling.top_p, -torch.inf)
     if sampling.min_p > 0.0:
         scores.masked_fill_(scores < highest + math.log(sampling.min_p), -torch.inf)
-    return head.indices, scores.softmax(-1), enough
+    return top.indices, scores.softmax(-1), enough
 
 
 @lru_cache(maxsize=64)
 def _warpers(sampling: SamplingParams) -> tuple[LogitsProcessor, ...]:
-    """Called one by one: transformers' own list looks into their signatures at each call."""
+    """To be called one by one: LogitsProcessorList inspects their signatures at each call."""
     warpers: list[LogitsProcessor] = []
     if sampling.temperature != 1.0:
         warpers.append(TemperatureLogitsWarper(sampling.temperature))
@@ -95,9 +95,9 @@ def _warpers(sampling: SamplingParams) -> tuple[LogitsProcessor, ...]:
     return tuple(warpers)
 
 
-def draw(weights: Tensor, noise: Tensor) -> Tensor:
-    """One index a row from non-negative weights [n, V] (they need not sum to 1), by Exp(1) `noise`
-    of the same shape: [n].
+def exponential_race(weights: Tensor, noise: Tensor) -> Tensor:
+    """Sample one index per row from non-negative weights [n, V], which need not sum to 1, with
+    Exp(1) `noise` of the same shape: [n].
 
     Exponential race (Gumbel's trick): argmax of w / e with e ~ Exp(1) is a draw with probability
     w / sum(w). It needs no device sync, where `torch.multinomial` checks its input on the host.
@@ -105,25 +105,25 @@ def draw(weights: Tensor, noise: Tensor) -> Tensor:
     return (weights / noise).argmax(-1)
 
 
-def pick(
+def next_tokens(
     logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Sequence[int] = (0,)
 ) -> Tensor:
-    """The next token of each row [n, V], n nodes at these depths of a tree: its argmax, or a draw
-    from its warped distribution; NO_TOKEN where there is none. [n]."""
+    """The next token of each row [n, V], for nodes at these depths of a tree: the argmax, or a
+    sample of the warped distribution; NO_TOKEN if the logits are not finite. [n]."""
     if sampling.greedy:
-        return checked(logits.argmax(-1), logits)
-    logits, own, sizes = logits.float(), noise.at(depths), _sizes(logits, sampling)
-    if sizes:  # where the likeliest tokens are enough, the others take no part in the race
-        ids, p, enough = _head(logits, sampling, sizes[0])
+        return mark_invalid(logits.argmax(-1), logits)
+    logits, rows, sizes = logits.float(), noise.at(depths), _top_sizes(logits, sampling)
+    if sizes:
+        ids, p, enough = _top(logits, sampling, sizes[0])
         if enough.all():
-            won = checked(draw(p, own.gather(-1, ids)), p)
+            won = mark_invalid(exponential_race(p, rows.gather(-1, ids)), p)
             return torch.where(won < 0, won, ids.gather(-1, won.clamp_min(0)[:, None])[:, 0])
     p = _warped(logits, sampling, sizes[1:])
-    return checked(draw(p, own), p)
+    return mark_invalid(exponential_race(p, rows), p)
 
 
-def checked(tokens: Tensor, weights: Tensor) -> Tensor:
-    """NO_TOKEN instead of a token [n] that won its row [n, V] as NaN or infinite: both win every
-    argmax. On the device, as all that a round asks of it comes in one transfer."""
+def mark_invalid(tokens: Tensor, weights: Tensor) -> Tensor:
+    """The tokens [n], with NO_TOKEN for each that won its row [n, V] by being NaN or infinite.
+    Stays on the device, so that a round needs only one transfer."""
     won = weights.gather(-1, tokens[:, None])[:, 0]
     return torch.where(won.isfinite(), tokens, NO_TOKEN)

@@ -15,7 +15,7 @@ from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
 from decoding.verification.acceptance import VerifyResult, accept, walk
 from decoding.verification.noise import Noise, exponential
-from decoding.verification.sampling import draw
+from decoding.verification.sampling import exponential_race
 from tests.support.chi_square import assert_drawn_from
 from tests.support.seeded import seeded
 
@@ -42,7 +42,7 @@ def log(rows: list[list[float]]) -> Tensor:
 
 def drawn(weights: Tensor, noise: Noise) -> list[int]:
     """As a drafter draws."""
-    return draw(weights, exponential(weights, noise.generator)).tolist()
+    return exponential_race(weights, exponential(weights, noise.generator)).tolist()
 
 
 def one_token_drafts(q: Tensor) -> list[Draft]:

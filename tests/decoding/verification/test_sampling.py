@@ -16,7 +16,13 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
 from decoding.verification.noise import exponential
-from decoding.verification.sampling import HEADS, NO_TOKEN, draw, pick, probabilities
+from decoding.verification.sampling import (
+    NO_TOKEN,
+    TOP_SIZES,
+    exponential_race,
+    next_tokens,
+    probabilities,
+)
 from tests.support.chi_square import assert_drawn_from
 from tests.support.families import VOCAB, draft, reference, target
 from tests.support.paper_target import warped
@@ -83,7 +89,7 @@ def test_probabilities_are_those_of_the_definitions(sampling: SamplingParams) ->
         torch.testing.assert_close(got, expected, rtol=0, atol=1e-5)
 
 
-LARGE = 5 * HEADS[-1]
+LARGE = 5 * TOP_SIZES[-1]
 
 
 def large_logits(sharpness: float) -> Tensor:
@@ -110,10 +116,10 @@ def test_a_large_vocabulary_is_cut_at_the_same_place(
     assert ((got > 0) ^ (wanted > 0)).sum(-1).max() <= 1
     for row, p in zip(rows, got, strict=True):
         noise = seeded(3, LARGE)
-        assert pick(row[None], sampling, noise) == draw(p[None], noise.at((0,)))
+        assert next_tokens(row[None], sampling, noise) == exponential_race(p[None], noise.at((0,)))
 
 
-@pytest.mark.parametrize("top_k", [1, 50, HEADS[0] - 1, HEADS[0], HEADS[-1], LARGE])
+@pytest.mark.parametrize("top_k", [1, 50, TOP_SIZES[0] - 1, TOP_SIZES[0], TOP_SIZES[-1], LARGE])
 def test_tokens_as_likely_as_the_last_of_top_k_stay(top_k: int) -> None:
     """In half precision there are many."""
     rows, sampling = large_logits(1.0).bfloat16(), SamplingParams(1.0, top_k)
@@ -125,7 +131,7 @@ def test_tokens_as_likely_as_the_last_of_top_k_stay(top_k: int) -> None:
 def test_what_is_no_number_is_not_drawn_from_a_large_vocabulary() -> None:
     rows = large_logits(6.0)
     rows[0, 7], rows[2, 9], rows[3] = torch.nan, torch.inf, -torch.inf
-    drawn = [int(pick(row[None], SamplingParams(1.0, 5), seeded(0, LARGE))) for row in rows]
+    drawn = [int(next_tokens(row[None], SamplingParams(1.0, 5), seeded(0, LARGE))) for row in rows]
     assert [token == NO_TOKEN for token in drawn] == [True, False, True, True, False, False]
 
 
@@ -149,7 +155,7 @@ def test_greedy_puts_all_mass_on_the_argmax_and_ignores_the_rest() -> None:
     rows = probabilities(logits_like(), greedy)
     assert torch.equal(rows.argmax(-1), logits_like().argmax(-1))
     assert torch.equal(rows.sum(-1), torch.ones(8)) and int((rows > 0).sum()) == 8
-    picked = pick(logits_like(), greedy, seeded(0, VOCAB))
+    picked = next_tokens(logits_like(), greedy, seeded(0, VOCAB))
     assert torch.equal(picked, logits_like().argmax(-1))
 
 
@@ -161,7 +167,7 @@ def test_greedy_puts_all_mass_on_the_argmax_and_ignores_the_rest() -> None:
 def test_draws_are_unbiased(weights: list[float]) -> None:
     generator = torch.Generator().manual_seed(1)
     rows = torch.tensor(weights).repeat(40_000, 1)
-    drawn = draw(rows, exponential(rows, generator))
+    drawn = exponential_race(rows, exponential(rows, generator))
     total = sum(weights)
     assert_drawn_from(drawn.tolist(), {i: w / total for i, w in enumerate(weights)})
 
@@ -169,7 +175,9 @@ def test_draws_are_unbiased(weights: list[float]) -> None:
 def test_rows_of_one_call_are_drawn_independently() -> None:
     generator = torch.Generator().manual_seed(2)
     rows = torch.tensor([[0.6, 0.4]] * 2)
-    pairs = [tuple(draw(rows, exponential(rows, generator)).tolist()) for _ in range(8000)]
+    pairs = [
+        tuple(exponential_race(rows, exponential(rows, generator)).tolist()) for _ in range(8000)
+    ]
     both = {(a, b): float(rows[0, a] * rows[1, b]) for a in range(2) for b in range(2)}
     assert_drawn_from(pairs, both)
 
@@ -182,7 +190,11 @@ def test_a_probability_of_zero_is_never_drawn(
     monkeypatch.setattr(Tensor, "exponential_", lambda self, generator: self.fill_(noise))
     weights = torch.zeros(3, 50)
     weights[0, 49], weights[1, 20], weights[2, 7] = 1.0, 1e-30, 0.5
-    assert draw(weights, exponential(weights, torch.Generator())).tolist() == [49, 20, 7]
+    assert exponential_race(weights, exponential(weights, torch.Generator())).tolist() == [
+        49,
+        20,
+        7,
+    ]
 
 
 DRAFTERS: dict[str, Callable[[], Drafter | None]] = {
