@@ -1,4 +1,4 @@
-"""What a drafter is: something that proposes a tree of tokens and sees what became of it."""
+"""The protocol of drafters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Needs = Literal["none", "last", "final", "aux"]
 
 @dataclass(frozen=True, slots=True)
 class DraftContext:
-    """What a drafter is asked for in one round.
+    """The input of `Drafter.propose`.
 
-    `ids`: everything committed so far; the last id is the root. `gamma`: the longest path wanted,
-    at least 1. `params`: the settings of this round, sampling among them. `generator`: for drafts
-    that are sampled.
+    `ids`: everything committed so far; the last id is the root. `gamma`: the longest path to draft,
+    at least 1. `params`: the settings of this round, including sampling. `generator`: for sampled
+    drafts.
     """
 
     ids: Sequence[int]
@@ -34,38 +34,38 @@ class DraftContext:
 class Drafter(Protocol):
     """Proposes drafts for one sequence.
 
-    `needs`: which of the target's hidden states the drafter wants as features: none, the one after
-    the final norm of the last row before a draft ("last") or of every row ("final"), or the inputs
-    of the layers that it captures, of every row ("aux"). `default_gamma`: draft length where the
-    user sets none.
+    `needs`: which of the target's hidden states the drafter uses as features: none; those after the
+    final norm, of the last row before a draft ("last") or of every row ("final"); or the inputs of
+    the captured layers, of every row ("aux"). `default_gamma`: the draft length if the user sets
+    none.
     """
 
     needs: Needs
     default_gamma: int
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
-        """A new prompt. `features` [len(ids) - first, F] of its rows from `first` on: at least the
-        last one, or where `needs` is "final" or "aux" all but a beginning that the drafter has
-        seen."""
+        """Begin a new prompt. `features` [len(ids) - first, F] are those of its rows from `first`
+        on: at least the last one; if `needs` is "final" or "aux", all but a prefix that the drafter
+        has already seen."""
 
     def propose(self, context: DraftContext) -> Draft | None:
-        """A tree of drafted tokens that follow the root. None: nothing to propose this time."""
+        """A tree of drafted tokens below the root, None if there is nothing to propose."""
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
-        """After the round: `ids` are now committed, `accepted` of the proposed tokens stayed,
-        `features` [accepted + 1, F] belong to the root and the accepted path."""
+        """Called after the round: `ids` are now committed, `accepted` of the proposed tokens were
+        accepted, `features` [accepted + 1, F] are those of the root and the accepted path."""
 
     @property
     def cache_bytes(self) -> int:
-        """Of its own keys and values; 0 for those that have none."""
+        """Bytes of the drafter's own keys and values; 0 if it has none."""
 
     @property
     def note(self) -> str | None:
-        """Something that the user should know, such as a limit that was reached."""
+        """A note for the user, such as a limit that was reached."""
 
 
 class TreeDrafter(Drafter, Protocol):
-    """A drafter whose tree may be chosen."""
+    """A drafter with a choice of trees."""
 
     def set_choices(self, choices: Choices) -> None:
-        """Another tree of ranks from the next round on; (): the dynamic one, where it has one."""
+        """Use another tree of ranks from the next round on; (): the dynamic one, if it has one."""

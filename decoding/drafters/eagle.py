@@ -42,12 +42,11 @@ DEFAULT_GAMMA = 8
 
 @dataclass(frozen=True, slots=True)
 class EagleTree:
-    """How the tree is grown; its depth is gamma.
+    """The shape of the draft tree; its depth is gamma.
 
-    Dynamic: every level runs the `top_k` most likely nodes and offers `top_k` children of each; the
-    `total` most likely of all are verified, root included, as the peers count. `total` None: as
-    many as pay on this machine. Static (`choices`): these paths of ranks, whatever their scores.
-    `top_k` 1 is a chain.
+    Dynamic: every level runs the `top_k` most likely nodes and adds `top_k` children of each; the
+    `total` most likely of all, root included, are verified. `total` None: as many as pay on this
+    machine. Static (`choices`): these paths of ranks, whatever their scores. `top_k` 1 is a chain.
     """
 
     total: int | None = 60
@@ -56,20 +55,20 @@ class EagleTree:
 
 
 def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
-    """A head ready to draft: on the target's device, in its precision."""
+    """A head for drafting: on the target's device, in its precision."""
     embedding = target.model.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.logits)
     return head.to(target.device, target.dtype).eval()
 
 
 class Eagle:
-    """Drafts with `head` on `target`'s features; the target must capture the layers that the
-    head reads, maybe others too. `tree` may be changed between two rounds;
-    `Params.eagle_total_tokens` and `Params.eagle_top_k` replace its `total` and `top_k`.
+    """Drafts with `head` on `target`'s features. The target must capture at least the layers that
+    the head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
+    `Params.eagle_top_k` replace its `total` and `top_k`.
 
-    Row i of the head's cache is made of feature i and token i + 1. Only rows of true features
-    stay; those of a tree are dropped each round by moving a length. `verify_cost(n)`, the seconds
-    of a target pass over n nodes, is needed for trees with `total` None.
+    Row i of the head's cache is computed from feature i and token i + 1. Only rows from the
+    target's features are kept; those of a tree are dropped each round by resetting the length.
+    `verify_cost(n)`, the seconds of a target pass over n nodes, is needed if `total` is None.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Eagle:
             [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
         )
         self._ids: list[int] = []
-        self._pending: list[Tensor] = []  # features [n, F] of rows not run yet
+        self._pending: list[Tensor] = []  # features [n, F] of rows that have not been run
         self._only_itself = lru_cache(maxsize=64)(self._draw_only_itself)
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
         self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
@@ -104,7 +103,7 @@ class Eagle:
     def from_pretrained(
         cls, folder: str | Path, target: Target, tree: EagleTree = EagleTree()
     ) -> Eagle:
-        """An EAGLE head of any dialect in a folder; from then on the target captures the layers
+        """Load an EAGLE head of any dialect from a folder, and make the target capture the layers
         that it reads. Raises InputError."""
         shape = TargetShape(target.hidden, target.vocab_size, target.depth)
         weights = read_eagle(Path(folder), shape)
@@ -117,15 +116,15 @@ class Eagle:
         return self._cache.nbytes
 
     def set_choices(self, choices: Choices) -> None:
-        """Another static tree from the next round on; (): the dynamic one."""
+        """Use another static tree from the next round on; (): the dynamic one."""
         self.tree = replace(self.tree, choices=choices)
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
         features = self._own(features)
-        if first > self._cache.length:  # the last answer's end was observed, but never run
+        if first > self._cache.length:  # the end of the last answer is pending
             self._catch_up(self._ids)
-        # A row is good while the token after its feature is the same.
+        # A row can be reused if the token after its feature is the same.
         good = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
         assert first <= good
         self._cache.truncate(good)
@@ -150,13 +149,13 @@ class Eagle:
         assert features is not None
         known = self._cache.length + sum(map(len, self._pending))
         self._ids.extend(ids[len(self._ids) :])
-        # at the end of a generation there may be fewer tokens than features
+        # at the end of a generation there can be fewer tokens than features
         self._pending.append(self._own(features[: len(ids) - 1 - known]))
         if self._sizer is not None:
             self._sizer.accepted(accepted)
 
     def _own(self, features: Tensor) -> Tensor:
-        """Of the captured layers' states [n, T * H] those that this head reads."""
+        """Select this head's inputs from the states [n, T * H] of all captured layers."""
         captured, own = self._target.aux_layers, self.head.config.aux_layers
         if self.needs == "final" or captured == own:
             return features
@@ -174,7 +173,7 @@ class Eagle:
         return DynamicPlan(width, (total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> Tensor:
-        """Run the rows of true features that came since; the last one's output [1, H]."""
+        """Run the pending rows; returns the last one's output [1, H]."""
         first = self._cache.length
         features = torch.cat(self._pending)
         self._pending = []
@@ -196,7 +195,8 @@ class Eagle:
         return out[-1:]
 
     def _grow(self, hidden: Tensor, root: int, gamma: int, plan: TreePlan) -> Draft:
-        """Levels of guesses below the root, whose hidden state [1, H] says what follows."""
+        """Draft levels of guesses below the root, from the hidden state [1, H] that predicts its
+        children."""
         k = plan.width
         prefix = self._cache.length
         scores = torch.zeros(1, device=self._device)
@@ -227,21 +227,21 @@ class Eagle:
         return Draft(tree, own_p=own_p, ranks=kept.ranks, pool=pool, kept=kept.guesses)
 
     def _draw_only_itself(self, n: int) -> Tensor:
-        """The mask of a level's nodes among each other, [n, n]."""
+        """A mask [n, n] in which each node of a level sees only itself."""
         mask = torch.full((n, n), self._lowest, dtype=self._dtype, device=self._device)
         return mask.fill_diagonal_(0.0)
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor
     ) -> Tensor:
-        """A level's nodes [n] through the head; their rows follow those of the levels above.
-        `block` [n, rows] says which of these each node sees."""
+        """Run a level's nodes [n] through the head; their rows follow those of the levels above.
+        `block` [n, rows]: which of these rows each node sees."""
         n = len(tokens)
         mask = None
-        if block.shape[1] > position - prefix + 1:  # else a chain, which sees everything
+        if block.shape[1] > position - prefix + 1:  # a chain sees everything
             mask = additive_mask(prefix, block, self._fold)
         self._cache.reserve(self._cache.length + n)
-        positions = torch.full((n,), position, device=self._device)  # the same for all of a level
+        positions = torch.full((n,), position, device=self._device)
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
         self._cache.length += n
         return hidden

@@ -1,5 +1,5 @@
-"""A pass of an EAGLE head while drafting: one sequence, no gradients, as few operations as in the
-target's lean forward, whose block it shares."""
+"""The forward pass of an EAGLE head for drafting: one sequence, no gradients, and few operations,
+as in the target's lean forward, whose block it shares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class EagleForward:
-    """What `EagleHead.forward` and `logits` say. The head's linears become parts of ours."""
+    """Computes the same as `EagleHead.forward` and `logits`. The head's linears become views of the
+    fused ones here."""
 
     def __init__(self, head: EagleHead, rotary: nn.Module) -> None:
         c = head.config
@@ -58,8 +59,8 @@ class EagleForward:
         cache: TreeCache,
     ) -> Tensor:
         """tokens [n] (each the one *after* its feature), hidden [n, H] (from `EagleHead.hidden` or
-        from here) at `positions` [n] -> the next hidden [n, H]. Their rows are written after those
-        of `cache`, not committed."""
+        from this method) at `positions` [n] -> the next hidden [n, H]. Their rows are written after
+        those of `cache`, but not committed."""
         embedded = functional.embedding(tokens, self._head.embedding)
         if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
             assert self._fc is not None
@@ -84,6 +85,6 @@ class EagleForward:
 
     @property
     def linears(self) -> list[tuple[str, Linear]]:
-        """In the order of a pass, each with its kind."""
+        """The linears in the order of a pass, each with its kind."""
         own = [] if self._lm_head is None else [("lm_head", self._lm_head)]
         return [*self._block.linears, *own]

@@ -1,9 +1,9 @@
-"""The network that drafts in EAGLE: one decoder layer over the target's features.
+"""The network of EAGLE: one decoder layer over the target's features.
 
-EAGLE-1 and 2 (2401.15077, 2406.16858) join the next token's embedding and the feature after the
-target's final norm, guess the next feature, and ask the target's own lm_head. EAGLE-3 (2503.01840)
-reads the inputs of some of the target's layers, has a norm and lm_head of its own (often over the
-frequent tokens only), and feeds its own output back where no true feature is known.
+EAGLE-1 and 2 (2401.15077, 2406.16858) concatenate the next token's embedding and the feature after
+the target's final norm, predict the next feature, and use the target's lm_head. EAGLE-3
+(2503.01840) reads the inputs of some of the target's layers, has its own norm and lm_head (often
+only for frequent tokens), and feeds back its own output while drafting.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ _STATIC_ROPE = ("default", "linear", "llama3", "yarn")
 
 
 class EagleHead(nn.Module):
-    """An EAGLE head. Serves training (batches, gradients) and decoding alike: what attends to what
-    is the caller's business.
+    """An EAGLE head, for training (batches, gradients) and decoding. The caller does the attention.
 
-    `embedding` [V, H] is used where the draft has none of its own; `target_logits` maps EAGLE-1's
-    features to logits. Neither belongs to this module's state. Projections that read the same
-    input are one matrix.
+    `embedding` [V, H] is used if the head has none of its own; `target_logits` maps EAGLE-1's
+    features to logits. Neither is part of this module's state. Projections of the same input are
+    one matrix.
     """
 
     def __init__(
@@ -44,7 +43,7 @@ class EagleHead(nn.Module):
         super().__init__()
         self.config = config
         c = config
-        self._frozen = (embedding, target_logits)  # in a tuple: no part of the state
+        self._frozen = (embedding, target_logits)  # in a tuple, to keep it out of the state
         self._rope = rope_table(config, 2048)
         self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
         eagle3 = c.version == "eagle3"
@@ -72,8 +71,7 @@ class EagleHead(nn.Module):
         self.register_buffer("d2t", None)
 
     def hidden(self, features: Tensor) -> Tensor:
-        """The layer's input for true features [..., F]: for EAGLE-3 the aux hidden
-        states, fused [..., H]."""
+        """The layer's input [..., H] from the target's features [..., F], which EAGLE-3 fuses."""
         c = self.config
         if c.version == "eagle1":
             return features
@@ -88,8 +86,8 @@ class EagleHead(nn.Module):
         self, tokens: Tensor, hidden: Tensor, positions: Tensor | slice, attend: Attend
     ) -> Tensor:
         """tokens [B, n] (target ids, each the one *after* its feature), hidden [B, n, H] (from
-        `hidden` or from here) -> the next hidden [B, n, H]. `positions` [n], or a slice of n,
-        or of 1 for all rows."""
+        `hidden` or from this method) -> the next hidden [B, n, H]. `positions` [n], or a slice of
+        length n, or of length 1 for all rows."""
         c = self.config
         embedded = functional.embedding(tokens, self.embedding)
         if c.version == "eagle1":
@@ -106,7 +104,7 @@ class EagleHead(nn.Module):
 
     @cached_property
     def drafting(self) -> EagleForward:
-        """The same for one sequence at a time and without gradients."""
+        """The same network for one sequence and without gradients."""
         return EagleForward(self, rotary_of(self.config))
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -117,7 +115,7 @@ class EagleHead(nn.Module):
         return self.lm_head(normed)  # type: ignore[no-any-return]
 
     def target_ids(self, ids: Tensor) -> Tensor:
-        """Draft ids as the target's."""
+        """Map draft ids to the target's."""
         return ids if self.d2t is None else ids + self.d2t[ids]
 
     @property
@@ -126,11 +124,11 @@ class EagleHead(nn.Module):
 
     @property
     def nbytes(self) -> int:
-        """Of its own tensors; what it takes from the target is the target's."""
+        """Bytes of its own tensors, without those shared with the target."""
         return sum(tensor.nbytes for tensor in (*self.parameters(), *self.buffers()))
 
     def reserve(self, positions: int) -> None:
-        """Make room for so many positions."""
+        """Extend the rotary tables to so many positions."""
         if positions > len(self._rope[0]):
             like = self._rope[0]
             table = rope_table(self.config, max(positions, 2 * len(like)))
@@ -139,7 +137,7 @@ class EagleHead(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         self._rope = tuple(fn(part) for part in self._rope)
-        self.__dict__.pop("drafting", None)  # made of weights that are elsewhere now
+        self.__dict__.pop("drafting", None)  # it has views of the old weights
         return self
 
     def _attention(self, qkv: Tensor, positions: Tensor | slice, attend: Attend) -> Tensor:
@@ -156,7 +154,7 @@ class EagleHead(nn.Module):
         return attend(qk[:, :heads], qk[:, heads:], v.transpose(-2, -3))
 
     def _norm(self, x: Tensor, name: str) -> Tensor:
-        weight = self.norms[name].to(x.dtype)  # under autocast x may be narrower
+        weight = self.norms[name].to(x.dtype)  # under autocast x can have another dtype
         return functional.rms_norm(x, weight.shape, weight, self.config.norm_eps)
 
     @classmethod
@@ -166,10 +164,9 @@ class EagleHead(nn.Module):
         embedding: Tensor,
         target_logits: Callable[[Tensor], Tensor],
     ) -> EagleHead:
-        """The draft with its tensors, float32 on the CPU. `embedding` [V, H] is the target's.
+        """The head with its weights, in float32 on the CPU. `embedding` [V, H] is the target's.
 
-        Raises InputError where a tensor is missing, unknown or of another shape than the config
-        says."""
+        Raises InputError if a tensor is missing, unknown or does not have the config's shape."""
         head = cls(weights.config, embedding, target_logits)
         rest = dict(weights.tensors)
 
@@ -216,7 +213,7 @@ class EagleHead(nn.Module):
         return named
 
     def parts(self) -> list[tuple[Tensor, list[tuple[str, int]]]]:
-        """Each parameter with the tensors that it consists of: name and rows, from the top."""
+        """Each fused parameter with the tensors that it consists of: name and rows, in order."""
         c = self.config
         linears: list[tuple[nn.Linear | None, list[tuple[str, int]]]] = [
             (self.fc, [("fc", c.hidden)]),
@@ -245,15 +242,15 @@ class EagleHead(nn.Module):
 
 
 def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
-    """Cosines and sines [positions, head_dim], as the draft's own config says. The sines are those
-    of the halves swapped: the first half's are negative."""
+    """Cosines and sines [positions, head_dim] by the head's own config. The sines are for swapped
+    halves: those of the first half are negative."""
     cos, sin = rotary_of(config)(torch.zeros(1), torch.arange(positions)[None])
     sin[..., : config.head_dim // 2] *= -1
     return cos[0], sin[0]
 
 
 def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
-    """transformers' module for the draft's frequencies. Raises InputError for those that depend on
+    """transformers' rotary module for the head. Raises InputError for frequencies that depend on
     the length of the sequence."""
     kind = config.rope.get("rope_type", "default")
     if kind not in _STATIC_ROPE:

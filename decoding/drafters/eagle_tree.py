@@ -1,7 +1,7 @@
-"""Which of EAGLE's guesses go on, and which are verified.
+"""Selects which of EAGLE's guesses are expanded, and which are verified.
 
-A plan is asked once a level for the nodes that are run next, and once at the end for those that
-the target verifies. Both are indices into what was guessed, level by level: the pool.
+A plan selects, after each level, the nodes to run next, and at the end those that the target
+verifies. Both are indices into the pool of all guesses, level by level.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import Choices, build_tree
 
-MAX_NODES = 64  # of a tree whose size is chosen by what it is expected to yield
+MAX_NODES = 64  # of a tree whose size is chosen by its expected yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedNodes:
-    """`guesses` [n-1] of the pool, in its order, the tree that they and the root make, and each
-    node's rank (the root's is 0)."""
+    """Indices `guesses` [n-1] into the pool, in its order, the tree that they form with the root,
+    and each node's rank (the root's is 0)."""
 
     guesses: Tensor
     shape: TreeShape
@@ -34,16 +34,16 @@ class SelectedNodes:
 
 
 class TreePlan(Protocol):
-    """How a tree is grown. `width`: guesses of each node that is run."""
+    """Controls the growth of a tree. `width`: the number of guesses per expanded node."""
 
     width: int
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
-        """Which of a level's guesses [n] are run, by what is known of their summed
-        log-probabilities `scores` [n]; None: the tree is deep enough."""
+        """Select the guesses of a level to run next, from their summed log-probabilities `scores`
+        [n]; None if the tree is deep enough."""
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
-        """The guesses to verify, in the pool's order."""
+        """Select the guesses to verify, in the pool's order."""
 
 
 class DynamicPlan:
@@ -60,14 +60,14 @@ class DynamicPlan:
     def keep(self, pool: CandidatePool) -> SelectedNodes:
         if self.width > 1:
             return prune(pool, self.count)
-        # A chain, of which the first nodes are kept: scores only fall on the way down.
+        # A chain keeps its first nodes: scores only decrease along it.
         nodes = min(max(self.count, 1), pool.levels)
         guesses = torch.arange(nodes, device=pool.tokens.device)
         return SelectedNodes(guesses, chain(nodes), (0,) * (nodes + 1))
 
 
 class CostAwarePlan(DynamicPlan):
-    """The same, as deep and as large as pays on this machine: see `TreeSizer`."""
+    """EAGLE-2's tree, as deep and as large as pays on this machine: see `TreeSizer`."""
 
     def __init__(self, width: int, sizer: TreeSizer) -> None:
         super().__init__(width, MAX_NODES - 1)
@@ -75,7 +75,7 @@ class CostAwarePlan(DynamicPlan):
 
     def frontier(self, level: int, scores: Tensor) -> Tensor | None:
         best = scores.topk(self.width)
-        if scores.device.type == "cuda":  # the host would wait for longer than a level takes
+        if scores.device.type == "cuda":  # waiting for the scores would take longer than a level
             return best.indices
         pays = self._sizer.another_level_pays(float(best.values[0].exp()))
         return best.indices if pays else None
@@ -85,13 +85,13 @@ class CostAwarePlan(DynamicPlan):
 
 
 class StaticPlan:
-    """The same paths of ranks every round; only nodes that have children are run."""
+    """The same paths of ranks every round; only nodes with children are run."""
 
     def __init__(self, choices: Choices, device: torch.device) -> None:
         tree = build_tree(choices)
         self.width = tree.width
         self._frontiers: list[Tensor] = []
-        row_of, offset = {0: 0}, 0  # of each node that is run: its row in its level
+        row_of, offset = {0: 0}, 0  # the row of each expanded node in its level
         pool_index = []
         for level in range(max(tree.shape.depths)):
             nodes = [n for n, depth in enumerate(tree.shape.depths) if depth == level + 1]
@@ -115,8 +115,8 @@ class StaticPlan:
 def prune(
     pool: CandidatePool, count: int, choose: Callable[[list[float]], int] | None = None
 ) -> SelectedNodes:
-    """The `count` most likely nodes of the pool, or as many of these as `choose` says when it sees
-    their probabilities. Ties go to the earlier one: log p can be exactly 0, and no child may stay
+    """The `count` most likely nodes of the pool, or as many of them as `choose` returns for their
+    probabilities. Ties go to the earlier node: log p can be exactly 0, and a child must not be kept
     without its parent. One transfer from the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
     # float32 holds every index exactly

@@ -1,7 +1,7 @@
-"""Prompt lookup: copy what followed the last occurrence of the newest tokens. No model at all.
+"""Prompt lookup: copies the tokens after the last occurrence of the newest n-gram, without a model.
 
-Saxena 2023 (github.com/apoorvumang/prompt-lookup-decoding), with the most recent match instead of
-the first, and with everything generated searched as well.
+Saxena 2023 (github.com/apoorvumang/prompt-lookup-decoding), but with the most recent match instead
+of the first, and also searching the generated tokens.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from decoding.trees.shape import chain
 
 
 class Lookup:
-    """The longest n-gram (up to `max_ngram`) that ends the sequence and stood there before; of
-    several occurrences the most recent."""
+    """Looks up the longest n-gram (up to `max_ngram`) at the end of the sequence that occurred
+    before, at its most recent occurrence."""
 
     needs: Needs = "none"
     note: str | None = None
@@ -49,8 +49,9 @@ class Lookup:
         self._index(ids)
 
     def find(self, ids: Sequence[int], gamma: int) -> list[int]:
-        """Up to `gamma` tokens that should follow `ids`, [] without a match. A match that overlaps
-        the end goes on with its own copy, so a repeating pattern is continued at full length."""
+        """Up to `gamma` tokens predicted to follow `ids`, [] without a match. A match that reaches
+        the end continues with its own copy, so that a repeating pattern is drafted at full
+        length."""
         for n in range(min(self._max_ngram, len(ids) - 1), 0, -1):
             source = self._follows.get(tuple(ids[-n:]))
             if source is not None:
@@ -61,7 +62,7 @@ class Lookup:
         return []
 
     def _index(self, ids: Sequence[int]) -> None:
-        """Note the n-grams that have a follower by now."""
+        """Add the n-grams that have a following token by now."""
         for follower in range(max(self._indexed, 1), len(ids)):
             for n in range(1, min(self._max_ngram, follower) + 1):
                 self._follows[tuple(ids[follower - n : follower])] = follower

@@ -1,5 +1,5 @@
-"""A drafter of known quality, for measuring a machine without one: what would heads bring here that
-are right in eight of ten cases? It is told the answer, and spoils it.
+"""A drafter with a chosen acceptance rate: what would heads bring on this machine that are right in
+eight of ten cases? It knows the answer, and makes random mistakes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from decoding.trees.shape import chain
 
 
 class Simulated:
-    """Drafts chains of what `answer` says next, where each token behind right ones is right with
-    probability `acceptance`. Costs nothing, and is of use for greedy decoding alone."""
+    """Drafts chains of the next tokens of `answer`, where each token after correct ones is correct
+    with probability `acceptance`. Costs nothing, and only works for greedy decoding."""
 
     needs: Needs = "none"
     note: str | None = None
@@ -27,7 +27,7 @@ class Simulated:
         self, device: torch.device, acceptance: float, seed: int = 0, default_gamma: int = 4
     ) -> None:
         self.default_gamma = default_gamma
-        self.answer: Sequence[int] = ()  # the target's to the prompt of the next `start`
+        self.answer: Sequence[int] = ()  # the target's answer to the prompt of the next `start`
         self._device = device
         self._acceptance = acceptance
         self._draws = torch.Generator().manual_seed(seed)
@@ -37,8 +37,8 @@ class Simulated:
         self._prompt = len(ids)
 
     def propose(self, context: DraftContext) -> Draft | None:
-        said = len(context.ids) - self._prompt
-        drafted = list(self.answer[said : said + context.gamma])
+        position = len(context.ids) - self._prompt
+        drafted = list(self.answer[position : position + context.gamma])
         if not drafted:
             return None
         right = torch.rand(len(drafted), generator=self._draws) < self._acceptance

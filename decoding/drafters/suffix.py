@@ -1,4 +1,4 @@
-"""Suffix decoding: continue the text as it most often went on after its newest tokens. No model.
+"""Suffix decoding: drafts the most frequent continuation of the newest tokens, without a model.
 
 SuffixDecoding, Oliaro et al. 2024 (2411.04975), in its linear variant, with a tree for each
 conversation: over the prompt and all answers so far. The defaults are vLLM's.
@@ -17,11 +17,11 @@ from decoding.model.prefix import common_prefix
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 
-MAX_TOKENS = 8192  # in the tree, each at the end of up to `max_depth` paths
+MAX_TOKENS = 8192  # in the tree, each in up to `max_depth` paths
 
 
 class Node:
-    """A text of a few tokens: how often it occurred, and what followed it how often."""
+    """A sequence of a few tokens: how often it occurred, and its followers with their counts."""
 
     __slots__ = ("best", "children", "count", "followed", "token")
 
@@ -30,10 +30,10 @@ class Node:
         self.count = 0
         self.followed = 0  # the sum of its children's counts
         self.children: dict[int, Node] = {}
-        self.best: Node | None = None  # the most frequent child; of several the newest
+        self.best: Node | None = None  # the most frequent child, the newest of several
 
     def follow(self, token: int) -> Node:
-        """Count `token` as a follower of this text; the text with it."""
+        """Count `token` as a follower of this sequence; returns the extended one's node."""
         child = self.children.get(token)
         if child is None:
             child = self.children[token] = Node(token)
@@ -45,8 +45,8 @@ class Node:
 
 
 class Suffix:
-    """Drafts a chain after the suffix (up to `max_depth` tokens) whose continuation is expected to
-    be accepted furthest: as long as `max_spec_factor` times the suffix, while the path's estimated
+    """Drafts a chain after the suffix (up to `max_depth` tokens) with the longest expected
+    acceptance: up to `max_spec_factor` times the suffix's length, while the path's estimated
     probability is at least `min_probability`."""
 
     needs: Needs = "none"
@@ -68,12 +68,12 @@ class Suffix:
         self._min_probability = min_probability
         self._prompt_length = 0
         self._ids: list[int] = []
-        self._suffixes: list[Node] = []  # [n - 1]: the newest n tokens, for n up to the depth
+        self._suffixes: list[Node] = []  # [n - 1]: the node of the newest n tokens
         self._forget()
 
     def start(self, ids: Sequence[int], first: int = 0, features: Tensor | None = None) -> None:
-        """The next turn of a conversation goes on with its tree, whichever answer it goes on from;
-        anything else, the same prompt once more among it, begins with an empty one."""
+        """The next turn of a conversation keeps its tree, whichever answer it continues from;
+        anything else, also the same prompt again, starts with an empty one."""
         known = common_prefix(self._ids, ids)
         if known < self._prompt_length or len(ids) <= self._prompt_length:
             self._forget()
@@ -95,8 +95,8 @@ class Suffix:
         self._extend(ids)
 
     def find(self, gamma: int) -> list[int]:
-        """Up to `gamma` tokens that should follow, [] without a match. Of all suffixes that of the
-        longest expected acceptance: the sum of its path's probabilities."""
+        """Up to `gamma` tokens predicted to follow, [] without a match: the continuation with the
+        largest expected acceptance, the sum of its path's probabilities, over all suffixes."""
         best: list[int] = []
         best_score = 0.0
         for length in range(len(self._suffixes), 0, -1):
@@ -119,8 +119,8 @@ class Suffix:
         self._ids, self._suffixes = [], []
 
     def _extend(self, ids: Sequence[int]) -> None:
-        """Add what is new in `ids`. O(depth) for each token, and now and then the newest half of a
-        full tree once more."""
+        """Add the new tokens of `ids`, in O(depth) each. A full tree is rebuilt from its newest
+        half."""
         if self._count + len(ids) - len(self._ids) > MAX_TOKENS:
             self._forget()
             self._ids = list(ids[: -MAX_TOKENS // 2])
@@ -131,7 +131,7 @@ class Suffix:
             self._count += 1
 
     def _find_suffixes(self) -> list[Node]:
-        """The nodes of the newest tokens, as many as are in the tree."""
+        """The nodes of the suffixes that are in the tree."""
         found = []
         for length in range(1, min(self._max_depth, len(self._ids)) + 1):
             node: Node | None = self._root

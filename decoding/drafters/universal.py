@@ -1,8 +1,8 @@
-"""A draft model with another tokenizer: its draft is read as text, and encoded by the target's.
+"""A draft model with another tokenizer: its draft is decoded to text and encoded by the target's.
 
-Universal assisted generation, Timor et al. 2025 (2502.05202): of its rules the one that compares
-text. The draft model decodes greedily, so what it says is a copy like those of lookup and exact at
-every temperature: accepted as far as the target's own choice agrees.
+Universal assisted generation, Timor et al. 2025 (2502.05202), with text-level matching. The draft
+model decodes greedily, so its drafts are deterministic like those of lookup, and exact at every
+temperature: they are accepted as far as the target's own choice agrees.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from decoding.trees.shape import chain
 
 
 class UniversalDraft:
-    """Asks `drafter`, which thinks in ids of its own, for chains. Its text is needed on the host,
-    so that a round waits once more for the device."""
+    """Gets chains from `drafter`, which has its own vocabulary. Their text is needed on the host,
+    so that a round waits for the device once more."""
 
     needs: Needs = "none"
 
@@ -40,7 +40,7 @@ class UniversalDraft:
         self._drafter = drafter
         self._retokenizer = Retokenizer(target_tokenizer, draft_tokenizer)
         self._device = device
-        self._view: list[int] = []  # what the drafter knows as committed
+        self._view: list[int] = []  # the ids that the drafter has as committed
         self._drafted: list[int] = []
 
     @property
@@ -71,12 +71,12 @@ class UniversalDraft:
         return Draft(DraftTree(chain(len(tokens)), root_and_draft))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
-        """What was accepted is seen when the next draft is asked for, whose time it belongs to."""
+        """Accepted tokens are re-encoded with the next draft, whose time it belongs to."""
 
     def _catch_up(self, view: list[int]) -> None:
-        """Tell the drafter what is committed by now."""
+        """Bring the drafter to what is committed by now."""
         known = len(self._view)
-        if view[:known] != self._view:  # what followed has changed how its end is cut
+        if view[:known] != self._view:  # later text has changed the tokens at its end
             self._go_to(view)
         elif len(view) > known or self._drafted:
             accepted = common_prefix(view[known:], self._drafted)

@@ -1,4 +1,4 @@
-"""Token ids to text, piece by piece, without ever showing half a character."""
+"""Incremental detokenization that never emits an incomplete character."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 
 class Detokenizer:
-    """Text that each new id adds to what is already decoded.
+    """Returns the text that each new id adds.
 
     A character whose bytes are spread over several tokens appears with the last of them. Ids are
-    decoded together with a few before them, because many tokenizers treat a leading space by its
-    neighbours.
+    decoded together with a few earlier ones, because in many tokenizers leading spaces depend on
+    the context.
     """
 
     def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
@@ -29,14 +29,14 @@ class Detokenizer:
         return text[len(known) :]
 
     def flush(self) -> str:
-        """What is left of a character that was never completed."""
+        """The text of a character that was never completed."""
         known = self._decode(self._ids[self._start : self._read])
         rest = self._decode(self._ids[self._start :])[len(known) :]
         self._start = self._read = len(self._ids)
         return rest
 
     def preview(self, token: int) -> str:
-        """A picture of a token that did not enter the text."""
+        """The text of a token if it came next, without adding it."""
         context = self._ids[self._start :]
         text = self._decode([*context, token])[len(self._decode(context)) :]
         return text.replace("\N{REPLACEMENT CHARACTER}", "\N{WHITE SQUARE}")

@@ -1,4 +1,4 @@
-"""The text of one tokenizer's ids in the ids of another, while it grows."""
+"""Incrementally converts one tokenizer's ids to another's."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerBase
 
-# The newest ids are encoded again each time, as what follows may cut their text differently: so
-# many, once there are more than so many of them.
+# The newest ids are encoded again each time, because later text can change their tokens: UNSETTLED
+# of them, once there are more than MOST_UNSETTLED.
 UNSETTLED, MOST_UNSETTLED = 16, 64
-CONTEXT = 8  # ids before a text: by these a tokenizer knows whether it begins with a space
-NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # of a character whose bytes are not all there
+CONTEXT = 8  # ids decoded before a text, which may decide about its leading space
+NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # decoded from an incomplete character
 
 
 class Retokenizer:
-    """Between a target's ids and those of a draft model with another tokenizer.
+    """Converts between a target's ids and those of a draft model with another tokenizer.
 
-    Special tokens that both have by name stay what they are. Of the target's others the draft model
-    sees nothing; its own end of a sequence is the target's.
+    Special tokens with the same name in both are mapped to each other. The target's other special
+    tokens are dropped; the draft model's end-of-sequence token becomes the target's.
     """
 
     def __init__(self, target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> None:
@@ -32,8 +32,8 @@ class Retokenizer:
         self.start()
 
     def start(self) -> None:
-        """Another sequence follows."""
-        self._settled = 0  # the target's ids whose text is in `_ids` for good
+        """Begin another sequence."""
+        self._settled = 0  # the number of target ids whose text is final in `_ids`
         self._context: list[int] = []  # the last of them
         self._ids: list[int] = []
         self._view: list[int] = []
@@ -41,8 +41,8 @@ class Retokenizer:
         self._begun: tuple[list[int], str] = ([], "")
 
     def to_draft(self, ids: Sequence[int]) -> list[int]:
-        """The target's `ids`, which go on from those of the last call, for the draft model: up to
-        the last character that is whole."""
+        """The target's `ids`, which extend those of the last call, as draft ids, up to the last
+        complete character."""
         new = list(ids[self._settled :])
         whole, rest = self._target.read(self._context, new)
         self._begun = new[whole:], rest
@@ -53,13 +53,14 @@ class Retokenizer:
         return self._view
 
     def to_target(self, drafted: Sequence[int]) -> list[int]:
-        """What the draft model says after the ids of `to_draft`, as ids that follow the target's;
-        [] where these have begun a character that it does not say, or cut it in another way."""
+        """The draft model's continuation of the ids of `to_draft`, as ids that follow the target's.
+        [] if the target's ids end in an incomplete character that the draft does not continue, or
+        tokenizes differently."""
         end = next((i for i, token in enumerate(drafted) if token in self._as_target), len(drafted))
-        context, said = self._draft.context(self._view), drafted[:end]
-        whole, rest = self._draft.read(context, said)
+        context, tokens = self._draft.context(self._view), drafted[:end]
+        whole, rest = self._draft.read(context, tokens)
         begun, before = self._begun
-        text = self._draft.decode_after(context, said[:whole]) + rest
+        text = self._draft.decode_after(context, tokens[:whole]) + rest
         ids = self._target.encode_after(before + text)
         if ids[: len(begun)] != begun:
             return []
@@ -74,8 +75,8 @@ class Retokenizer:
         return ids if ids[: len(self._bos)] == self._bos else self._bos + ids
 
     def _settle(self, new: list[int]) -> list[int]:
-        """Take all but the newest ids into `_ids`, where possible up to the end of a word; returns
-        those that are left."""
+        """Move all but the newest ids to `_ids`, if possible up to the end of a word; returns the
+        remaining ones."""
         latest = len(new) - UNSETTLED
         text = self._target.decode_after(self._context, new)
         cut, _ = self._target.read(self._context, new[:latest])
@@ -92,21 +93,21 @@ class Retokenizer:
 
 
 class _Side:
-    """A tokenizer, in the middle of a text."""
+    """A tokenizer for parts of a text."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
         added = tokenizer.added_tokens_decoder
         self.special = {str(token): i for i, token in added.items() if token.special}
-        self.silent: set[int] = set()  # special tokens that are no part of the text
-        # One of these is not merged with what follows.
+        self.silent: set[int] = set()  # special tokens without text
+        # At least one of these is not merged with the text after it.
         self._befores = [(before, self.encode(before)) for before in ("\n", "a")]
 
     def encode(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def encode_after(self, text: str) -> list[int]:
-        """Of a text that goes on: without the space that some tokenizers put before all others."""
+        """Encode a continuation, without the leading space that some tokenizers add to a text."""
         for before, ids in self._befores:
             both = self.encode(before + text)
             if both[: len(ids)] == ids:
@@ -117,15 +118,16 @@ class _Side:
         return self._decode([*context, *ids])[len(self._decode(context)) :]
 
     def context(self, ids: Sequence[int]) -> list[int]:
-        """The last few ids, from a whole character on: some tokenizers decode no byte of a run that
-        begins within one."""
+        """The last few ids, starting at a complete character: some tokenizers decode nothing of a
+        run of bytes that starts within one."""
         last = list(ids[-CONTEXT:])
         return next(
             (last[i:] for i in range(len(last)) if NOT_WHOLE not in self._decode(last[i:])), []
         )
 
     def read(self, context: Sequence[int], ids: Sequence[int]) -> tuple[int, str]:
-        """How many of the `ids` end with a whole character, and the whole ones in those after."""
+        """How many of the `ids` end with a complete character, and the complete characters after
+        them."""
         for count in range(len(ids), max(len(ids) - UNSETTLED, -1), -1):
             if not self.decode_after(context, ids[:count]).endswith(NOT_WHOLE):
                 rest = self.decode_after([*context, *ids[:count]], ids[count:])
@@ -133,5 +135,5 @@ class _Side:
         return len(ids), ""  # bytes that are no characters
 
     def _decode(self, ids: Sequence[int]) -> str:
-        said = [token for token in ids if token not in self.silent]
-        return str(self._tokenizer.decode(said, clean_up_tokenization_spaces=False))
+        audible = [token for token in ids if token not in self.silent]
+        return str(self._tokenizer.decode(audible, clean_up_tokenization_spaces=False))

@@ -1,4 +1,4 @@
-"""Where a generation ends: at an end-of-sequence id, or after a given text."""
+"""Stop conditions: end-of-sequence ids and stop texts."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """`eos` ids end the output and belong to it; `texts` end it and are left out of the text."""
+    """`eos` ids end the output and are part of it; `texts` end it and are removed from the text."""
 
     eos: frozenset[int] = frozenset()
     texts: tuple[str, ...] = ()
     decode: Callable[[Sequence[int]], str] = field(default=lambda ids: "")
 
     def cut(self, before: Sequence[int], emitted: Sequence[int]) -> int | None:
-        """How many of `emitted` (that follow `before`) belong to the output, None for all of them
-        and no end yet. The earliest end counts, whichever kind it is."""
+        """How many of `emitted` (that follow `before`) belong to the output, None if it does not
+        end yet. The earliest stop of either kind counts."""
         end = next((i + 1 for i, token in enumerate(emitted) if token in self.eos), None)
         if self.texts:
-            # A stop text may begin in tokens that came earlier. A byte-level token adds at least
-            # one byte, so this many tokens are enough to hold it.
+            # A stop text may begin in earlier tokens. Every token adds at least one byte, so this
+            # many tokens contain it.
             reach = max(len(t.encode()) for t in self.texts) + 8
             tail = list(before[-reach:])
             for i in range(1, (end or len(emitted)) + 1):
@@ -39,8 +39,8 @@ class Stop:
 
 
 def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """A `transformers` model's end-of-sequence ids: those of its generation_config, else of its
-    config, else the tokenizer's. Raises InputError where they are no ids."""
+    """A `transformers` model's end-of-sequence ids, from its generation_config, else its config,
+    else the tokenizer. Raises InputError if they are not ids."""
     for source in (model.generation_config, model.config.get_text_config(decoder=True), tokenizer):
         eos = getattr(source, "eos_token_id", None)
         if eos is not None and eos != []:

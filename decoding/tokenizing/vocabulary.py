@@ -1,10 +1,11 @@
-"""Whether two tokenizers give every id the same meaning. Sizes may differ: padding is harmless."""
+"""Compares two tokenizers' vocabularies. Their sizes may differ: padding is harmless."""
 
 from __future__ import annotations
 
 from transformers import PreTrainedTokenizerBase
 
-# Splits, spaces, digits, scripts, bytes: what tokenizers with equal tokens still cut differently.
+# Splits, spaces, digits, scripts, bytes, which tokenizers with equal vocabularies may split
+# differently.
 _PROBES = (
     "Hello, world! It's 2024: 1234567 tokens.",
     "  two spaces\n\n\tand\ttabs \n",
@@ -14,9 +15,9 @@ _PROBES = (
 
 
 def first_difference(target: PreTrainedTokenizerBase, draft: PreTrainedTokenizerBase) -> str | None:
-    """In a few words what differs, None when both agree on tokens and on how text is cut."""
-    # Added tokens (chat marks, reserved ids) often differ between sizes of one family. A draft
-    # that doesn't know one never proposes it; that costs acceptance, not correctness.
+    """What differs, in a few words; None if both have the same tokens and split text alike."""
+    # Added tokens (chat marks, reserved ids) often differ between sizes of a family. A draft model
+    # never proposes those that it lacks, which affects acceptance, not correctness.
     added = target.get_added_vocab().keys() | draft.get_added_vocab().keys()
     ours = {t: i for t, i in target.get_vocab().items() if t not in added}
     theirs = {t: i for t, i in draft.get_vocab().items() if t not in added}

@@ -1,1 +1,1 @@
-"""Draft trees: their shape (no torch), and the tokens that a drafter puts on it."""
+"""Draft trees: their shape (no torch), and the drafted tokens."""

@@ -1,4 +1,4 @@
-"""What a drafter proposes in one round: a tree of tokens, and what it knows of them."""
+"""The draft of one round: a tree of tokens, and the drafter's probabilities."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class DraftTree:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePool:
-    """All that a drafter guessed before it chose what to verify: `tokens` [n], `parents` [n]
+    """All guesses of a drafter, before it selects those to verify: `tokens` [n], `parents` [n]
     (indices into the pool, -1 the root) and `scores` [n], log-probabilities summed from the root.
-    Each node that was run gave `width` guesses: the i-th guess has rank i % width. The pool is
-    `levels` deep."""
+    Each expanded node has `width` guesses: the i-th guess has rank i % width. The pool has `levels`
+    levels."""
 
     tokens: Tensor
     parents: Tensor
@@ -36,7 +36,7 @@ class CandidatePool:
     levels: int
 
     def columns(self) -> dict[str, Tensor]:
-        """Per guess: its token, its parent, the probability of the path down to it."""
+        """For each guess its token, its parent, and the probability of the path down to it."""
         scores = self.scores.exp()
         return {"pool_tokens": self.tokens, "pool_parents": self.parents, "pool_scores": scores}
 
@@ -52,12 +52,11 @@ class Draft:
     """What a drafter proposes.
 
     `q` [n-1, V] is the distribution that each drafted node was *sampled* from, warped like the
-    target's; None when the tokens were chosen deterministically (argmax, top-k, copies). `own_p`
-    then computes the drafter's own probability of each drafted token after its parent, [n-1],
-    where it has one; it is called only when probabilities are recorded. `ranks` [n] is each node's
-    rank among the drafter's guesses (the root's is 0), () where there is one guess only. `pool` is
-    all that was guessed, `kept` [n-1] what of it became the tree; None where everything is
-    verified.
+    target's; None if the tokens were chosen deterministically (argmax, top-k, copies). `own_p` then
+    computes the drafter's probability of each drafted token after its parent, [n-1], if it has one;
+    it is only called if probabilities are recorded. `ranks` [n] is each node's rank among the
+    drafter's guesses (the root's is 0), () if there is only one guess per node. `pool` has all
+    guesses, and `kept` [n-1] the indices of those in the tree; None if everything is verified.
     """
 
     tree: DraftTree
@@ -68,8 +67,7 @@ class Draft:
     kept: Tensor | None = None
 
     def best_chain(self) -> Draft:
-        """The most likely guess, the most likely one after it, and so on: where only a chain can be
-        verified."""
+        """The chain of most likely guesses, for targets that only verify chains."""
         shape = self.tree.shape
         if shape.is_chain:
             return self

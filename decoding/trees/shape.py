@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 
 @dataclass(frozen=True)
 class TreeShape:
-    """Parents of the nodes, parents before children; `parents[0]` is -1. Siblings stand in the
-    order of their drafter's guesses, the most likely one first."""
+    """Parents of the nodes, parents before children; `parents[0]` is -1. Siblings are in the order
+    of the drafter's guesses, the most likely one first."""
 
     parents: tuple[int, ...]
 
@@ -30,7 +30,7 @@ class TreeShape:
 
     @cached_property
     def depths(self) -> tuple[int, ...]:
-        """Of each node; the root's is 0."""
+        """The depth of each node; the root's is 0."""
         depths = [0]
         for parent in self.parents[1:]:
             depths.append(depths[parent] + 1)
@@ -38,12 +38,12 @@ class TreeShape:
 
     @cached_property
     def depth(self) -> int:
-        """Of the deepest node: how many levels were drafted."""
+        """The depth of the deepest node: the number of drafted levels."""
         return max(self.depths)
 
     @cached_property
     def level_sizes(self) -> tuple[int, ...]:
-        """How many nodes there are at each depth, the root's 1 first."""
+        """The number of nodes at each depth, from the root's 1."""
         counts = Counter(self.depths)
         return tuple(counts[depth] for depth in range(self.depth + 1))
 
@@ -55,7 +55,7 @@ class TreeShape:
         return tuple(map(tuple, children))
 
     def path(self, node: int) -> tuple[int, ...]:
-        """Nodes from the root (left out) down to `node`."""
+        """Nodes from the root (excluded) down to `node`."""
         nodes: list[int] = []
         while node > 0:
             nodes.append(node)
@@ -65,7 +65,7 @@ class TreeShape:
 
 @lru_cache(maxsize=1024)
 def tree_shape(parents: tuple[int, ...]) -> TreeShape:
-    """The same object for the same parents, so that what was derived from them is kept."""
+    """A cached shape for the same parents, which keeps its derived properties."""
     return TreeShape(parents)
 
 

@@ -1,4 +1,4 @@
-"""Medusa's candidate trees: paths of ranks, one rank a head. Node position is its depth."""
+"""Static candidate trees as in Medusa: paths of ranks, one for each head or level."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from decoding.trees.shape import TreeShape
 
 Choices = tuple[tuple[int, ...], ...]
 
-# Trees by name. `chain` follows each head's first guess; the others branch where the first heads
-# are least sure. All are trimmed to the heads that exist.
+# Trees by name. `chain` follows each head's first guess; the others mostly branch at the first
+# heads. All are cut to the heads that exist.
 NAMED_TREES: dict[str, Choices] = {
     "chain": ((0, 0, 0, 0, 0, 0, 0, 0),),
     "small": ((0, 0, 0), (0, 1), (1, 0), (2,)),
@@ -34,15 +34,14 @@ class StaticTree:
 
     @property
     def width(self) -> int:
-        """How many guesses a head must offer."""
+        """The number of guesses needed from each head."""
         return 1 + max(self.ranks, default=0)
 
 
 @lru_cache(maxsize=128)
 def build_tree(choices: Choices) -> StaticTree:
-    """The tree of these paths. Prefixes that are not listed are added, so that a list of all
-    candidates and a list of the longest paths alone give the same tree. Nodes come by depth, then
-    by rank: the most likely child first."""
+    """The tree of these paths. Missing prefixes are added, so that a list of all nodes and a list
+    of only the longest paths give the same tree. Nodes are sorted by depth, then by rank."""
     paths = {path[:n] for path in choices for n in range(1, len(path) + 1)}
     ordered = sorted(paths, key=lambda path: (len(path), path))
     index: dict[tuple[int, ...], int] = {(): 0} | {path: i for i, path in enumerate(ordered, 1)}
@@ -54,8 +53,7 @@ def build_tree(choices: Choices) -> StaticTree:
 
 
 def truncate_paths(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> Choices:
-    """Cut paths at the number of heads, drop those with a rank that is not offered, keep what
-    comes before it."""
+    """Cut paths at the number of heads, and before the first rank that is not available."""
     kept: set[tuple[int, ...]] = set()
     for path in choices:
         good = list(path[:heads])
@@ -66,7 +64,7 @@ def truncate_paths(choices: Iterable[Sequence[int]], heads: int, ranks: int) -> 
 
 
 def parse_choices(text: str) -> Choices:
-    """Choices by name, as JSON, or from a JSON file. Raises InputError in one line."""
+    """Parse choices: a name, JSON, or a JSON file. Raises InputError."""
     if text in NAMED_TREES:
         return NAMED_TREES[text]
     source = text
@@ -105,7 +103,7 @@ def parse_choices(text: str) -> Choices:
 
 
 def require_ranks(choices: Choices, offered: int) -> None:
-    """Raise InputError where a path has a rank beyond the guesses that are `offered`."""
+    """Raise InputError if a path has a rank beyond the `offered` guesses."""
     wrong = next((path for path in choices if max(path) >= offered), None)
     if wrong is not None:
         raise InputError(
