@@ -1,1 +1,1 @@
-"""Heads on disk, in every dialect that users have. Read all of them, write the useful ones."""
+"""Reads heads in every common dialect, and writes the useful ones."""

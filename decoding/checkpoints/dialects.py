@@ -1,5 +1,5 @@
-"""What a checkpoint holds and in which dialect, told by its config and the names and shapes of its
-tensors. No torch in here: listing models and loading them go by the same rules."""
+"""Detects what a checkpoint holds and in which dialect, from its config and the names and shapes of
+its tensors. Shared by listing and loading models; imports no torch."""
 
 from __future__ import annotations
 
@@ -52,12 +52,13 @@ def medusa_dialect(names: Iterable[str]) -> MedusaDialect | None:
 
 
 def eagle_layers(names: Iterable[str]) -> set[str]:
-    """The decoder layers of an EAGLE head, by their names: midlayer, layers.0, ..."""
+    """The names of an EAGLE head's decoder layers: midlayer, layers.0, ..."""
     return {match[1] for name in names if (match := EAGLE_LAYER.match(name))}
 
 
 def eagle_version(names: Iterable[str]) -> EagleVersion | None:
-    """Of an EAGLE head, which has one decoder layer; None where there is none, or several."""
+    """The version of an EAGLE head, which has one decoder layer; None if there is none, or
+    several."""
     names = list(names)
     if len(eagle_layers(names)) != 1:
         return None
@@ -65,8 +66,8 @@ def eagle_version(names: Iterable[str]) -> EagleVersion | None:
 
 
 def detect_kind(config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> Kind | None:
-    """What a folder with this config.json and these tensors holds; None: nothing that decodes or
-    drafts. Old .pt files tell no shapes, then the config alone decides."""
+    """What a folder with this config.json and these tensors holds; None if neither a model nor
+    heads. Shapes can't be read from old .pt files; then the config alone decides."""
     if any(name.startswith("model.") for name in shapes):
         return "model"
     if "medusa_num_heads" in config or medusa_dialect(shapes):
@@ -82,8 +83,7 @@ def detect_kind(config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) 
 def feature_width(
     kind: Kind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> int | None:
-    """Width of the target's hidden states that a head reads, by its tensors; None where these do
-    not tell."""
+    """Width of the target's hidden states that a head reads, from its tensors; None if unknown."""
     if kind == "medusa":
         dialect = medusa_dialect(shapes)
         residual = MEDUSA_NAMES[dialect][0] if dialect else None

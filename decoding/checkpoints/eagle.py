@@ -1,4 +1,5 @@
-"""EAGLE heads, one form in memory. Li et al. 2024 (2401.15077, 2406.16858), 2025 (2503.01840)."""
+"""EAGLE heads in memory, in one form for all dialects. Li et al. 2024 (2401.15077, 2406.16858),
+2025 (2503.01840)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from decoding.checkpoints.dialects import EagleVersion
 
 @dataclass(frozen=True, slots=True)
 class EagleConfig:
-    """What an EAGLE head is built like.
+    """The architecture of an EAGLE head.
 
     `aux_layers`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
     `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.
@@ -56,7 +57,7 @@ class EagleConfig:
 
 @dataclass(slots=True, eq=False)
 class EagleWeights:
-    """A draft: its config and its tensors by these names, each followed by `.weight` or `.bias`.
+    """A head: its config and its tensors by these names, each followed by `.weight` or `.bias`.
 
     Both: `fc`, `self_attn.{q,k,v,o}_proj`, `mlp.{gate,up,down}_proj`, `post_attention_layernorm`;
     `embed_tokens` where it has an embedding of its own, else the target's is used. EAGLE-3 also:
@@ -64,7 +65,7 @@ class EagleWeights:
     `input_norm` (norm_before_fc), `fc_norm.{i}` (fc_norm); and `d2t` int64 [draft_vocab], the
     offset of each draft id to its target id, where the vocabularies differ.
 
-    `dialect` is where it came from, `notes` what the user should know about how it was read.
+    `dialect` is the one it was read from, `notes` tell the user how it was read.
     """
 
     dialect: str
@@ -73,8 +74,8 @@ class EagleWeights:
     notes: tuple[str, ...] = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
-        """Write them for the model called `target` as the authors do; `Eagle.from_pretrained` reads
-        them. Raises InputError for a head that their form can't express."""
+        """Write the head for the model called `target` in the authors' dialect, for
+        `Eagle.from_pretrained`. Raises InputError for a head that it can't express."""
         from decoding.checkpoints.eagle_write import write_eagle
 
         write_eagle(self, Path(folder), self.config.version, target)

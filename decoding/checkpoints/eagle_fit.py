@@ -1,4 +1,4 @@
-"""What ties an EAGLE head to one target: the layers that it reads and the tokens that it knows."""
+"""Checks that an EAGLE head fits a target: the layers that it reads and its vocabulary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from decoding.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class TargetShape:
-    """What a draft must fit: the width of the target's features, its logits, its layers."""
+    """What a head must fit: the width of the target's features, its logits, its layers."""
 
     hidden: int
     vocab: int
@@ -28,7 +28,7 @@ def other_model(folder: Path, what: str) -> InputError:
 
 
 def matrix(folder: Path, tensors: Mapping[str, Tensor], name: str) -> tuple[int, int]:
-    """The shape of a matrix. Raises InputError where it is missing or none."""
+    """The shape of a matrix. Raises InputError if it is missing or not a matrix."""
     tensor = tensors.get(f"{name}.weight")
     if tensor is None or tensor.dim() != 2:
         shape = "" if tensor is None else f", it is {list(tensor.shape)}"
@@ -44,7 +44,7 @@ def find_aux_layers(
     modelopt: bool,
 ) -> tuple[tuple[int, ...], list[str]]:
     """The layers whose inputs an EAGLE-3 head reads, low to high (engines collect them in that
-    order, whatever the config's), and what the user should know about how they were found.
+    order, whatever the config's), and notes for the user on how they were found.
 
     ModelOpt and TensorRT-LLM count layer outputs, from 0; output i is the input of layer i + 1.
     vLLM and speculators count inputs and name them at the top level. SGLang takes ids within
@@ -80,7 +80,8 @@ def find_aux_layers(
 
 
 def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, layers: int) -> None:
-    """Drafts as wide as their aux hidden states together need no fc."""
+    """Check the width of a head without fc, which must be that of all aux hidden states
+    together."""
     if "fc.weight" not in tensors and width == matrix(folder, tensors, "self_attn.o_proj")[0]:
         return
     fused = matrix(folder, tensors, "fc")[1]
@@ -93,8 +94,8 @@ def _check_fused(folder: Path, tensors: Mapping[str, Tensor], width: int, layers
 def draft_vocabulary(
     folder: Path, tensors: Mapping[str, Tensor], vocab: int
 ) -> tuple[int, Tensor | None]:
-    """The rows of an EAGLE-3 head's lm_head and, where they are not the target's `vocab` in order,
-    d2t int64 [rows]: each row's distance to its token, sorted or not."""
+    """The number of rows of an EAGLE-3 head's lm_head and, unless they are the target's `vocab` in
+    order, d2t int64 [rows]: the offset from each row to its token."""
     rows = matrix(folder, tensors, "lm_head")[0]
     d2t, t2d = tensors.get("d2t"), tensors.get("t2d")
     if t2d is not None and t2d.numel() != vocab:

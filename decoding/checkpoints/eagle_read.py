@@ -1,4 +1,4 @@
-"""Read an EAGLE head from a folder of any dialect.
+"""Reads an EAGLE head from a folder of any dialect.
 
 | dialect     | who writes it                | the layer | aux layers, where its config names them |
 |-------------|------------------------------|-----------|-----------------------------------------|
@@ -7,8 +7,8 @@
 | modelopt    | ModelOpt's export            | either    | in eagle_config: outputs                |
 | speculators | speculators, for vLLM        | layers.0. | at the top: inputs                      |
 
-Sizes are those of the tensors (published configs are wrong), switches are the config's. That every
-tensor is there, no other, and of the right shape, `EagleHead.build` checks.
+Sizes are taken from the tensors, because published configs are often wrong; switches are the
+config's. `EagleHead.build` checks that the tensors are complete and have the right shapes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 
-# Never loaded: whole models and other heads, what speculators keeps of its verifier, tables.
+# Never loaded: whole models and other heads, speculators' copies from its verifier, tables.
 _LEFT_OUT = re.compile(
     r"(model|transformer|eagle_module|medusa_heads?|\d+|blocks|lm_heads)\."
     r"|verifier_(norm|lm_head)\.|.*rotary_emb\.inv_freq$"
@@ -52,10 +52,10 @@ _ROPE_NEEDS = {
 
 
 def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
-    """The draft in `folder` for `target`, its tensors in the dtype that they are stored in.
+    """The head in `folder` for `target`, its tensors in the dtype that they are stored in.
 
-    Raises InputError, in one line, where there is none, where it was made for another model, and
-    for what specchat does not run (several layers, drafts of the last hidden state).
+    Raises InputError if there is none, if it was made for another model, and for heads that
+    specchat does not run (several layers, drafts of the last hidden state).
     """
     try:
         return _read_eagle(folder, target)
@@ -89,7 +89,7 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         tensors |= {} if d2t is None else {"d2t": d2t}
     rope = _rope(folder, layer)
     if dialect == "modelopt" and rope["rope_type"] != "default":
-        # Its exporter asks for yarn although it trained with plain rope; engines obey it.
+        # Its exporter writes yarn although it trained with plain rope; engines follow the config.
         notes.append(f"rope_scaling {rope['rope_type']} obeyed")
     if precision := precision_of(config):
         notes.append(f"{precision} weights")
@@ -126,7 +126,7 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
 
 
 def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The draft's tensors, by the file's names."""
+    """The head's tensors, by the names in the file."""
     names: list[str] = []
 
     def wanted(name: str) -> bool:
@@ -155,14 +155,14 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 def _dialect(config: Mapping[str, Any]) -> str:
-    """Of EAGLE-3: who wrote it."""
+    """The dialect of an EAGLE-3 head, from its config."""
     if "transformer_layer_config" in config:
         return "speculators"
     return "modelopt" if "use_last_layernorm" in (config.get("eagle_config") or {}) else "eagle3"
 
 
 def _layer_config(folder: Path, config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is said about the layer; speculators nests it."""
+    """The part of the config about the layer, which speculators nests."""
     layer: Mapping[str, Any] = config.get("transformer_layer_config", config)
     if layer is not config and layer.get("model_type") not in ("llama", "qwen3"):
         raise InputError(
@@ -175,7 +175,7 @@ def _layer_config(folder: Path, config: Mapping[str, Any]) -> Mapping[str, Any]:
 def _check_width(
     folder: Path, tensors: Mapping[str, Tensor], target: TargetShape, eagle3: bool
 ) -> int:
-    """The draft's width; EAGLE-3 with an embedding of its own may choose it."""
+    """The head's width; EAGLE-3 with its own embedding may differ from the target."""
     hidden = matrix(folder, tensors, "self_attn.o_proj")[0]
     own = "embed_tokens.weight" in tensors
     if hidden != target.hidden and not (own and eagle3):
@@ -189,7 +189,7 @@ def _check_width(
 def _heads(
     folder: Path, layer: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> tuple[int, int, int]:
-    """Heads, key heads and their width: the width is all that the tensors don't tell."""
+    """Numbers of query and key heads, and their width, which only the config tells."""
     queries = matrix(folder, tensors, "self_attn.q_proj")[0]
     keys = matrix(folder, tensors, "self_attn.k_proj")[0]
     norm = tensors.get("self_attn.q_norm.weight")
@@ -205,8 +205,8 @@ def _heads(
 
 
 def _rope(folder: Path, layer: Mapping[str, Any]) -> dict[str, Any]:
-    """As transformers 5 spells it; 4 has rope_theta and rope_scaling instead. Drafts that name no
-    base have 10000, whatever their target's is."""
+    """The rope parameters in the form of transformers 5; 4 has rope_theta and rope_scaling instead.
+    Without a base it is 10000, whatever the target's is."""
     given = layer.get("rope_parameters") or layer.get("rope_scaling") or {}
     kind = given.get("rope_type") or given.get("type") or "default"
     theta = given.get("rope_theta") or layer.get("rope_theta") or 10000.0

@@ -1,4 +1,4 @@
-"""Write an EAGLE head for one of the engines and trainers; `eagle_read` has the dialects."""
+"""Writes an EAGLE head for an engine or trainer; `eagle_read` lists the dialects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from decoding.errors import InputError
 
 Dialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
 
-# Per dialect: the layer's name, and which switches of a config its readers know.
+# Per dialect: the layer's name, and the switches of the config that its readers know.
 _LAYERS: dict[Dialect, tuple[str, frozenset[str]]] = {
     "eagle1": ("layers.0", frozenset({"fc_bias", "qkv_bias"})),
     "eagle3": ("midlayer", frozenset()),
@@ -37,10 +37,8 @@ _IN_LAYER = (
 
 
 def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: str) -> None:
-    """Write a draft for `target`, a folder or hub id, as model.safetensors and config.json; the
-    tensors as they are.
-
-    Raises InputError where the dialect can't express the draft.
+    """Write a head for `target`, a folder or hub id, as model.safetensors and config.json, without
+    converting the tensors. Raises InputError if the dialect can't express the head.
     """
     c = weights.config
     if dialect not in _LAYERS:
@@ -59,14 +57,14 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: s
         f"{prefix}.{name}" if name.startswith(_IN_LAYER) else name: tensor.contiguous()
         for name, tensor in weights.tensors.items()
     }
-    if "d2t" in named:  # converters drop d2t where there is no t2d
+    if "d2t" in named:  # converters drop d2t without t2d
         named["t2d"] = _marked(named["d2t"], c.vocab)
     dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
     write_checkpoint(folder, "model.safetensors", named, _config(c, dialect, dtype, target))
 
 
 def _marked(d2t: Tensor, vocab: int) -> Tensor:
-    """Bool [vocab]: which of the target's tokens the draft knows."""
+    """Bool [vocab]: which of the target's tokens the draft vocabulary has."""
     marks = torch.zeros(vocab, dtype=torch.bool)
     marks[torch.arange(len(d2t)) + d2t] = True
     return marks
@@ -97,7 +95,7 @@ def _config(c: EagleConfig, dialect: Dialect, dtype: str, target: str) -> dict[s
 
 
 def _llama_config(c: EagleConfig, dtype: str) -> dict[str, Any]:
-    """As transformers 4 spells it: 5 reads that too."""
+    """The config in the form of transformers 4, which 5 reads as well."""
     rope = {k: v for k, v in c.rope.items() if k != "rope_theta"}
     kind = rope["rope_type"]
     return {

@@ -1,4 +1,4 @@
-"""Names and shapes of the tensors in a folder, from what stands before them. No torch in here."""
+"""Reads names and shapes of the tensors in a folder from the files' headers; imports no torch."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
 
 def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
-    """Of safetensors if there are any, else of .bin, .pt and .pth files, as far as they can be
-    read: trainers pickle other things beside the weights. Safetensors that are broken raise
-    whatever their header leads to."""
+    """The shapes in safetensors if there are any, else in .bin, .pt and .pth files that can be
+    read, as trainers pickle other things beside the weights. Broken safetensors raise any
+    exception."""
     found: dict[str, list[int]] = {}
     for path in sorted(folder.glob("*.safetensors")):
         found |= _safetensors(path)
     if found:
         return found
     for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
-        with suppress(Exception):  # a pickle may hold anything, and break with anything
+        with suppress(Exception):  # a pickle may hold anything, and raise anything
             found |= _pickled(path)
     return found
 
@@ -43,8 +43,8 @@ def _safetensors(path: Path) -> dict[str, list[int]]:
 
 
 def _pickled(path: Path) -> dict[str, list[int]]:
-    """Of a state dict as `torch.save` writes it: a zip with the pickled dict and the tensors'
-    bytes apart."""
+    """The shapes in a state dict written by `torch.save`: a zip file with the pickled dict and the
+    tensors' bytes apart."""
     with zipfile.ZipFile(path) as archive:
         [member] = (each for each in archive.infolist() if each.filename.endswith("/data.pkl"))
         if member.file_size > MAX_HEADER_BYTES:
@@ -56,12 +56,12 @@ def _pickled(path: Path) -> dict[str, list[int]]:
 
 
 class _Shape(tuple[int, ...]):
-    """Stands for a tensor."""
+    """A tensor's shape in its place."""
 
 
 class _ShapesUnpickler(pickle.Unpickler):
-    """Nothing that a file names is imported or called: a tensor becomes its shape, a parameter the
-    tensor in it, all else nothing."""
+    """Imports and calls nothing that a file names: a tensor becomes its shape, a parameter its
+    tensor, and everything else None."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
@@ -70,7 +70,7 @@ class _ShapesUnpickler(pickle.Unpickler):
         return {**known, "_rebuild_parameter": _first}.get(name, _nothing)
 
     def persistent_load(self, pid: Any) -> None:
-        """A tensor's bytes."""
+        """A tensor's storage, which is not read."""
 
 
 def _shape(storage: None, offset: int, size: tuple[int, ...], *rest: object) -> _Shape:
@@ -82,4 +82,4 @@ def _first(tensor: object, *rest: object) -> object:
 
 
 def _nothing(*arguments: object) -> None:
-    """What any other class or function makes."""
+    """In place of any other class or function."""

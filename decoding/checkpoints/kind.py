@@ -1,4 +1,4 @@
-"""What kind of drafter lies in a folder."""
+"""Detects the kind of drafter in a folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ DrafterKind = Literal["medusa", "eagle", "draft"]
 
 
 def drafter_kind(folder: Path) -> DrafterKind:
-    """Medusa heads, in whatever dialect and also inside a model; else a draft model; else an EAGLE
-    head, or nothing that drafts: `read_eagle` tells. Raises InputError for what can't be read."""
+    """Medusa heads of any dialect, also inside a model; else a draft model; else an EAGLE head,
+    where `read_eagle` reports if it is none. Raises InputError for files that can't be read."""
     names: list[str] = []
 
     def look(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Quantized matrices on disk: weights alone, symmetric.
+"""Quantized matrices on disk: weight-only, symmetric.
 
 | to   | matrix X [rows, columns]                                | X_scale, float32     |
 |------|---------------------------------------------------------|----------------------|
@@ -6,8 +6,8 @@
 | fp8  | float8_e4m3fn                                           | [rows, 1]            |
 | int4 | uint8 [rows, columns / 2]: two values + 8, low half first | [rows, columns / 32] |
 
-config.json says so by `quantization_config`. What is read is X times its scale again, in float32:
-the files are smaller, the arithmetic is that of any other checkpoint.
+`quantization_config` in config.json marks such a checkpoint. Reading dequantizes to float32: only
+the files are smaller.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _STORED = (torch.int8, torch.uint8, torch.float8_e4m3fn)
 
 
 def quantization_config(precision: Precision) -> dict[str, Any]:
-    """Of config.json. Others refuse a method that they don't know, and read no wrong weights."""
+    """The entry of config.json. Other programs reject the unknown method instead of misreading the
+    weights."""
     scales = {"group_size": GROUP} if precision == "int4" else {}
     return {"quantization_config": {"quant_method": METHOD, "weights": precision, **scales}}
 
 
 def precision_of(config: Mapping[str, Any]) -> Precision | None:
-    """What the weights beside a config.json were quantized to; None where they were not, or by
-    others."""
+    """The precision in a config.json; None if not quantized, or by another program."""
     found = config.get("quantization_config")
     if not isinstance(found, dict) or found.get("quant_method") != METHOD:
         return None
@@ -48,8 +48,8 @@ def pack(values: Tensor) -> Tensor:
 
 
 def dequantized(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, matrices that were quantized in float32. Raises ValueError where
-    one does not fit its scales."""
+    """The tensors of a checkpoint, with quantized matrices converted to float32. Raises ValueError
+    if one does not fit its scales."""
     found = dict(tensors)
     for name, scale in tensors.items():
         stored = found.get(matrix := name.removesuffix("_scale"))

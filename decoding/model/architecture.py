@@ -1,5 +1,5 @@
-"""What a model is made of, as its class and its config tell: whether it can be run here at all, how
-long its context is, where it windows its attention."""
+"""Facts about a model from its class and config: whether it can be run at all, the length of its
+context, its attention windows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LAYER_TYPES = {
 
 
 def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
-    """Raises InputError for a model on which drafts can't be verified, or not taken back."""
+    """Raise InputError for a model with which drafts can't be verified or rolled back."""
     kind = config.model_type
     if getattr(config, "is_encoder_decoder", False):
         raise InputError(f"{kind} is an encoder-decoder model; specchat runs decoder-only models")
@@ -51,11 +51,10 @@ def refuse_unsupported(model: PreTrainedModel, config: Any) -> None:
 
 
 def context_of(config: Any) -> int:
-    """The longest sequence. Yarn makes it `factor` times the original length (2309.00071), which
-    published configs often still name. Longrope changes its frequencies for all rows once a
-    sequence outgrows the original length, dynamic rope the one that is named, and rows that stand
-    in a cache can't follow: such models end there. Raises InputError for a length in which a model
-    can't even be tried."""
+    """The longest sequence. Yarn extends it to `factor` times the original length (2309.00071),
+    which published configs often still state. Longrope changes the frequencies of all rows beyond
+    the original length, and dynamic rope beyond the stated one; cached rows can't follow, so the
+    context ends there. Raises InputError for a length too short for the self test."""
     longest = getattr(config, "max_position_embeddings", None)
     longest = UNLIMITED if longest is None else int(longest)
     if longest < SHORTEST:
@@ -74,21 +73,21 @@ def context_of(config: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A layer's attention reaches `size` positions back, or where `chunked` to the beginning of its
-    chunk of `size` positions. `layer_type`: which layers are so, None where all are."""
+    """Attention that reaches `size` positions back or, if `chunked`, to the beginning of its chunk
+    of `size` positions. `layer_type`: the layers with a window, None for all."""
 
     size: int
     layer_type: str | None = None
 
     def hides(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Of positions [n] and [m], which keys a query doesn't reach: bool [n, m]."""
+        """For query positions [n] and key positions [m]: which keys are outside, bool [n, m]."""
         if self.layer_type == "chunked_attention":
             return queries[:, None] // self.size != keys // self.size
         return queries[:, None] - keys >= self.size
 
 
 def window_of(config: Any) -> Window | None:
-    """Where the model windows its attention; None: nowhere."""
+    """The model's attention window, None if it has none."""
     size = getattr(config, "sliding_window", None)
     types = getattr(config, "layer_types", None)
     if types and "chunked_attention" in types:
@@ -101,7 +100,7 @@ def window_of(config: Any) -> Window | None:
 
 
 def decoder_of(model: PreTrainedModel) -> nn.Module:
-    """The model of text without its lm_head."""
+    """The text decoder without its lm_head."""
     decoder: nn.Module = model.get_decoder()
     return cast(nn.Module, decoder.model) if hasattr(decoder, "lm_head") else decoder  # Llama 4
 

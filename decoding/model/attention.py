@@ -1,9 +1,9 @@
 """Our attention, registered through transformers' AttentionInterface.
 
-transformers' SDPA path expands keys and values to all query heads (`repeat_kv`) as soon as there
-is a mask and more than one query row: a copy of the whole prefix, per layer and round. Here the
-query heads of one group become more query *rows* of their key head instead, so keys and values are
-read where they lie.
+transformers' SDPA path expands keys and values to all query heads (`repeat_kv`) if there is a mask
+and more than one query row, which copies the whole prefix in each layer and round. Here the query
+heads of a group become additional query *rows* of their key head, so that keys and values are read
+in place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MASK_ALIGNMENT = 16
 # Arguments that change the mathematics and that this attention does not implement.
 _REFUSED = ("position_bias", "sinks", "head_mask")
 
-# Scores that lie in memory at once where they are written out.
+# Maximum number of attention scores in memory at once, where they are materialized.
 _SCORES = 1 << 27
 
 
@@ -74,7 +74,7 @@ def folded_attention(
 
 
 def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
-    """float32 exp(s_j) / (sum_i exp(s_i) + exp(sink)): what the sink takes is given to no row."""
+    """float32 exp(s_j) / (sum_i exp(s_i) + exp(sink)): the sink's share goes to no row."""
     if sinks is None:
         return scores.softmax(-1, dtype=torch.float32)
     scores, sinks = scores.float(), sinks.float()
@@ -86,8 +86,8 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 def attend(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float | None = None
 ) -> Tensor:
-    """The same, of what torch's own attention can do; also for several sequences that share a mask:
-    [B, H, n, D] and [B, K, L, D]."""
+    """`folded_attention` without sinks, by torch's own attention; also for several sequences with a
+    common mask: [B, H, n, D] and [B, K, L, D]."""
     rows = query.shape[2]
     if mask is None and rows > 1:
         out = scaled_dot_product_attention(
@@ -124,10 +124,10 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
 
 def additive_mask(past: int, block: Tensor, fold: int = 1) -> Tensor:
     """Additive [1, 1, fold * n, past + m], head of a group slowest: rows see the whole prefix, and
-    of the m columns after it what `block` [n, m] says.
+    those of the m columns after it that `block` [n, m] allows.
 
-    Rows begin at multiples of 16 elements: CUDA's memory-efficient kernel would else copy the mask
-    to such rows, in every layer.
+    Rows start at multiples of 16 elements: otherwise CUDA's memory-efficient kernel would copy the
+    mask to aligned rows, in every layer.
     """
     rows, own = block.shape
     columns = past + own

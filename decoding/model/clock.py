@@ -1,4 +1,4 @@
-"""Times what a device does, and the parts of a round without making it wait."""
+"""Times the parts of a round without synchronizing the device."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import torch
 
-MARKS = 3  # at a round's start, and at the ends of its draft and of its pass
+MARKS = 3  # the start of a round, the end of its draft, the end of its pass
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until a GPU, of whatever make, has done all that it was given."""
+    """Wait until a GPU of any kind has finished all its work."""
     if device.type != "cpu":
         torch.accelerator.synchronize(device)
 
 
 class Clock:
-    """Marks between which the parts of a round lie.
+    """Marks the ends of a round's parts.
 
-    On CUDA the marks are events in the stream: the host does not wait for them, and their
-    distances can be read once it has waited for anything after the last one.
+    On CUDA the marks are events in the stream: the host does not wait for them, and can read their
+    distances once it has waited for anything after the last one.
     """
 
     def __init__(self, device: torch.device) -> None:

@@ -1,4 +1,4 @@
-"""What a forward pass is, whoever runs it: transformers' own modules, or our lean ones."""
+"""The protocol of forward passes, by transformers' modules or by the lean ones here."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Mask = Tensor | dict[str, Tensor | None] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForwardOutput:
-    """What a forward pass gives: `logits` [rows, V], `features` [n, H], the hidden states after the
-    final norm, and `aux_hidden_states` [n, T * H], the inputs of the captured layers side by
-    side (None where none is captured). After a prefill `logits` holds the last row alone."""
+    """The result of a forward pass: `logits` [rows, V], `features` [n, H] (the hidden states after
+    the final norm), and `aux_hidden_states` [n, T * H] (the concatenated inputs of the captured
+    layers, None if there are none). After a prefill `logits` has only the last row."""
 
     logits: Tensor
     features: Tensor
     aux_hidden_states: Tensor | None = None
 
     def copy_of(self, rows: int, last_only: bool = False) -> ForwardOutput:
-        """The first `rows` rows in memory of their own; of the logits only the last of these."""
+        """A copy of the first `rows` rows; with `last_only` the logits of only the last of them."""
         aux = self.aux_hidden_states
         return ForwardOutput(
             self.logits[rows - 1 if last_only else 0 : rows].clone(),
@@ -36,9 +36,9 @@ class ForwardOutput:
 
 
 class Forward(Protocol):
-    """`layers`, `states` and `devices` say what a cache needs (a layer has rows, states, both or
-    neither), `vocab_size` is the width of the logits, `linears` are those whose layout is ours to
-    choose, each with its kind."""
+    """`layers`, `states` and `devices` describe the cache that it needs (a layer has rows, states,
+    both or neither), `vocab_size` is the width of the logits, `linears` are those with a variable
+    layout, each with its kind."""
 
     layers: Sequence[LayerShape | None]
     states: Mapping[int, int]
@@ -51,11 +51,11 @@ class Forward(Protocol):
     def __call__(
         self, tokens: Tensor, positions: Tensor, mask: Mask, cache: TreeCache, last_only: bool
     ) -> ForwardOutput:
-        """`tokens` [n] at `positions` [n] after the cache's rows; theirs are written, not
-        committed. `mask` as `Target` draws it. `last_only`: logits of the last row alone."""
+        """Run `tokens` [n] at `positions` [n] after the cache's rows. Their rows are written, but
+        not committed. `mask` as made by `Target.mask`. `last_only`: logits of the last row only."""
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        """Give the inputs of these layers from now on."""
+        """Return the inputs of these layers from now on."""
 
     def lm_head(self, features: Tensor) -> Tensor:
         """[..., H] -> [..., V], without the final scale or softcap that some models add."""

@@ -1,9 +1,8 @@
-"""Passes of a lean forward as CUDA graphs: recorded once, and launched as one from then on.
+"""Passes of a lean forward as CUDA graphs: captured once, then replayed with a single launch.
 
-A graph knows addresses and shapes only. So a pass gets buffers that stay, a tensor that says which
-rows of the cache it writes, and a mask over all rows that there is room for; a pass of 5 rows is
-one of 8 whose last three are for nobody. Only `CudaRecorder` needs a GPU: the tests record by other
-means.
+A graph has fixed addresses and shapes. So a pass gets permanent buffers, a tensor with the indices
+of the cache rows to write, and a mask over the cache's whole capacity; a pass of 5 rows is padded
+to 8. Only `CudaRecorder` needs a GPU: the tests use another recorder.
 """
 
 from __future__ import annotations
@@ -24,30 +23,30 @@ from decoding.model.forward import ForwardOutput, Mask
 from decoding.model.lean import LeanForward
 from decoding.model.linears import Linear
 
-SIZES = (1, 2, 4, 8, 16, 32, 64)  # rows of a pass; launching is little of what longer ones take
+SIZES = (1, 2, 4, 8, 16, 32, 64)  # rows of a pass; in longer ones launching matters little
 WARM_UPS = 2
-TIMED = 3  # runs, of which the quickest counts
+TIMED = 3  # runs, of which the fastest counts
 
 Work = Callable[[], None]
 
 
 class Recorder(Protocol):
     def __call__(self, work: Work, otherwise: Work) -> Work | None:
-        """What does the same as `work` with the same memory, again and again; None if it takes as
-        long as `otherwise`, which does it without a graph. Raises RuntimeError if `work` can't be
+        """A replayable recording of `work` on the same memory; None if it is not faster than
+        `otherwise`, which does the same without a graph. Raises RuntimeError if `work` can't be
         recorded."""
 
 
 def recorder_for(device: torch.device) -> Recorder | None:
-    """None where there are no graphs."""
+    """The recorder for a device, None if it has no graphs."""
     if device.type != "cuda" or not torch.cuda.is_available():
         return None
     return CudaRecorder(device)
 
 
 class CudaRecorder:
-    """Records the graphs of one model. They run one after the other, so they share their scratch
-    memory."""
+    """Records the graphs of one model, which share their scratch memory as they run one after the
+    other."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -61,17 +60,16 @@ class CudaRecorder:
                 work()
         current.wait_stream(own)
         graph = torch.cuda.CUDAGraph()
-        # "thread_local": other threads may do meanwhile what a recording forbids
+        # "thread_local": other threads may meanwhile do what a capture forbids
         with torch.cuda.graph(graph, self._pool, own, capture_error_mode="thread_local"):
             work()
-        # Attention in a graph looks at all rows that there is room for: in long texts that may cost
-        # more than launching does.
+        # Attention in a graph covers the whole capacity, which can cost more than launching.
         if self._seconds(graph.replay) >= self._seconds(otherwise):
             return None
         return graph.replay
 
     def _seconds(self, work: Work) -> float:
-        """The host's time for launching included."""
+        """Time of a run, including the host's time for launching."""
         best = float("inf")
         for _ in range(TIMED):
             synchronize(self._device)
@@ -83,7 +81,7 @@ class CudaRecorder:
 
 
 class Buffers:
-    """What a pass of `size` rows reads, always at the same addresses."""
+    """The inputs of a pass of `size` rows, at fixed addresses."""
 
     def __init__(self, size: int, fold: int, capacity: int, like: Tensor) -> None:
         self.tokens, self.positions, self.rows = (
@@ -94,7 +92,7 @@ class Buffers:
         self._hidden = torch.finfo(like.dtype).min
 
     def fill(self, tokens: Tensor, positions: Tensor, mask: Tensor | None, past: int) -> None:
-        """A pass after `past` rows. The rows that are left over keep what they had."""
+        """Set the inputs for a pass after `past` rows. Padding rows keep their old values."""
         rows = len(tokens)
         self.tokens[:rows] = tokens
         self.positions[:rows] = positions
@@ -109,7 +107,7 @@ class Buffers:
 
 @dataclass(slots=True, eq=False)
 class RecordedPass:
-    """`keeps`: what the graph has the address of, and nobody else needs to keep."""
+    """`keeps`: objects that must live as long as the graph, which has their addresses."""
 
     buffers: Buffers
     keeps: object
@@ -119,7 +117,8 @@ class RecordedPass:
 
 @dataclass(slots=True)
 class Recordings:
-    """Of passes over a cache of this capacity, by size; None where a graph does not pay."""
+    """The recorded passes for a cache of this capacity, by size; None where a graph does not
+    pay."""
 
     capacity: int
     passes: dict[int, RecordedPass | None] = field(default_factory=dict)
@@ -131,8 +130,8 @@ class GraphForward:
     states: Mapping[int, int] = {}
 
     def __init__(self, lean: LeanForward, fold: int, record: Recorder) -> None:
-        """`fold`: how often each row of a pass stands in a mask. After a failure nothing is
-        recorded any more."""
+        """`fold`: how often each row of a pass is repeated in a mask. Recording stops after a
+        failure."""
         self.layers: Sequence[LayerShape | None] = lean.layers
         self.devices = lean.devices
         self.vocab_size = lean.vocab_size
@@ -146,12 +145,12 @@ class GraphForward:
     ) -> ForwardOutput:
         rows = len(tokens)
         size = next((size for size in SIZES if size >= rows), None)
-        # Several rows without a mask are the beginning of a prompt; several masks are windows.
+        # Several rows without a mask are the start of a prompt; several masks are for windows.
         if size is None or isinstance(mask, dict) or (mask is None and rows > 1):
             return self._lean(tokens, positions, mask, cache, last_only)
         cache.reserve(cache.length + size)
         made = self._recordings.get(cache)
-        if made is None or made.capacity != cache.capacity:  # its rows lie elsewhere now
+        if made is None or made.capacity != cache.capacity:  # the cache was reallocated
             made = self._recordings[cache] = Recordings(cache.capacity)
         if size not in made.passes:
             made.passes[size] = self._recorded(size, tokens, positions, mask, cache)
@@ -194,6 +193,6 @@ class GraphForward:
 
         try:
             made.replay = self._record(work, otherwise)
-        except RuntimeError:  # a driver that can't, or memory that is all in use
+        except RuntimeError:  # not supported by the driver, or out of memory
             self._record = None
         return None if made.replay is None else made

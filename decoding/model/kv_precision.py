@@ -1,7 +1,7 @@
-"""Keys and values in eight bits: a scale for each token and head, kept beside its row.
+"""Keys and values in eight bits, with a scale for each token and head.
 
-What a row becomes depends on nothing but the row. So every lane reads the same keys and values,
-whatever was drafted, and drafts are as exact as without: towards a target that is slightly another.
+A quantized row depends only on the row itself. So every lane reads the same keys and values,
+whatever was drafted, and drafts stay exact, but for a slightly different target.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from decoding.params import KVCache
 
 @dataclass(frozen=True, slots=True)
 class KVPrecision:
-    """`largest` is what a row's largest element becomes."""
+    """`largest` is the quantized value of a row's largest element."""
 
     dtype: torch.dtype
     largest: float
 
     def reduce(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """[..., D] -> int8 [..., D], the bits of `dtype`, and float32 scales [..., 1]."""
+        """[..., D] -> int8 [..., D] (the bits of `dtype`) and float32 scales [..., 1]."""
         rows = rows.float()
         scales = rows.abs().amax(-1, keepdim=True).div_(self.largest).clamp_min_(1e-30)
         reduced = rows / scales
@@ -31,7 +31,7 @@ class KVPrecision:
         return reduced.to(self.dtype).view(torch.int8), scales
 
     def restore(self, reduced: Tensor, scales: Tensor, dtype: torch.dtype) -> Tensor:
-        """[..., D] in `dtype`, in memory of its own: a layer's, as long as it is needed."""
+        """[..., D] in `dtype`, as a temporary tensor."""
         return reduced.view(self.dtype).to(dtype).mul_(scales)
 
 

@@ -1,5 +1,5 @@
-"""How the matrices of a model lie in memory: what a pass of a few rows costs depends on it, and
-differently on each chip. So it is measured, once a model and machine."""
+"""Chooses the memory layout of a model's matrices. The cost of a pass over a few rows depends on
+it, differently on each chip, so it is measured once per model and machine."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import torch
 from decoding.model.linears import ROWS, Layout, Linear, can_pack
 
 REPEATS = 5
-ENOUGH = 0.3  # seconds: what takes long needs fewer repeats
-SAMPLE_BYTES = 128 << 20  # of weights that are measured: more than a CPU keeps at hand
-PACKED_SHARE = 0.25  # of the memory that is free: the most that a model's packed copies take
-WORTHWHILE = 0.95  # of the time without: another layout must earn its place
+ENOUGH = 0.3  # seconds of measuring, after which there are no more repeats
+SAMPLE_BYTES = 128 << 20  # weights to measure, more than a CPU caches
+PACKED_SHARE = 0.25  # of the free memory: the most that a model's packed copies take
+WORTHWHILE = 0.95  # a layout is only changed if it takes at most this share of the time
 
 Layouts = Mapping[str, Layout]  # by the kind of matrix, such as "qkv"
 Seconds = Mapping[tuple[str, int], float]  # of all matrices of a kind, by rows
@@ -25,8 +25,8 @@ Seconds = Mapping[tuple[str, int], float]  # of all matrices of a kind, by rows
 def lay_out(
     linears: Sequence[tuple[str, Linear]], dtype: torch.dtype, known: Layouts | None = None
 ) -> Layouts:
-    """Lay `linears` on a CPU out as is fastest for a few rows with the present number of threads,
-    or as that was found to be before (`known`)."""
+    """Give `linears` on a CPU the layouts that are fastest for a few rows with the present number
+    of threads, or those measured earlier (`known`)."""
     layouts = known
     if layouts is None or layouts.keys() != {kind for kind, _ in linears}:
         layouts = fastest_layouts(linears, dtype)
@@ -37,8 +37,8 @@ def lay_out(
 
 @torch.inference_mode()
 def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -> Layouts:
-    """Measured on a part of the `linears`, which stand in the order of a pass, each with its kind.
-    Packed copies of all of them take `PACKED_SHARE` of the free memory at most."""
+    """The fastest layouts by kind, measured on a sample of the `linears`, which are in the order of
+    a pass. Packed copies take at most `PACKED_SHARE` of the free memory."""
     sample = _sample(linears)
     seconds = {"plain": _seconds(sample, Layout(), dtype)}
     seconds["transposed"] = _seconds(sample, Layout(transposed=True), dtype)
@@ -56,7 +56,7 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
 
 
 def _sample(linears: Sequence[tuple[str, Linear]]) -> list[tuple[str, Linear]]:
-    """The first ones, and of every kind at least one."""
+    """The first linears, and at least one of every kind."""
     sample, kinds, nbytes = [], set(), 0
     for kind, linear in linears:
         if nbytes < SAMPLE_BYTES or kind not in kinds:
@@ -71,8 +71,8 @@ def _seconds(
     layout: Layout,
     dtype: torch.dtype,
 ) -> Seconds:
-    """Least time of a few passes through the sample: whatever else the machine does can only add
-    to it. One after the other as in a pass, since a matrix that was just read is read faster."""
+    """The least time of a few passes through the sample, as disturbances only add time. The linears
+    run in turn as in a pass, because a matrix that was just read is in the CPU's cache."""
     for _, linear in sample:
         linear.arrange(layout)
     least: dict[tuple[str, int], float] = {}

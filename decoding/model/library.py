@@ -1,5 +1,5 @@
-"""The forward pass of any decoder-only model, by transformers' own modules: their hidden states are
-seen through hooks."""
+"""The forward pass of any decoder-only model by transformers' own modules, with hooks for their
+hidden states."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from decoding.model.recurrent import MixerFinder, cache_argument, recurrent_laye
 
 
 class LibraryForward:
-    """Follows `decoding.model.forward.Forward`. Raises InputError for models that don't run with
-    our cache and attention."""
+    """Implements `decoding.model.forward.Forward`. Raises InputError for models that don't run with
+    this library's cache and attention."""
 
     linears: Sequence[tuple[str, Linear]] = ()
 
@@ -74,7 +74,7 @@ class LibraryForward:
         return logits.to(features.device)
 
     def remove_hooks(self) -> None:
-        """It is not called again."""
+        """Must not be called again afterwards."""
         for hook in self._hooks:
             hook.remove()
 
@@ -93,8 +93,8 @@ class LibraryForward:
     def _probe(
         self,
     ) -> tuple[list[LayerShape | None], list[torch.device], int]:
-        """One pass of one token tells what the config may not: the shapes of each layer's rows, the
-        width of the logits, and which modules have a state. It also warms the model up."""
+        """One pass of one token finds what the config may not tell: the shapes of each layer's
+        rows, the width of the logits, and the modules with a state. It also warms the model up."""
         kind = self._config.model_type
         finder = MixerFinder(self._model)
         count = int(self._config.num_hidden_layers) if self.states else 0
@@ -105,7 +105,7 @@ class LibraryForward:
                 logits = self._run(zero, zero, seen)
         except InputError:
             raise
-        except Exception as error:  # models are free to want more than a cache offers
+        except Exception as error:  # models may need more than the cache offers
             raise InputError(
                 f"{kind} does not run with specchat's cache and attention: "
                 f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
@@ -127,7 +127,7 @@ class LibraryForward:
 
 
 class _RecordingCache(Cache):
-    """Notes the shape of what each layer would store. `asked` is called where a state is
+    """Records the shape of what each layer would store. `asked` is called when a state is
     written."""
 
     def __init__(self, layers: list[Any], asked: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""The linear maps of a lean forward: one seam for how the weights lie in memory."""
+"""The linear maps of a lean forward, with a variable memory layout of their weights."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-# Of a pass: one token, short and longer chains, trees; others are taken as the next lower.
+# Numbers of rows for which layouts are measured; others use the next lower one.
 ROWS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`transposed`: the weights lie as [in, out]. `packed`: those of `ROWS` for which a second copy
-    is used, in oneDNN's own order; (): there is none."""
+    """`transposed`: the weights are stored as [in, out]. `packed`: those of `ROWS` for which a
+    second copy in oneDNN's own format is used; (): there is none."""
 
     transposed: bool = False
     packed: tuple[int, ...] = ()
 
 
 class Linear:
-    """x W^T + b for rows x [n, in]. Linears that read the same input are one matrix, and their
-    modules in the library's model become views of it: there is no second copy of the weights, and
-    the model stays as usable as it was. Only a packed copy is one, and does not see what is changed
-    in the weights later."""
+    """x W^T + b for rows x [n, in]. Linears with the same input are fused into one matrix, and
+    their modules in the library's model become views of it: the weights are not copied, and the
+    model stays usable. Only a packed copy is separate, and does not follow later changes of the
+    weights."""
 
     def __init__(self, parts: Sequence[nn.Linear], movable: bool = True) -> None:
-        """Not `movable`: something else relies on how the weights lie."""
+        """Not `movable`: the layout must not change, as something else relies on it."""
         self._parts = parts
         self._movable = movable
         self._packed: Tensor | None = None
-        self._by_packed = [False] * (ROWS[-1] + 1)  # by rows, the last one for all above
+        self._by_packed = [False] * (ROWS[-1] + 1)  # by number of rows, the last for all higher
         with torch.inference_mode(False), torch.no_grad():
             self._weight = _joined([part.weight for part in parts]).t()  # [in, out]
             biases = [part.bias for part in parts if part.bias is not None]
@@ -70,7 +70,7 @@ class Linear:
         return 0 if self._packed is None else self._weight.nbytes
 
     def arrange(self, layout: Layout) -> None:
-        """Lay the weights out so."""
+        """Change the layout of the weights."""
         self._packed = None
         with torch.inference_mode(False), torch.no_grad():
             if self._movable and layout.transposed != self._weight.is_contiguous():
@@ -83,7 +83,7 @@ class Linear:
         self._by_packed = [rows in layout.packed for rows in below]
 
     def _hand_out(self) -> None:
-        """Make the library's linears views of what we have."""
+        """Make the library's linears views of the fused weights."""
         sizes = [part.out_features for part in self._parts]
         biases = [None] * len(sizes) if self._bias is None else self._bias.split(sizes)
         weights = self._weight.t().split(sizes)
@@ -94,7 +94,7 @@ class Linear:
 
 
 def can_pack(dtype: torch.dtype) -> bool:
-    """Whether oneDNN is there and has linears of this type for this CPU."""
+    """Whether oneDNN is available and has linears of this type for this CPU."""
     try:
         one = torch.ones(1, 1, dtype=dtype)
         _packed_linear(one, _pack(one), None)
@@ -104,8 +104,8 @@ def can_pack(dtype: torch.dtype) -> bool:
 
 
 def _pack(weight: Tensor) -> Tensor:
-    """`weight` [out, in] in oneDNN's own order. That for one row takes several of them up to twice
-    as long (seen with AVX2); that for many is good for few."""
+    """`weight` [out, in] in oneDNN's own format. The format for one row is up to twice as slow for
+    several (seen with AVX2); the one for many rows is good for few."""
     return torch.ops.mkldnn._reorder_linear_weight(  # type: ignore[no-any-return]
         weight, ROWS[-1]
     )

@@ -1,4 +1,4 @@
-"""Which models our lean forward can run: those whose parts are exactly the ones that we know."""
+"""Builds the lean forward of models whose architecture is exactly a known one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from decoding.model.architecture import context_of
 from decoding.model.lean import Block, Heads, Layer, LeanForward, RMSNorm, Rope, qk_norm
 from decoding.model.linears import Linear
 
-# What each class adds to the weights of its norms.
+# The supported classes, with the offset that each adds to the weights of its norms.
 NORM_OFFSETS: dict[type[PreTrainedModel], float] = {
     LlamaForCausalLM: 0.0,
     MistralForCausalLM: 0.0,
@@ -30,20 +30,20 @@ NORM_OFFSETS: dict[type[PreTrainedModel], float] = {
     Phi3ForCausalLM: 0.0,
     GemmaForCausalLM: 1.0,
 }
-# Their frequencies don't change up to `context_of`.
+# Kinds of rope whose frequencies don't change up to `context_of`.
 ROPES = {"default", "linear", "llama3", "yarn", "longrope"}
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": functional.silu,
     "gelu_pytorch_tanh": lambda x: functional.gelu(x, approximate="tanh"),
 }
-# The linears of a layer by what they read; where one has several names, the first that there is.
+# The linears of a layer that read the same input; the first of several alternatives that exists.
 _ATTENTION = (("qkv_proj",), ("q_proj", "k_proj", "v_proj"))
 _MLP = (("gate_up_proj",), ("gate_proj", "up_proj"))
 
 
 def is_llama_shaped(model: PreTrainedModel) -> bool:
-    """Whether `lean_forward` can be made of the model as it is: of a known class and nothing added
-    to it, such as adapters, quantized weights, hooks or a second device."""
+    """Whether `lean_forward` can run the model: a known class without additions, such as adapters,
+    quantized weights, hooks or a second device."""
     config: Any = model.config
     if type(model) not in NORM_OFFSETS:
         return False
@@ -68,7 +68,8 @@ def is_llama_shaped(model: PreTrainedModel) -> bool:
 
 
 def lean_forward(model: PreTrainedModel) -> LeanForward:
-    """The pass of a model that `is_llama_shaped`. Its linears become parts of ours."""
+    """The lean forward of a model that `is_llama_shaped`. Its linears become views of fused
+    ones."""
     config: Any = model.config
     inner: Any = model.get_decoder()
     weight = inner.embed_tokens.weight

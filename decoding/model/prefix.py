@@ -1,4 +1,4 @@
-"""The longest common beginning of two id sequences: what a cache can keep for a new prompt."""
+"""The common prefix of two id sequences, which a cache can keep for a new prompt."""
 
 from __future__ import annotations
 

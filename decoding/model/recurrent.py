@@ -1,9 +1,10 @@
-"""Layers that carry a state on instead of keeping a row for each token: linear attention, state
-spaces, short convolutions (Qwen3-Next, Granite 4, Nemotron-H, Falcon-H1, LFM2, Mamba 2).
+"""Layers with a recurrent state instead of a row for each token: linear attention, state-space
+models, short convolutions (Qwen3-Next, Granite 4, Nemotron-H, Falcon-H1, LFM2, Mamba 2).
 
-A state is known where a pass ended and can't be cut behind a rejected draft. So a round begins with
-a copy of the states, and what their layers read is kept. To go back the copy returns, and these
-layers alone (no attention, no MLP, no lm_head) run once more over the rows that stay.
+A state is only known at the end of a pass, and can't be truncated at a rejected draft. So a round
+starts with a copy of the states, and keeps the inputs of their layers. To roll back, the copy is
+restored, and these layers alone (no attention, no MLP, no lm_head) run again over the rows that
+stay.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ from decoding.model.kv_precision import KVPrecision
 
 @dataclass(frozen=True, eq=False)
 class Mixer:
-    """A module that reads and writes a layer's state, and the name of its argument for the
-    cache."""
+    """A module that reads and writes a layer's state; `argument` is its parameter for the cache."""
 
     module: nn.Module
     cache_name: str
@@ -51,8 +51,8 @@ class Mixer:
 
 @dataclass(eq=False)
 class _Checkpoint:
-    """The states after `length` rows. `inputs`: what each mixer read since, [1, n, H] a pass, as
-    long as there are no more than `end` rows."""
+    """The states after `length` rows, and the `inputs` of each mixer since, [1, n, H] per pass, up
+    to `end` rows."""
 
     length: int
     end: int
@@ -61,10 +61,10 @@ class _Checkpoint:
 
 
 class RecurrentCache(TreeCache):
-    """Of chains alone. `layers` is None where a layer has no keys and values; `states` says how
-    many states each recurrent layer has.
+    """A cache for chains, not trees. `layers` is None for a layer without keys and values; `states`
+    is the number of states of each recurrent layer.
 
-    `length` moves as in other caches. The states follow before the next pass.
+    `length` changes as in other caches. The states are brought to it before the next pass.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class RecurrentCache(TreeCache):
     ) -> None:
         super().__init__(layers, dtype, devices, capacity, precision)
         self.layers = state_layers(len(layers), states)
-        self._at = 0  # rows that the states have seen
+        self._at = 0  # number of rows that the states include
         self._checkpoint: _Checkpoint | None = None
 
     def begin(self, rows: int) -> None:
@@ -100,12 +100,12 @@ class RecurrentCache(TreeCache):
         self._checkpoint = _Checkpoint(self.length, self.length + rows, states)
 
     def record(self, mixer: Mixer, rows: Tensor) -> None:
-        """What a mixer is about to read, [1, n, H]."""
+        """Keep a mixer's input, [1, n, H]."""
         if self._checkpoint is not None:
             self._checkpoint.inputs.setdefault(mixer, []).append(rows)
 
     def truncate(self, length: int) -> None:
-        """Forget the rows from `length` on, or all where the states can't go back that far."""
+        """Drop the rows from `length` on, or all if the states can't be rolled back that far."""
         super().truncate(length)
         known = self._at if self._checkpoint is None else self._checkpoint.length
         if length < known:
@@ -123,7 +123,7 @@ class RecurrentCache(TreeCache):
 
     @property
     def nbytes(self) -> int:
-        """Of keys, values and states, their copies and unused capacity included."""
+        """Bytes of keys, values and states, including copies and unused capacity."""
         held = [*self._states()]
         if self._checkpoint is not None:
             held += self._checkpoint.states
@@ -131,7 +131,7 @@ class RecurrentCache(TreeCache):
         return super().nbytes + sum(tensor.nbytes for tensor in held)
 
     def _move_states(self) -> None:
-        """Bring the states to where the rows end."""
+        """Bring the states to `length`."""
         if self._at == self.length:
             return
         saved, self._checkpoint = self._checkpoint, None
@@ -156,7 +156,7 @@ class RecurrentCache(TreeCache):
         self._at, self._checkpoint = self.length, saved
 
     def _states(self) -> list[Tensor]:
-        """Those in use, written in place by every pass."""
+        """The current states, which every pass writes in place."""
         kinds = (
             kind
             for layer in self.layers
@@ -167,14 +167,14 @@ class RecurrentCache(TreeCache):
 
 
 def state_layers(count: int, states: Mapping[int, int]) -> list[Any]:
-    """transformers' own cache layers, of which a model's recurrent layers ask their states."""
+    """transformers' own cache layers, which hold the states of a model's recurrent layers."""
     return [
         LinearAttentionLayer(states[i]) if i in states else DynamicLayer() for i in range(count)
     ]
 
 
 def recurrent_layers(config: Any) -> dict[int, int]:
-    """How many states each recurrent layer keeps in its cache, by layer."""
+    """The number of states of each recurrent layer, by layer."""
     try:
         layers = DynamicCache(config=config).layers
     except (AttributeError, KeyError, TypeError):  # kinds of layers that transformers doesn't know
@@ -187,7 +187,8 @@ def recurrent_layers(config: Any) -> dict[int, int]:
 
 
 class MixerFinder:
-    """Sees which modules ask a cache for states: those innermost when it is asked."""
+    """Finds the modules that write states to a cache: the innermost running ones when it
+    happens."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
@@ -207,7 +208,7 @@ class MixerFinder:
                 hook.remove()
 
     def asked(self) -> None:
-        """A state was written just now."""
+        """Called when a state is written."""
         self._found[self._running[-1]] = None
 
     @property
@@ -222,6 +223,6 @@ class MixerFinder:
 
 
 def cache_argument(module: nn.Module) -> str:
-    """The name under which a module takes its cache."""
+    """The name of a module's parameter for the cache."""
     parameters = signature(module.forward).parameters
     return "cache_params" if "cache_params" in parameters else "past_key_values"

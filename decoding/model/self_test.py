@@ -1,7 +1,8 @@
-"""Whether a model gives a row the same logits however it is run: what all verification rests on.
+"""Tests that a model computes the same logits for a row however it is run, which verification
+relies on.
 
-Classes make masks, positions and states of their own in more ways than a list of names could tell,
-so each model is asked, once, when it is loaded.
+Model classes make masks, positions and states in too many ways for a list of supported ones, so
+each model is tested once when it is loaded.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
-# Of a row's logits: the largest root mean square of the differences, by their standard deviation.
-# Rounding stays far below, a wrong mask or position far above.
+# Largest root mean square of the differences of a row's logits, relative to their standard
+# deviation. Rounding is far below, a wrong mask or position far above.
 LIMIT, LIMIT_HALF = 0.01, 0.2
 
 _PROMPT = 3
 _TREE = TreeShape((-1, 0, 0, 2))  # a root, two children, and a child of the second
 _PATH = (0, 2, 3)
-_CHAIN, _BEGINNING = chain(3), (0, 1)  # for models that verify nothing else
+_CHAIN, _BEGINNING = chain(3), (0, 1)  # for models that only verify chains
 
 
 @torch.inference_mode()
 def self_test(target: Target) -> None:
-    """Compares a short prefill with passes of one row, a tree with one of its paths, and what is
-    said after that path was kept. Six passes. Raises InputError, in one line."""
+    """Compare a short prefill with passes of one row, a tree with one of its paths, and the logits
+    after that path was kept. Six passes. Raises InputError."""
     kind = target.config.model_type
     try:
         _compare(target)

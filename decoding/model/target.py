@@ -36,26 +36,27 @@ from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
 PREFILL_CHUNK = 512
-# Launching a pass takes longer than computing 512 rows, and only the first chunk needs no mask.
+# On CUDA launching a pass takes longer than computing 512 rows; all but the first chunk need a
+# mask.
 PREFILL_CHUNK_CUDA = 2048
 
-# Where configurations say how many experts a layer has.
+# Fields of configs with the number of experts of a layer.
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
-# Of a lean forward's logits from the library's, in parts of the largest one.
+# Largest difference of a lean forward's logits from the library's, relative to the largest one.
 TOLERANCE, TOLERANCE_HALF = 1e-4, 3e-2
 
 
 class Target:
-    """A decoder-only model, run with our masks, positions and cache. Batch size 1.
+    """A decoder-only model with explicit masks, positions and cache. Batch size 1.
 
-    Where `recurrent`, some layers carry a state on: only chains can be verified. Raises InputError
-    for models that can't be run with our cache and attention, and for those whose positions are
-    not given by position ids (ALiBi).
+    If it is `recurrent`, some layers have a state, and only chains can be verified. Raises
+    InputError for models that can't be run with this cache and attention, and for those without
+    position ids (ALiBi).
     """
 
     def __init__(self, model: PreTrainedModel, graphs: bool = True) -> None:
-        """`graphs`: replay short passes as CUDA graphs where there are such and they pay."""
+        """`graphs`: replay short passes as CUDA graphs, if available and faster."""
         self.model = model.eval()
         self.config: Any = model.config.get_text_config(decoder=True)
         refuse_unsupported(model, self.config)
@@ -64,40 +65,41 @@ class Target:
         self.dtype: torch.dtype = model.dtype
         self.device = torch.device(model.get_input_embeddings().weight.device)  # type: ignore[arg-type]
         if self.device.type == "cuda":
-            # cuDNN's attention makes a plan for every new length, and each pass here has another.
+            # cuDNN's attention makes a plan for every new length, and here every pass has one.
             torch.backends.cuda.enable_cudnn_sdp(False)
         self.context = context_of(self.config)
-        # A drafter of some lane wants every row's features: shared prefills keep them all.
+        # True if a lane's drafter needs every row's features: shared prefills then keep them all.
         self.keeps_features = False
-        self.kv_cache: KVCache = "none"  # the precision of new caches' rows
+        self.kv_cache: KVCache = "none"  # the precision of new caches
         self.aux_layers: tuple[int, ...] = ()
         known = is_llama_shaped(model)
         library = LibraryForward(model, self.device)
         self._forward: Forward = library
         self.recurrent = bool(library.states)
         self.vocab_size = library.vocab_size
-        self.tokens = library.vocab_size  # ids from here on are padding: they are never drawn
+        self.tokens = library.vocab_size  # ids from here on are padding, and never sampled
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
         self._block = lru_cache(maxsize=64)(self._draw_block)
-        if known and self._says_the_same(lean := lean_forward(model)):
+        if known and self._agrees_with(lean := lean_forward(model)):
             library.remove_hooks()
             self._forward = lean
             record = recorder_for(self.device) if graphs else None
-            if record is not None and self._says_the_same(
+            if record is not None and self._agrees_with(
                 replayed := GraphForward(lean, self._fold, record)
             ):
                 self._forward = replayed
 
     @property
     def nbytes(self) -> int:
-        """Of the weights, packed copies included."""
+        """Bytes of the weights, including packed copies."""
         packed = sum(linear.packed_nbytes for _, linear in self.linears)
         return int(self.model.get_memory_footprint()) + packed
 
     @property
     def bytes_per_pass(self) -> int | None:
-        """Of the weights that one token's pass reads; None where it reads only some (experts)."""
+        """Bytes of the weights that one token's pass reads; None if it reads only some
+        (experts)."""
         if any(getattr(self.config, name, None) for name in EXPERTS):
             return None
         weights = {id(weight): weight for weight in self.model.parameters()}
@@ -109,18 +111,18 @@ class Target:
 
     @property
     def linears(self) -> Sequence[tuple[str, Linear]]:
-        """Those whose layout is ours to choose (`decoding.model.layouts`), each with its kind; ()
-        where transformers' modules run."""
+        """The linears with a variable layout (`decoding.model.layouts`), each with its kind; () if
+        transformers' modules run."""
         return self._forward.linears
 
     @property
     def lean(self) -> LeanForward | None:
-        """Our own forward; None where transformers' runs, or graphs."""
+        """The lean forward; None if transformers' modules or graphs run."""
         return self._forward if isinstance(self._forward, LeanForward) else None
 
     @property
     def prefill_chunk(self) -> int:
-        """Rows of a prompt that are run at a time."""
+        """Rows of a prompt per pass."""
         return PREFILL_CHUNK_CUDA if self.device.type == "cuda" else PREFILL_CHUNK
 
     def new_cache(self, capacity: int = 256) -> TreeCache:
@@ -141,9 +143,9 @@ class Target:
         return len(self._forward.layers)
 
     def capture_layers(self, layers: Sequence[int]) -> None:
-        """From now on every pass also gives the inputs of these layers (0 is the first), Hugging
-        Face's `hidden_states[i]`, in this order, after those that were captured before. Raises
-        InputError for layers that don't exist."""
+        """Make every pass also return the inputs of these layers (0 is the first), Hugging Face's
+        `hidden_states[i]`, in this order, after those captured before. Raises InputError for layers
+        that don't exist."""
         for layer in layers:
             if not 0 <= layer < self.depth:
                 raise InputError(
@@ -154,9 +156,9 @@ class Target:
         self._forward.capture_layers(self.aux_layers)
 
     def set_logit_bias(self, bias: Mapping[int, float]) -> None:
-        """From now on every pass adds these to the logits of these ids, before all else, as
-        `generate` does with its `sequence_bias`. Nothing of it depends on the context, so that what
-        is verified by these logits is as exact as without."""
+        """Add a bias to the logits of these ids in every pass, before anything else, as `generate`
+        does with `sequence_bias`. It does not depend on the context, so verification stays
+        exact."""
         ids = torch.tensor(list(bias), dtype=torch.long, device=self.device)
         values = torch.tensor(list(bias.values()), dtype=torch.float32, device=self.device)
         self._bias = (ids, values) if bias else None
@@ -166,8 +168,8 @@ class Target:
         return logits_of(self.model, features)
 
     def lm_head(self, features: Tensor) -> Tensor:
-        """[n, H] -> [n, V], without the final scale or softcap that some models add: these keep the
-        order of the tokens."""
+        """[n, H] -> [n, V], without the final scale or softcap of some models, which do not change
+        the order of the tokens."""
         return self._forward.lm_head(features)
 
     @torch.inference_mode()
@@ -182,7 +184,7 @@ class Target:
 
         `features` and `aux_hidden_states` are those of all new rows with `keep_features`, else of
         the last chunk. Raises InterruptedError between two chunks when `cancelled()`; the rows so
-        far stay.
+        far are kept.
         """
         cache.reserve(cache.length + len(ids))
         chunks: list[ForwardOutput] = []
@@ -205,8 +207,8 @@ class Target:
 
     @torch.inference_mode()
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
-        """Run the tree's nodes after the cache's rows. The rows are written, but only `cache.keep`
-        commits them, the root's among them."""
+        """Run the tree's nodes after the cache's rows. Their rows are written, but only
+        `cache.keep` commits them, also the root's."""
         if self.recurrent and not tree.shape.is_chain:
             raise ValueError("recurrent layers can't verify a tree")
         if len(tree) > 1:
@@ -235,9 +237,9 @@ class Target:
         return result
 
     @torch.inference_mode()
-    def _says_the_same(self, other: Forward) -> bool:
-        """Whether another forward of the model gives the logits of the present one, after a prompt
-        and at the nodes of two trees of one shape."""
+    def _agrees_with(self, other: Forward) -> bool:
+        """Whether another forward of the model computes the same logits as the present one, after a
+        prompt and at the nodes of two trees of the same shape."""
         prompt = upload([token % self.vocab_size for token in (1, 5, 2, 7)], self.device)
         tree = TreeShape((-1, 0, 0, 1, 2))
         logits: list[Tensor] = []
@@ -254,7 +256,7 @@ class Target:
         return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
 
     def mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
-        """None where every row sees all rows before it, else additive [1, 1, fold * n, past + n].
+        """Additive [1, 1, fold * n, past + n]; None if every row sees all rows before it.
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
         positions, not rows: siblings share a position, and rows are never dropped from the cache.
@@ -288,7 +290,7 @@ class Target:
 
     @contextmanager
     def as_loaded(self) -> Iterator[PreTrainedModel]:
-        """The model with the attention that it came with, for transformers' own `generate`."""
+        """The model with its original attention, for transformers' own `generate`."""
         ours = str(self.model.config._attn_implementation)
         self.model.set_attn_implementation(self._attention_loaded)
         try:
@@ -297,16 +299,16 @@ class Target:
             self.model.set_attn_implementation(ours)
 
     def _set_attention(self) -> bool:
-        """Use our attention where the model's class takes one; others keep their own eager one."""
+        """Use this library's attention if the model's class supports it; others keep their own."""
         ours = bool(getattr(self.model, "_supports_attention_backend", False))
         self._attention_loaded = str(self.model.config._attn_implementation)
         self.model.set_attn_implementation(attention.NAME if ours else "eager")
         return ours
 
     def _group_size(self) -> int:
-        """How many query heads are folded into a mask's rows: the group of a key head, counted from
-        what the cache holds (the config may say otherwise); 1, and each layer folds for itself,
-        where layers differ."""
+        """The number of query heads folded into a mask's rows: the group size of a key head, from
+        the cache's shapes (the config may differ). If layers differ it is 1, and each layer folds
+        the mask itself."""
         kv_heads = {layer.kv_heads for layer in self._forward.layers if layer is not None}
         if len(kv_heads) != 1:
             return 1
@@ -314,7 +316,7 @@ class Target:
 
 
 def ancestors(shape: TreeShape) -> Tensor:
-    """bool [n, n]: row i sees column j when j is i or an ancestor of i."""
+    """bool [n, n]: whether node j is i or an ancestor of i."""
     seen = np.eye(len(shape), dtype=bool)  # numpy: a tenth of torch's time a row
     for node, parent in enumerate(shape.parents[1:], 1):
         seen[node] |= seen[parent]
@@ -323,8 +325,8 @@ def ancestors(shape: TreeShape) -> Tensor:
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:
     """States after the final norm [..., H] -> logits [..., V] as the model itself computes them,
-    the final scale or softcap of some families included. On the features' device, wherever the
-    lm_head lies."""
+    including the final scale or softcap of some families. On the features' device, wherever the
+    lm_head is."""
     config: Any = model.config.get_text_config(decoder=True)
     logits: Tensor = model.get_output_embeddings()(features.to(model.dtype)).to(features.device)
     if scale := getattr(config, "logit_scale", None):  # Cohere
