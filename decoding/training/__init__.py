@@ -1,6 +1,6 @@
-"""Training of drafters on the target's own answers (self-distillation): Medusa heads, EAGLE heads,
-draft models. The names below, `distill.distill` and `quantize.quantize` are the public interface;
-`specchat heads` is made of them.
+"""Trains drafters on the target's own answers (self-distillation): Medusa heads, EAGLE heads, draft
+models. The names below, `distill.distill` and `quantize.quantize` are the public interface, which
+`specchat heads` uses.
 
 >>> from pathlib import Path
 >>> from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ draft models. The names below, `distill.distill` and `quantize.quantize` are the
 >>> model = AutoModelForCausalLM.from_pretrained("assets/demo/target", dtype="float32")
 >>> tokenizer = AutoTokenizer.from_pretrained("assets/demo/target")
 
-The target answers prompts, new heads learn from its answers, and are kept:
+The target answers prompts, and new heads are trained on its answers and saved:
 
 >>> prompts = [([], [f"Tell me about {what}."]) for what in ("tea", "milk", "bread", "a dog")]
 >>> distill(model, tokenizer, prompts, work / "answers.jsonl", max_new_tokens=16)

@@ -1,4 +1,4 @@
-"""The file that a distillation writes, and goes on with when it was stopped."""
+"""The output file of a distillation, which can be continued after an interruption."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from decoding.errors import InputError
 
 Message = dict[str, str]
-Conversation = tuple[list[Message], list[str]]  # the history, the user turns still to answer
-_BEGIN = b'{"messages": ['  # of every line that is written
+Conversation = tuple[list[Message], list[str]]  # the history, and the user turns to answer
+_BEGIN = b'{"messages": ['  # every line starts with this
 
 
 def lines_so_far(out: Path, made_by: str, total: int) -> list[bytes]:
-    """The whole lines of a file of at most `total` answers; one that a kill cut is left out. Raises
-    InputError if it holds anything but answers with the mark `made_by`."""
+    """The complete lines of a file of at most `total` answers, without one that was cut by a kill.
+    Raises InputError if it holds anything but answers with the mark `made_by`."""
     if not out.exists():
         return []
     mark = f'"made_by": "{made_by}"'.encode()
@@ -30,7 +30,7 @@ def lines_so_far(out: Path, made_by: str, total: int) -> list[bytes]:
 
 
 def keep_only(out: Path, lines: Sequence[bytes]) -> None:
-    """Cut the file behind the `lines` that it begins with; an empty one is made where none is."""
+    """Truncate the file to the `lines` that it begins with; create it if there is none."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("ab") as file:
         file.truncate(sum(map(len, lines)))

@@ -1,4 +1,4 @@
-"""Conversations as rows of ids with the answers marked, for any tokenizer with a chat template."""
+"""Tokenizes conversations, with labels for the answers, using the tokenizer's chat template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 from decoding.errors import InputError
 from decoding.training.data import Record, digest
 
-IGNORED = -100  # what torch's cross entropy leaves out
+IGNORED = -100  # the label that torch's cross entropy ignores
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ def encode_conversation(
     """Encode a record {"messages"} or {"text"}, see `data.require_lesson`; plain text is an answer
     from its second token.
 
-    Answers of the target itself may bring the very `ids` that it said (see `distill`): encoded
-    again their text may give others. They count where their `vocabulary` is this one.
+    Records of the target's own answers may contain the generated `ids` (see `distill`), because
+    encoding their text can give others. They are used if their `vocabulary` is this tokenizer's.
     """
     if "text" in record:
         ids = tuple(tokenizer(record["text"])["input_ids"])
@@ -52,8 +52,8 @@ def encode_conversation(
     for i, message in enumerate(messages, 1):
         if message["role"] == "assistant":
             answered = ids if i == len(messages) else rendered(tokenizer, messages[:i], False)
-            # Templates may rewrite earlier turns, for instance without their reasoning: what then
-            # stands here in the whole is not what was said, and is not learned.
+            # Templates may rewrite earlier turns, for instance without their reasoning. Such
+            # answers differ from what was generated, and are not learned.
             if ids[: len(answered)] == answered:
                 start = _start_of_answer(tokenizer, messages[: i - 1], answered)
                 labels[start : len(answered)] = answered[start:]
@@ -66,12 +66,11 @@ def encode_conversation(
 def _start_of_answer(
     tokenizer: PreTrainedTokenizerBase, before: Sequence[dict[str, str]], answered: Sequence[int]
 ) -> int:
-    """Where the answer to the messages `before` begins; the end where it changed what was before
-    it."""
+    """The start of the answer to the messages `before`; the end if it changed the ids before it."""
     asked = rendered(tokenizer, before, True)
     start = _in_common(asked, answered)
     if start < len(asked):
-        # A prompt may end in what answers do not repeat, such as the start of a thought.
+        # A prompt may end in ids that answers do not repeat, such as an opened <think>.
         unasked = rendered(tokenizer, before, False)
         if _in_common(unasked, answered) < len(unasked):
             return len(answered)
@@ -79,14 +78,14 @@ def _start_of_answer(
 
 
 def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether the ids of a record are still those of its last answer: it may have been edited."""
+    """Whether the ids of a record still match its last answer, which may have been edited."""
     start, end = record["answers"][-1]
     said = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
     return bool(said == record["messages"][-1]["content"])
 
 
 def _as_said(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:
-    """`answers` are the first and last + 1 place of each."""
+    """`answers` are the start and end of each."""
     labels = [IGNORED] * len(ids)
     for start, end in answers:
         labels[start:end] = ids[start:end]
@@ -96,8 +95,7 @@ def _as_said(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:
 def _end_of_open(
     tokenizer: PreTrainedTokenizerBase, messages: Sequence[dict[str, str]], ids: Sequence[int]
 ) -> int:
-    """Where an answer that was cut ends in `ids`: its end of turn is the template's, not its
-    own."""
+    """The end of a cut-off answer in `ids`, without the end of turn, which the template added."""
     try:
         unfinished = rendered(tokenizer, messages, False, continue_final_message=True)
     except ValueError:  # the template changes the answer, so that its end can't be found
@@ -106,7 +104,7 @@ def _end_of_open(
 
 
 def _in_common(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many ids both begin with."""
+    """The length of the common prefix."""
     return next(
         (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
     )
@@ -127,12 +125,12 @@ def rendered(
 
 
 def vocabulary_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """A name for what the ids of a tokenizer mean."""
+    """A digest of a tokenizer's vocabulary."""
     return digest(sorted(tokenizer.get_vocab().items()))
 
 
 class Conversations(Dataset[Example]):
-    """Encoded conversations, cut at `length` ids; those without answer tokens are left out."""
+    """Encoded conversations, truncated to `length` ids; those without answer tokens are dropped."""
 
     def __init__(
         self, records: Iterable[Record], tokenizer: PreTrainedTokenizerBase, length: int

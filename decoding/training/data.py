@@ -1,6 +1,6 @@
-"""Reading JSONL, and chat JSONL to learn from.
+"""Reads JSONL, and chat JSONL for training.
 
-A record to learn from is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat form) or
+A training record is `{"messages": [{"role", "content"}, ...]}` (OpenAI chat form) or
 `{"text": ...}`; other fields are metadata. Files may be gzipped.
 """
 
@@ -28,7 +28,7 @@ SHAREGPT_ROLES = {
     **dict.fromkeys(("human", "user"), "user"),
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model"), "assistant"),
 }
-MAX_LINE = 64 * 2**20  # bytes: a longer line is that of another kind of file, such as a model's
+MAX_LINE = 64 * 2**20  # bytes; only other kinds of files, such as a model's, have longer lines
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def read_sources(sources: Iterable[str], seed: int = 0) -> Iterator[Record]:
 
 
 def require_lesson(record: Record, where: str) -> None:
-    """Raise InputError unless there is text in the record that heads can learn from."""
+    """Raise InputError unless the record has text to train on."""
     if "text" in record:
         _require_text(record["text"], f"{where}: text")
         return
@@ -100,8 +100,9 @@ def _require_text(value: object, where: str) -> None:
 
 
 def in_chat_form(record: Record, where: str) -> Record:
-    """ShareGPT's form, `{"conversations": [{"from", "value"}, ...]}`, and Daring-Anteater's, which
-    has its `system` prompt apart, as `messages`; any other record as it is. Raises InputError."""
+    """Convert ShareGPT's form, `{"conversations": [{"from", "value"}, ...]}`, and
+    Daring-Anteater's, which has a separate `system` prompt, to `messages`; other records are
+    unchanged. Raises InputError."""
     turns = record.get("conversations")
     if turns is None or "messages" in record:
         return record
@@ -138,9 +139,9 @@ def jsonl_lines(path: Path) -> Iterator[Located]:
 
 
 def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:
-    """One JSON object a line; empty lines are passed over. Raises InputError with the line."""
+    """One JSON object per line; empty lines are skipped. Raises InputError with the line."""
     number = 0
-    # Bytes, not text: JSON may hold U+2028 and its like, where str.splitlines would cut.
+    # Bytes, not text: JSON may contain U+2028 and others, at which str.splitlines would split.
     while line := file.readline(MAX_LINE + 1):
         number += 1
         if len(line) > MAX_LINE:
@@ -163,5 +164,5 @@ def _parse(line: bytes, where: str) -> Record:
 
 
 def digest(content: object) -> str:
-    """A short name for what has the same repr."""
+    """A short digest of the repr."""
     return hashlib.sha256(repr(content).encode()).hexdigest()[:16]

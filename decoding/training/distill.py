@@ -1,9 +1,8 @@
 """Self-distillation data: the target's own answers to prompts, as chat JSONL.
 
-Output records are `{"messages", "finish_reason"}` with the very `ids` of the conversation, the
-places of the `answers` in them, the digest of the `vocabulary` that they are of, and `made_by`, a
-digest of the target, the prompts and the settings. The same call again goes on after the last whole
-batch.
+Output records are `{"messages", "finish_reason"}` with the generated `ids` of the conversation, the
+ranges of the `answers` in them, a digest of their `vocabulary`, and `made_by`, a digest of the
+target, the prompts and the settings. The same call again continues after the last complete batch.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def generate(
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
 
-    Finished rows leave the batch whenever half of it is finished.
+    Finished rows are removed from the batch whenever half of it is finished.
     """
     device, width = model.device, max(len(prompt) for prompt in prompts)
     ids = torch.tensor([[0] * (width - len(p)) + p for p in prompts], device=device)
@@ -92,9 +91,9 @@ def answer(
     generator: torch.Generator | None = None,
     top_p: float = 1.0,
 ) -> list[Record]:
-    """Answer all the open user turns of a batch of conversations, one turn after the other.
+    """Answer all open user turns of a batch of conversations, one turn after the other.
 
-    A conversation ends early where an answer was cut (finish_reason "length") or the context is
+    A conversation ends early if an answer was cut off (finish_reason "length") or the context is
     full.
     """
     eos = eos_ids(model, tokenizer)
@@ -121,7 +120,7 @@ def answer(
             text = tokenizer.decode([token for token in ids if token not in special])
             record["messages"] = [*messages, {"role": "assistant", "content": text}]
             record["finish_reason"] = "stop" if ids[-1] in eos else "length"
-            # Earlier answers were encoded again: those that became others are not to be learned.
+            # Earlier answers were encoded again; those whose ids changed must not be learned.
             said = record["ids"]
             record["answers"] = [
                 *([a, b] for a, b in record["answers"] if said[a:b] == prompt[a:b]),
@@ -142,15 +141,15 @@ def distill(
     seed: int = 0,
     top_p: float = 1.0,
 ) -> int:
-    """Answer each conversation's open turns one after the other, and write the answers to `out`
-    batch by batch; returns the number of records in it.
+    """Answer each conversation's open turns in order, and append the answers to `out` batch by
+    batch; returns the number of records in it.
 
-    Prompts of like length share a batch, so the output is ordered by length. Raises InputError if
-    `out` holds anything but the beginning of the same answers, and leaves it as it is.
+    Prompts of similar length share a batch, so the output is sorted by length. Raises InputError if
+    `out` holds anything but the first of the same answers, and then does not change it.
     """
     open_turns = sorted(conversations, key=_characters)
     made = [target_digest(model), open_turns, max_new_tokens, temperature]
-    # Which numbers are drawn for a prompt depends on its batch.
+    # The random numbers of a prompt depend on its batch.
     made += [batch_size, seed] if temperature else []
     made_by = digest(made + ([top_p] if top_p < 1 else []))
     lines = lines_so_far(out, made_by, len(open_turns))

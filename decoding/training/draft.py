@@ -1,7 +1,7 @@
 """Trains a draft model on a frozen target: DistillSpec (Zhou et al. 2023, 2310.08461).
 
-At every token of the target's answers the draft's distribution is drawn to the target's; `losses`
-has the ways.
+At every token of the target's answers the draft model learns the target's distribution, with one of
+the `losses`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
 
-_LOGITS = 2**25  # numbers at a time, of each model
+_LOGITS = 2**25  # in memory at a time, for each model
 
 
 @dataclass(frozen=True, slots=True)
 class DraftReport:
     """A draft model after `step` training steps. `agreement`: how often its likeliest token is the
-    target's; `overlap`: 1 - TVD; `served`: τ of a real decoder (None: not measured)."""
+    target's; `overlap`: 1 - TVD; `served`: τ with the real decoder (None: not measured)."""
 
     step: int
     agreement: float
@@ -47,8 +47,8 @@ class DraftTrainingModel(nn.Module):
 
     def __init__(self, target: PreTrainedModel, draft: PreTrainedModel, loss: Loss = "kl") -> None:
         super().__init__()
-        # In a tuple: no submodules. The draft's parameters are there once, also where its lm_head
-        # is tied: safetensors takes no shared tensors.
+        # In a tuple, to keep them from being submodules. The draft's parameters are listed once,
+        # also if its lm_head is tied, because safetensors rejects shared tensors.
         self._models = (target.requires_grad_(False).eval(), draft.eval())
         self.of_draft = nn.ParameterList(draft.parameters())
         self._loss = loss
@@ -61,24 +61,24 @@ class DraftTrainingModel(nn.Module):
         labels: Tensor,
         final: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """`loss`, and outside training `hits`, `overlap` and `counts` [batch]: at how many tokens
-        of answers both models prefer the same one, how much of their probability is the same, and
-        of how many tokens. The target runs where its states `final` are not given."""
+        """`loss`, and in evaluation `hits`, `overlap` and `counts` [batch]: the number of answer
+        tokens where both models have the same argmax, the sum of 1 - TVD, and the number of tokens.
+        The target runs unless its states `final` are given."""
         target, draft = self._models
         if self.training:
             self.running.read(attention_mask)
-        asked = labels[:, 1:] != IGNORED
+        is_answer = labels[:, 1:] != IGNORED
         if final is None:
             final = features_of(target, input_ids, ())[1]
-        theirs = final[:, :-1][asked]
+        teacher = final[:, :-1][is_answer]
         with plain_attention(draft):
             out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
-        mine = out.last_hidden_state[:, :-1][asked]
-        said = labels[:, 1:][asked]
+        student = out.last_hidden_state[:, :-1][is_answer]
+        tokens = labels[:, 1:][is_answer]
         rows = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
-        several = len(mine) > rows
-        slices = [slice(start, start + rows) for start in range(0, max(len(mine), 1), rows)]
-        parts = [self._compare(mine[s], theirs[s], said[s], several) for s in slices]
+        several = len(student) > rows
+        slices = [slice(start, start + rows) for start in range(0, max(len(student), 1), rows)]
+        parts = [self._compare(student[s], teacher[s], tokens[s], several) for s in slices]
         losses, *found = zip(*parts, strict=True)
         right, shared = map(torch.cat, found)
         count = torch.tensor(len(right), device=right.device)
@@ -86,24 +86,26 @@ class DraftTrainingModel(nn.Module):
         if self.training:
             self.running.add(0, right)
         else:
-            text = asked.nonzero()[:, 0]
+            text = is_answer.nonzero()[:, 0]
             for name, values in (("hits", right.float()), ("overlap", shared)):
                 none = torch.zeros(len(labels), device=values.device)
                 result[name] = none.index_add_(0, text, values)
-            result["counts"] = asked.sum(1)
+            result["counts"] = is_answer.sum(1)
         return result
 
     def _compare(
-        self, mine: Tensor, theirs: Tensor, said: Tensor, again: bool
+        self, student: Tensor, teacher: Tensor, tokens: Tensor, recompute: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Of hidden states [n, H] of both before the tokens `said` [n]: the sum of the losses,
-        whether they prefer the same token [n], and how much of their probability is the same [n].
-        With `again` logits are not kept for the backward pass but computed once more."""
-        if again and self.training:
-            found: Any = checkpoint(self._compare, mine, theirs, said, False, use_reentrant=False)
+        """From the hidden states [n, H] of both models before `tokens` [n]: the sum of the losses,
+        whether they have the same argmax [n], and 1 - TVD [n]. With `recompute` the logits are not
+        kept for the backward pass."""
+        if recompute and self.training:
+            found: Any = checkpoint(
+                self._compare, student, teacher, tokens, False, use_reentrant=False
+            )
             return found  # type: ignore[no-any-return]
         target, draft = self._models
-        q, p = logits_of(draft, mine), logits_of(target, theirs)
+        q, p = logits_of(draft, student), logits_of(target, teacher)
         vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
         q, p = q[..., :vocab], p[..., :vocab]
         with torch.no_grad():
@@ -113,7 +115,7 @@ class DraftTrainingModel(nn.Module):
             if not self.training:
                 shared = torch.minimum(q.float().softmax(-1), p).sum(-1)
         rows = torch.arange(len(q), device=q.device)
-        targets, weights = said if self._loss == "ce" else p, torch.ones_like(shared)
+        targets, weights = tokens if self._loss == "ce" else p, torch.ones_like(shared)
         return token_loss(self._loss, q, targets, rows, weights), right, shared
 
 
@@ -127,12 +129,12 @@ def train_draft(
     resume: bool = False,
     served: Callable[[PreTrainedModel], float] | None = None,
 ) -> list[DraftReport]:
-    """Train the draft in place; it ends as the best that was evaluated. Returns a report of each
-    evaluation on `held_out`.
+    """Train the draft model in place, and end with the best evaluated weights. Returns a report of
+    each evaluation on `held_out`.
 
-    The best has the highest `served` (tokens per target pass with this draft), without it the
-    highest agreement. Checkpoints and optimizer state go to `work`; `resume` goes on from the
-    newest one there.
+    The best has the highest `served` (tokens per target pass with this draft model), or else the
+    highest agreement. Checkpoints with the optimizer state go to `work`; `resume` continues from
+    the newest one there.
     """
     if config.qat:
         fake_quantize_linears(draft, config.qat)

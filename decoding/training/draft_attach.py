@@ -1,4 +1,4 @@
-"""Untrained draft models: small students cut out of a target of any architecture."""
+"""Makes small draft models from parts of a target of any architecture, to be trained."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from decoding.errors import InputError
 def attach_draft(
     target: PreTrainedModel, layers: int = 2, width: int | None = None, mlp: int | None = None
 ) -> PreTrainedModel:
-    """A float32 model of the target's kind and vocabulary with `layers` of its layers, spread from
-    the first to the last. With fewer channels, `width` of the hidden states and `mlp` within the
-    MLPs (None: the target's), it keeps those with the largest weights. Raises InputError.
+    """A float32 model of the target's class and vocabulary with `layers` of its layers, evenly
+    spaced from the first to the last. If `width` (of the hidden states) or `mlp` (within the MLPs)
+    is smaller than the target's (None: the same), the channels with the largest weights are kept.
+    Raises InputError.
     """
     base: Any = target.config.get_text_config(decoder=True)
     depth, hidden = int(base.num_hidden_layers), int(base.hidden_size)
@@ -98,7 +99,8 @@ def _largest_of_layer(theirs: Mapping[str, Tensor], layer: str, inner: int, coun
 
 
 def _cut(tensor: Tensor, shape: Sequence[int], channels: Mapping[int, Tensor], name: str) -> Tensor:
-    """The part of `tensor` with the `channels`, by how many there were; of `shape`."""
+    """The part of `tensor` with the `channels`, which are given by the original size of the
+    dimension; of `shape`."""
     for dim, wanted in enumerate(shape):
         for whole, kept in channels.items():
             blocks, rest = divmod(tensor.shape[dim], whole)  # several where matrices are fused

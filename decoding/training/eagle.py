@@ -1,4 +1,4 @@
-"""Trains EAGLE heads on a frozen target, and measures them when served."""
+"""Trains EAGLE heads on a frozen target, and evaluates them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from decoding.training.trainer import HeadTrainer
 class EagleReport:
     """A head after `step` training steps. `accuracy[k]`: its top-1 agreement with the target at
     drafting step k, given that all earlier steps agreed; `simulated`: τ of a chain with these
-    accuracies; `served`: τ of a real decoder (None: not measured)."""
+    accuracies; `served`: τ with the real decoder (None: not measured)."""
 
     step: int
     accuracy: tuple[float, ...]
@@ -52,10 +52,10 @@ def train_eagle(
     """Train the head; returns the best evaluated weights and a report of each evaluation on
     `held_out`.
 
-    The best are those with the highest `served` (tokens per target pass with these
-    weights; see `answer_prompts`), without it the highest simulated τ. `steps` are those of
-    training-time test, for EAGLE-1 of the evaluation alone. Checkpoints and optimizer state go to
-    `work`; `resume` goes on from the newest one there.
+    The best have the highest `served` (tokens per target pass with these weights; see
+    `answer_prompts`), or else the highest simulated τ. `steps` are those of training-time test, for
+    EAGLE-1 only of the evaluation. Checkpoints with the optimizer state go to `work`; `resume`
+    continues from the newest one there.
     """
     model = EagleTrainingModel(target, weights, steps, config.loss or "kl")
     if config.qat:

@@ -1,4 +1,4 @@
-"""Untrained EAGLE heads for a target of any architecture."""
+"""Makes untrained EAGLE heads for a target of any architecture."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.errors import InputError
 from decoding.training.conversations import IGNORED, Example
 
-_FC = 0.5  # spread of a fresh fc relative to the other matrices
+_FC = 0.5  # standard deviation of a new fc relative to the other matrices
 
 
 def frequent_tokens(
     data: Iterable[Example], vocab: int, count: int, always: Collection[int] = ()
 ) -> Tensor | None:
-    """The `count` most frequent supervised ids of `data` and among them all of `always` (the end
-    tokens), sorted, int64 [count]; None, and no map is needed, where that is the vocabulary.
+    """The `count` most frequent supervised ids of `data`, including all of `always` (the
+    end-of-sequence tokens), sorted, int64 [count]; None if that is the whole vocabulary.
 
-    Ids that never occur fill up what is left, the lowest first. Raises InputError where `count`
-    does not hold the end tokens."""
+    The rest is filled up with ids that never occur, the lowest first. Raises InputError if `count`
+    is too small for the end-of-sequence tokens."""
     if count >= vocab:
         return None
     if count <= len(set(always)):
@@ -55,9 +55,9 @@ def attach_eagle(
 ) -> EagleWeights:
     """An untrained EAGLE head: one Llama layer with the target's sizes.
 
-    `draft_vocab` int64 [n], the target's ids that an EAGLE-3 head knows (None: all); `aux_layers`
-    the layers whose inputs it reads (None: `default_aux_layers`). It begins with the target's
-    lm_head and final norm. Raises InputError where the target has no such layers.
+    `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
+    `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
+    with the target's lm_head and final norm. Raises InputError if the target has no such layers.
     """
     base: Any = target.config.get_text_config(decoder=True)
     lm_head = target.get_output_embeddings().weight.detach().float().cpu()
@@ -121,7 +121,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
         "post_attention_layernorm.weight": torch.ones(c.hidden),
     }
     if c.fc:
-        # The last feature passes through: what the target knows best is there from the start.
+        # The last feature passes through at the start, as it is the most useful one.
         fc = _FC * random(c.hidden, fused)
         fc[:, -c.target_hidden :] += torch.eye(c.hidden, c.target_hidden)
         tensors["fc.weight"] = fc
@@ -135,16 +135,16 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
 
 
 def _rope_theta(config: Any) -> float:
-    """The base of the target's rotary embedding; where kinds of layers differ, that of full
-    attention; 10000 where it has none."""
+    """The base of the target's rotary embedding (of full attention, if layers differ); 10000 if it
+    has none."""
     rope = getattr(config, "rope_parameters", None) or {}
     rope = rope.get("full_attention", rope)
     return float(rope.get("rope_theta", 10000.0))
 
 
 def _final_scale(target: PreTrainedModel, hidden: int) -> Tensor:
-    """How much the target's final norm scales each channel [hidden], whatever its kind (Gemma's
-    stores the scale less one, LayerNorm adds a bias); ones where there is no such norm."""
+    """The scale of each channel [hidden] in the target's final norm, of any kind (Gemma's stores
+    the scale minus one, LayerNorm adds a bias); ones if there is no such norm."""
     norms = [
         module
         for module in target.get_decoder().children()
@@ -154,7 +154,7 @@ def _final_scale(target: PreTrainedModel, hidden: int) -> Tensor:
     if not norms or hidden % 2:
         return torch.ones(hidden)
     weight = norms[-1].weight
-    # has mean 0 and mean square 1, so that norms of all kinds only scale it
+    # has mean 0 and mean square 1, so that any norm only scales it
     probe = torch.tensor([1.0, -1.0], device=weight.device, dtype=weight.dtype).repeat(hidden // 2)
     with torch.no_grad():
         scale: Tensor = (norms[-1](probe) - norms[-1](-probe)) / 2 * probe

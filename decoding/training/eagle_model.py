@@ -1,8 +1,8 @@
 """The training model of an EAGLE head on a frozen target.
 
-EAGLE-1 (2401.15077) learns the next feature and the target's distribution over it; EAGLE-3
+EAGLE-1 (2401.15077) learns the next feature and the target's distribution after it; EAGLE-3
 (2503.01840) only the distribution, over several steps of drafting on its own outputs
-(`eagle_unroll`). Both learn where drafts are needed: after the tokens of an answer.
+(`eagle_unroll`). Both are only trained on the tokens of answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from decoding.training.trainer import RunningCounts, per_process
 
 STEPS = 7  # of training-time test
 _DECAY = 0.8  # weight of each step relative to the one before
-_NOISE = 0.1  # on EAGLE-1's features, either way
+_NOISE = 0.1  # amplitude of uniform noise on EAGLE-1's features
 _LOGITS = 0.1  # weight of EAGLE-1's cross entropy beside its feature loss
 
 
@@ -87,9 +87,9 @@ class EagleTrainingModel(nn.Module):
         final: Tensor | None = None,
         aux_hidden_states: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """`loss`, and outside training `hits` and `counts` [batch, steps]: how often the draft
-        agreed with the target, given that it did at all earlier steps. The target
-        runs where its states `final` (and `aux_hidden_states`) are not given."""
+        """`loss`, and in evaluation `hits` and `counts` [batch, steps]: how often the draft agreed
+        with the target, given that it did at all earlier steps. The target runs unless its states
+        `final` (and `aux_hidden_states`) are given."""
         if self.training:
             self.running.read(attention_mask)
         if final is None:
@@ -99,8 +99,8 @@ class EagleTrainingModel(nn.Module):
         final = final.float()
         features = final if aux_hidden_states is None else aux_hidden_states.float()
         if self.training and not self._eagle3:
-            # The paper's noise is for long texts and falls with their length; more would drown
-            # short ones.
+            # The paper's noise decreases with the length of long texts; on short ones it would be
+            # too strong.
             noise = _NOISE * min(1.0, 512 / features.shape[1])
             features = features + torch.empty_like(features).uniform_(-noise, noise)
         is_answer = labels != IGNORED
@@ -134,7 +134,7 @@ class EagleTrainingModel(nn.Module):
                     self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
                 )
                 hits.append(supervision.batch[alive].bincount(minlength=texts))
-                # Where the text goes another way than the target, what follows says nothing.
+                # After a token that is not the target's choice, later steps can't be compared.
                 alive[drafts] &= supervision.followed[target_positions]
         result = {"loss": torch.stack(losses).sum()}
         if not self.training:
@@ -145,23 +145,23 @@ class EagleTrainingModel(nn.Module):
     def _supervise(self, final: Tensor, is_answer: Tensor, ids: Tensor) -> Supervision:
         batch, at = (is_answer[:, :-1] & is_answer[:, 1:]).nonzero(as_tuple=True)
         logits = self._target_logits(final[batch, at]).float()
-        best, said = logits.argmax(-1), ids[batch, at + 1]
-        targets = said if self._loss == "ce" else logits.softmax(-1)
+        best, tokens = logits.argmax(-1), ids[batch, at + 1]
+        targets = tokens if self._loss == "ce" else logits.softmax(-1)
         known = torch.ones_like(best, dtype=torch.bool)
         if self._vocabulary is not None:
-            known = torch.isin(said if self._loss == "ce" else best, self._vocabulary)
+            known = torch.isin(tokens if self._loss == "ce" else best, self._vocabulary)
             if self._loss == "ce":
-                targets = (said[:, None] == self._vocabulary).int().argmax(-1)
-            elif self._loss in ("tvd", "lk"):  # what the draft can't say is rejected
+                targets = (tokens[:, None] == self._vocabulary).int().argmax(-1)
+            elif self._loss in ("tvd", "lk"):  # tokens outside the draft vocabulary are rejected
                 targets = targets[:, self._vocabulary]
             else:
                 targets = logits[:, self._vocabulary].softmax(-1)
-        return Supervision(batch, at, targets, best, known, said == best)
+        return Supervision(batch, at, targets, best, known, tokens == best)
 
     def _mean_loss(
         self, logits: Tensor, supervision: Supervision, target_positions: Tensor
     ) -> Tensor:
-        """Over those of the `target_positions` whose token is known."""
+        """The mean over those `target_positions` whose token is in the draft vocabulary."""
         weights = supervision.known[target_positions].float()
         weights /= per_process(weights.sum())
         return token_loss(self._loss, logits, supervision.targets, target_positions, weights)

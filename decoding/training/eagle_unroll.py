@@ -1,4 +1,4 @@
-"""Training-time test: EAGLE drafting along a text, from many of its rows at once.
+"""Training-time test: EAGLE drafts from many rows of a text at once.
 
 EAGLE-3, 2503.01840, section 3. A draft that begins at row i has the target's true features up to
 row i only. Its step 0 reads the true feature of row i; step k the draft's own output of step k-1,
@@ -26,7 +26,7 @@ def unroll(
     n = ids.shape[1]
     head.reserve(n + steps)
     attention = UnrolledAttention(batch, start, len(ids))
-    # Under autocast fc gives bfloat16; the residual stream shall not.
+    # Under autocast fc returns bfloat16, but the residual stream must not.
     hidden = head.hidden(features).to(features.dtype)
     rows = torch.arange(n, device=ids.device)
     out = head(ids.roll(-1, dims=1), hidden, rows, attention.true_rows)[batch, start]
@@ -38,7 +38,7 @@ def unroll(
 
 
 class UnrolledAttention:
-    """What the rows of each step attend to: `true_rows` in step 0, `own_rows` in all others."""
+    """The attention of each step: `true_rows` in step 0, `own_rows` in all others."""
 
     def __init__(self, batch: Tensor, start: Tensor, texts: int) -> None:
         self._counts = batch.bincount(minlength=texts).tolist()
@@ -59,7 +59,7 @@ class UnrolledAttention:
         q = q[0].unflatten(0, (k.shape[1], -1)) * q.shape[-1] ** -0.5  # [kv_heads, group, M, D]
         own = torch.stack([(q * key).sum(-1) for key, _ in self._own], dim=-1)
         outs, weights = [], []
-        # One text after the other: no padding, and on a CPU the scores stay in its cache.
+        # One text at a time: no padding, and on a CPU the scores stay in its cache.
         texts = zip(
             q.split(self._counts, 2),
             own.split(self._counts, 2),

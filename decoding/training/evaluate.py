@@ -17,12 +17,12 @@ from decoding.round import Round
 from decoding.stats import Stats
 from decoding.tokenizing.stopping import Stop
 
-RANKS = 10  # guesses a head is measured at
+RANKS = 10  # top guesses per head that are measured
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The `ids` that the target said to a `prompt`, and the rounds that made them."""
+    """The target's answer `ids` to a `prompt`, and its rounds."""
 
     prompt: Sequence[int]
     ids: Sequence[int]
@@ -38,7 +38,7 @@ def answer_prompts(
     seed: int = 0,
     progress: Callable[[int], None] = lambda prompt: None,
 ) -> list[Answer]:
-    """Answer each prompt with the drafter; `progress` is told which one is next. Prompt i is
+    """Answer each prompt with the drafter; `progress` gets the index of the next one. Prompt i is
     sampled with `seed + i`."""
     decoder, answers = Decoder(target, drafter), []
     for i, prompt in enumerate(prompts):
@@ -49,7 +49,7 @@ def answer_prompts(
 
 
 def stats_of(answers: Iterable[Answer]) -> Stats:
-    """Of all their rounds."""
+    """Statistics over all rounds of the answers."""
     stats = Stats()
     for answer in answers:
         for record in answer.rounds:
@@ -59,17 +59,17 @@ def stats_of(answers: Iterable[Answer]) -> Stats:
 
 @torch.inference_mode()
 def medusa_accuracy(target: Target, heads: MedusaHeads, answers: Iterable[Answer]) -> Tensor:
-    """[heads, RANKS]: how often a head's guess of that rank is the target's token that far ahead,
-    along its answers."""
+    """[heads, RANKS]: how often a head's guess of that rank is the target's token at its position,
+    along the answers."""
     hits, counts = torch.zeros(heads.count, RANKS), torch.zeros(heads.count, 1)
     for answer in answers:
         ids = [*answer.prompt, *answer.ids][: target.context]
         features = target.prefill(target.new_cache(), ids, keep_features=True).features
         first = len(answer.prompt) - 1  # the row whose logits began the answer
         guesses = heads.guesses(features[first:], min(RANKS, heads.vocab)).cpu()
-        said = torch.tensor(ids)
+        tokens = torch.tensor(ids)
         for k in range(heads.count):
-            wanted = said[first + 2 + k :]
+            wanted = tokens[first + 2 + k :]
             if len(wanted):
                 found = guesses[k, : len(wanted)] == wanted[:, None]
                 hits[k, : found.shape[1]] += found.sum(0)

@@ -1,8 +1,8 @@
-"""The target's hidden states that drafts learn from, computed on the fly or cached on disk.
+"""The target's hidden states for training drafters, computed on the fly or cached on disk.
 
-A cache is a folder of safetensors shards, each with the rows of so many conversations (`ids`,
-`labels`, and in the target's precision `final` and `taps`), and an `index.json` that says what it
-was made of. Shards are memory mapped: a batch reads its own rows.
+A cache is a folder of safetensors shards, each with the rows of some conversations (`ids`,
+`labels`, and in the target's precision `final` and `taps`), and an `index.json` that identifies the
+data and the target. Shards are memory-mapped: a batch reads only its own rows.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from decoding.training.log import Progress
 from decoding.training.precision import has_fast_bfloat16
 
 _INDEX = "index.json"
-_BATCH = 8  # conversations a pass while a cache is made
+_BATCH = 8  # conversations per pass when a cache is written
 
 
 def features_of(
     target: PreTrainedModel, ids: Tensor, aux_layers: Sequence[int]
 ) -> tuple[Tensor | None, Tensor]:
-    """ids [B, n], right-padded -> the inputs of `aux_layers` side by side [B, n, T * H] (None
+    """ids [B, n], right-padded -> the concatenated inputs of `aux_layers` [B, n, T * H] (None
     without any), and the states after the final norm [B, n, H]."""
     with torch.no_grad(), plain_attention(target):
-        # No mask: padding comes after all rows that count, and causal rows don't see it.
+        # No mask is needed: causal attention does not see the padding after a text.
         out = target.get_decoder()(
             input_ids=ids, use_cache=False, output_hidden_states=bool(aux_layers)
         )
@@ -49,7 +49,7 @@ def features_of(
 
 @contextmanager
 def plain_attention(target: PreTrainedModel) -> Iterator[None]:
-    """Decoding's attention takes one sequence at a time and leaves masks to its caller."""
+    """Use transformers' own attention: that of decoding takes one sequence and explicit masks."""
     if target.config._attn_implementation != attention.NAME:
         yield
         return
@@ -70,7 +70,8 @@ class FeatureExample(Example):
 
 
 def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """As `collate`; with features also `final` and `aux_hidden_states`, padded with zeros."""
+    """Like `collate`, with `final` and `aux_hidden_states` of examples with features,
+    zero-padded."""
     batch = collate(examples)
     known = [example for example in examples if isinstance(example, FeatureExample)]
     if known:
@@ -82,7 +83,7 @@ def collate_features(examples: Sequence[Example]) -> dict[str, Tensor]:
 
 
 class FeatureCache(Dataset[Example]):
-    """The conversations of a complete cache; features are read as they are asked for."""
+    """The conversations of a complete cache; features are read on access."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -110,10 +111,8 @@ def cache_features(
     folder: Path,
     shard: int = 256,
 ) -> FeatureCache:
-    """Write the features of `data` to `folder`, `shard` conversations per file; continues after an
-    interrupted run.
-
-    Raises InputError if the folder caches other data or another target."""
+    """Write the features of `data` to `folder`, `shard` conversations per file; continues an
+    interrupted run. Raises InputError if the folder is for other data or another target."""
     examples = _all_of(data)
     made_of = {"target": target_digest(target), **_made_of(examples, aux_layers), "shard": shard}
     folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +136,7 @@ def cached_features(
     data: Dataset[Example], aux_layers: Sequence[int], folder: Path
 ) -> FeatureCache:
     """The features of `data` that `cache_features` wrote to `folder`. Raises InputError if they are
-    of other data, or not complete."""
+    incomplete, or for other data."""
     _require(folder / _INDEX, _made_of(_all_of(data), aux_layers))
     if not is_complete(folder):
         raise InputError(f"the features in {folder} are not complete: make them with the target")
@@ -145,7 +144,7 @@ def cached_features(
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether all features that the index of a folder tells of are there."""
+    """Whether all shards in the folder's index exist."""
     if not (folder / _INDEX).exists():
         return False
     index = parse_json((folder / _INDEX).read_bytes())
@@ -156,7 +155,7 @@ def is_complete(folder: Path) -> bool:
 def feature_bytes(
     target: PreTrainedModel, data: Dataset[Example], aux_layers: Sequence[int]
 ) -> int:
-    """What the features of `data` take on disk."""
+    """The size of the features of `data` on disk."""
     width: int = target.get_output_embeddings().weight.shape[1]
     tokens = sum(len(example.ids) for example in _all_of(data))
     return tokens * (1 + len(aux_layers)) * width * target.dtype.itemsize
@@ -171,7 +170,7 @@ def _made_of(examples: Sequence[Example], aux_layers: Sequence[int]) -> dict[str
 
 
 def _require(index: Path, made_of: Mapping[str, object]) -> None:
-    """Raise InputError unless an index says that its features are made of that."""
+    """Raise InputError unless the index is for the same data and target."""
     try:
         found = dict(parse_json(index.read_bytes()))
     except (OSError, TypeError, ValueError) as error:
@@ -203,7 +202,7 @@ def _shard_tensors(
 
 
 def target_digest(target: PreTrainedModel) -> str:
-    """Of a few numbers of each parameter, which any training changes."""
+    """A digest of a few numbers of each parameter, which any training changes."""
     return digest(
         [
             (name, list(parameter.shape), parameter.detach().flatten()[:16].float().tolist())

@@ -1,8 +1,8 @@
-"""Medusa-2: the target learns together with its heads.
+"""Medusa-2: trains the target together with its heads.
 
-Cai et al. 2024 (2401.10774), section 2.2.2: the target's own cross entropy joins the heads'; the
-target has a smaller learning rate; and the heads are trained alone first, since the large losses of
-untrained heads would spoil the target.
+Cai et al. 2024 (2401.10774), section 2.2.2: the loss includes the target's own cross entropy, the
+target has a smaller learning rate, and the heads are first trained alone, because the large losses
+of untrained heads would damage the target.
 """
 
 from __future__ import annotations
@@ -29,20 +29,19 @@ def train_joint(
     work: Path,
     resume: bool = False,
 ) -> MedusaWeights:
-    """Train the heads alone, then, as long again, both; the target changes in place.
+    """Train the heads alone, then, for as long again, both; the target is changed in place.
 
-    Returns the heads with lm_heads of their own and their accuracies on `held_out`. Each stage has
-    its checkpoints in a folder in `work`; `resume` goes on from the newest one. What the first has
-    trained is kept there: heads for the target as it was.
+    Returns the heads with their own lm_heads and their accuracies on `held_out`. Each stage has its
+    checkpoints in a folder in `work`; `resume` continues from the newest one. The heads of the
+    first stage, for the original target, are kept there.
     """
     precision = target.dtype
-    target.float()  # steps as small as the target's vanish in half precision
+    target.float()  # the target's small updates would vanish in half precision
     stage = work / "heads"
     if resume and (stage / "config.json").is_file():
         heads = read_medusa(stage, weights.hidden, target.get_output_embeddings().out_features)
     else:
-        # With a shared lm_head (tied: an embedding too) all heads would pull at what the target
-        # needs itself.
+        # A shared lm_head (with tied weights also the embedding) would be changed by all heads.
         own = weights.lm_heads
         own = copies_of_lm_head(target, weights.heads) if own is None else own
         heads, alone = replace(weights, lm_heads=own), replace(config, target_lr=0.0)

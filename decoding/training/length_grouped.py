@@ -12,11 +12,11 @@ _POOL = 50  # batches whose conversations are sorted by length
 
 
 class LengthGrouped(Sampler[int]):
-    """Shuffled indices such that like lengths share a batch, and batches come in any order; the
-    same in the same epoch of the same seed, so that a resumed run goes on where it was.
+    """Shuffled indices in which similar lengths share a batch, and batches are in random order. An
+    epoch's order is fixed by the seed, so that a resumed run continues where it was.
 
-    All batches are full, so that several processes can share them: what is left over has its turn
-    in another epoch."""
+    All batches are full, so that several processes can divide them; the remaining examples have
+    their turn in another epoch."""
 
     def __init__(self, lengths: Sequence[int], batch_size: int, seed: int = 0) -> None:
         self._seed = seed

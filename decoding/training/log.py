@@ -1,5 +1,5 @@
-"""The log of a training, progress before it, and how their numbers read. No torch in here: it is
-watched from outside."""
+"""The log of a training run, and progress lines. Imports no torch, because other processes read the
+log."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 
 from decoding.json_text import parse_json
 
-LOG = "log.jsonl"  # in a training's folder
-_EVERY = 1.0  # seconds, between lines of progress
+LOG = "log.jsonl"  # in the training's folder
+_EVERY = 1.0  # seconds between progress lines
 
 
 def training_log(work: Path) -> list[dict[str, Any]]:
-    """The reports of a training so far, in the order of its steps: of training `loss`, `accuracy`
-    and `tokens`, of evaluations `held_out` in words and `served` τ; each with its `time` and
-    `step` of `steps`. What a resumed training did again counts once."""
+    """The reports of a training so far, in the order of its steps. Those of training have `loss`,
+    `accuracy` and `tokens`, those of evaluations `held_out` in words and `served` τ; all have the
+    `time` and `step` of `steps`. Steps repeated after a resume are listed once."""
     found: list[dict[str, Any]] = []
     for line in (work / LOG).read_text(encoding="utf-8").splitlines():
         try:
             entry = parse_json(line)
         except ValueError:  # being written, or cut by a kill
             continue
-        # An evaluation comes after the step's loss; a resumed training goes back to a checkpoint.
+        # An evaluation follows its step's loss; a resumed training repeats steps.
         found = [old for old in found if _order(old) < _order(entry)]
         found.append(entry)
     return found
@@ -36,7 +36,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:
 
 
 def rates(values: Sequence[float]) -> str:
-    """`.71 .64`: of each head or step."""
+    """Rates of all heads or steps: `.71 .64`."""
     return " ".join(f"{value:.2f}".removeprefix("0") for value in values)
 
 
@@ -48,8 +48,8 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """Says on stderr how many conversations of `total` are done, how fast, and how long it will
-    take; not more often than can be read."""
+    """Prints how many conversations of `total` are done, the speed and the time left to stderr, at
+    readable intervals."""
 
     def __init__(self, done: int, total: int) -> None:
         self._first = self._done = done

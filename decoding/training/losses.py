@@ -1,4 +1,4 @@
-"""What a draft's distribution q is drawn to the target's p by, at each token of an answer.
+"""Losses between a drafter's distribution q and the target's p, at each token of an answer.
 
 α = Σ min(p, q) is the rate at which sampled drafts are accepted (Leviathan et al., 2211.17192).
 
@@ -23,23 +23,23 @@ import torch
 from torch import Tensor
 
 Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]
-_ROWS = 64  # at a time: they stay in the processor's cache
+_ROWS = 64  # rows at a time, which fit into the CPU's cache
 _SMALLEST = torch.finfo(torch.float32).tiny
 
 
 def token_loss(
     loss: Loss, logits: Tensor, targets: Tensor, which: Tensor, weights: Tensor
 ) -> Tensor:
-    """The weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], for ce
-    tokens [P]; `which` [N] of them belongs to each row; weights [N]."""
+    """The weighted sum of the losses of logits [N, V], a scalar. `targets` are p [P, V], or tokens
+    [P] for ce; `which` [N] is the index of each row's target; weights [N]."""
     apply: Any = _TokenLoss.apply
     found: Tensor = apply(loss, logits, targets, which, weights)
     return found
 
 
 class _TokenLoss(torch.autograd.Function):
-    """The gradient is found along with the loss, while the rows are at hand: torch's own operations
-    would go through all of them about ten times."""
+    """Computes the gradient together with the loss, in one pass over the rows; separate torch
+    operations would make about ten."""
 
     @staticmethod
     def forward(
@@ -63,7 +63,7 @@ class _TokenLoss(torch.autograd.Function):
         return None, gradient * upstream[0], None, None, None
 
 
-# Each: log q [n, V] (its own to change), p [n, V] -> losses [n], their gradients by logits [n, V].
+# Each: log q [n, V] (may be overwritten), p [n, V] -> losses [n], gradients by the logits [n, V].
 
 
 def _kl(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
@@ -90,7 +90,7 @@ def _lk(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _acceptance(log_q: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-    """α and its gradients."""
+    """α = Σ min(p, q), and its gradients."""
     q = log_q.exp_()
     wanted = (q < p).float()
     share = (q * wanted).sum(-1, keepdim=True)

@@ -1,5 +1,5 @@
-"""Muon for matrices and AdamW for the rest, as one optimizer that the Trainer can drive: small
-heads learn several times as much per step as with AdamW alone."""
+"""Muon for matrices and AdamW for the rest, as one optimizer for the Trainer. Small heads need
+several times fewer steps than with AdamW alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MuonAndAdamW(Optimizer):
             Muon(matrices, muon_lr),
             AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
         )
-        # The groups are shared with the parts, so that a schedule reaches them.
+        # The parts share the groups, so that a learning-rate schedule applies to them.
         super().__init__([group for part in self._parts for group in part.param_groups], {})
 
     @torch.no_grad()
@@ -52,8 +52,8 @@ def optimizer_of(
     muon_lr: float,
     apart: Sequence[str] = ("lm_head", "embedding", "bias"),
 ) -> Optimizer | None:
-    """Muon for the matrices of `model` whose names hold none of `apart`; None, the Trainer's own
-    AdamW, where `muon_lr` is 0."""
+    """Muon for the matrices of `model` whose names contain none of `apart`, AdamW for the rest;
+    None (the Trainer's own AdamW) if `muon_lr` is 0."""
     if not muon_lr:
         return None
     learned = [(name, p) for name, p in model.named_parameters() if p.requires_grad]

@@ -1,7 +1,7 @@
-"""Quantizes drafters through torchao: after training, or with fake quantization in it (QAT).
+"""Quantizes drafters with torchao, after training or with fake quantization during it (QAT).
 
-Weights alone, symmetric: a scale a row for int8 and fp8, one for each 32 columns for int4. At int4
-embeddings and lm_heads, which are hurt most, keep 8 bits.
+Weight-only and symmetric, with a scale per row for int8 and fp8, and per 32 columns for int4. With
+int4, embeddings and lm_heads, the most sensitive matrices, keep 8 bits.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ FakeQuantize = Callable[[Tensor], Tensor]
 
 
 def quantize(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, Tensor]:
-    """The tensors of a checkpoint, its matrices quantized and with scales, as
-    `decoding.checkpoints.quantized` reads them. Raises InputError without torchao."""
+    """The tensors of a checkpoint with quantized matrices and their scales, in the form of
+    `decoding.checkpoints.quantized`. Raises InputError without torchao."""
     found: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if tensor.ndim == 2 and tensor.is_floating_point() and name.endswith("weight"):
@@ -35,7 +35,7 @@ def quantize(tensors: Mapping[str, Tensor], precision: Precision) -> dict[str, T
 
 
 def fake_quantizer(precision: Precision, columns: int) -> FakeQuantize:
-    """A function that rounds a matrix with so many columns as `quantize` does and lets gradients
+    """A function that rounds a matrix of this width as `quantize` does, and passes gradients
     through."""
     precision = _precision_for("", columns, precision)
     qat = _torchao("torchao.quantization.qat")
@@ -51,8 +51,8 @@ def _fake_config(precision: Precision) -> Any:
 
 
 def fake_quantize_linears(model: nn.Module, precision: Precision) -> None:
-    """Let the model's linear layers compute with rounded weights, in place; its parameters and
-    their names stay."""
+    """Make the model's linear layers compute with rounded weights, in place; parameters and their
+    names do not change."""
     ao, qat = _torchao("torchao.quantization"), _torchao("torchao.quantization.qat")
     linears = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Linear)]
     for kind in ("int8", "int4"):

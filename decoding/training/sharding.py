@@ -1,4 +1,4 @@
-"""A frozen target divided among several processes, while each has the whole of what it trains."""
+"""Shards a frozen target among several processes, each of which trains a whole drafter."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from decoding.training.draft_attach import layers_of
 
 
 def shard_layers(target: PreTrainedModel) -> None:
-    """Leave each process its part of the layers' weights (FSDP2): those of a layer are gathered
-    while it is computed. Embedding and lm_head, which heads read themselves, stay whole.
+    """Shard the layers' weights among the processes (FSDP2); those of a layer are gathered while it
+    runs. Embedding and lm_head, which heads read directly, stay whole.
 
-    All processes must run the target equally often. Raises InputError where there is only one.
+    All processes must run the target equally often. Raises InputError if there is only one.
     """
     kind = target.device.type
     PartialState(cpu=kind == "cpu")  # joins the processes, as the Trainer would later

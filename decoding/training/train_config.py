@@ -1,4 +1,4 @@
-"""Settings of head training, for the Hugging Face Trainer."""
+"""Settings for training drafters with the Hugging Face Trainer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from decoding.training.precision import has_fast_bfloat16
 
 
 def newest_checkpoint(work: Path) -> str | None:
-    """The newest whole checkpoint in a Trainer's folder. One that a kill cut short has no state:
-    that is written last."""
+    """The newest complete checkpoint in a Trainer's folder. Interrupted ones lack the state, which
+    is written last."""
     states = sorted(work.glob("checkpoint-*/trainer_state.json"), key=_step, reverse=True)
     return next((str(state.parent) for state in states if _is_whole(state)), None)
 
@@ -36,9 +36,9 @@ def _is_whole(state: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """Length and learning rates; `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
-    `muon_lr` 0 AdamW alone. `loss`: None is the published one, ce for Medusa, kl for others. `qat`:
-    train with weights rounded like that (fake quantization)."""
+    """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
+    `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
+    the precision of fake quantization."""
 
     steps: int = 0
     epochs: float = 1.0
@@ -54,12 +54,12 @@ class TrainConfig:
     loss: Loss | None = None
 
     def total_steps(self, conversations: int) -> int:
-        """Of a run over so many conversations."""
+        """Steps of a run over so many conversations."""
         return self.steps or round(self.epochs * conversations / self.batch_size / self.accumulate)
 
     def arguments(self, work: Path, device: torch.device, **more: Any) -> TrainingArguments:
-        """Cosine with warm-up, bfloat16 where it is fast; an evaluation and a checkpoint in `work`
-        every `evaluate_every` steps; `more` adds to that."""
+        """Trainer arguments: cosine schedule with warm-up, bfloat16 if it is fast, an evaluation
+        and a checkpoint in `work` every `evaluate_every` steps, and `more`."""
         arguments = TrainingArguments(
             output_dir=str(work),
             max_steps=self.steps or -1,
@@ -80,7 +80,7 @@ class TrainConfig:
             save_total_limit=2,
             logging_steps=max(self.evaluate_every // 10, 1),
             disable_tqdm=True,
-            # A batch is the whole step's, of which each process takes its part.
+            # A batch is that of the whole step, of which each process takes its part.
             accelerator_config={"split_batches": True},
             label_names=["labels"],
             remove_unused_columns=False,
@@ -89,6 +89,6 @@ class TrainConfig:
             seed=self.seed,
             **more,
         )
-        # One GPU: the frozen target is not a submodule of what learns, so replicas would lack it.
+        # One GPU: replicas would lack the frozen target, which is not a submodule.
         arguments._n_gpu = min(arguments.n_gpu, 1)
         return arguments

@@ -1,4 +1,4 @@
-"""The library's Trainer as heads need it: batches of like length, and a log to be read."""
+"""A Trainer for drafters: batches of similar length, and a readable log."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from decoding.training.train_config import newest_checkpoint
 
 
 class HeadTrainer(Trainer):
-    """Batches hold conversations of like length, as padding costs as much as text; with several
-    processes each takes its part of every batch. `describe` puts the metrics of an evaluation into
-    words. What a model's `running` counted is logged with the loss."""
+    """Batches hold conversations of similar length, because padding costs as much as text; each of
+    several processes takes a part of every batch. `describe` formats the metrics of an evaluation.
+    The counts of a model's `running` are logged with the loss."""
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str], **settings: Any) -> None:
         super().__init__(**settings)
@@ -49,13 +49,13 @@ class HeadTrainer(Trainer):
         super().log(logs, start_time)
 
     def run(self, work: Path, resume: bool) -> None:
-        """Train; `resume` goes on from the newest checkpoint in `work`, if there is one."""
+        """Train; `resume` continues from the newest checkpoint in `work`, if there is one."""
         self.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
 
 
 class RunningCounts:
-    """How often each head or drafting step was right, and how many tokens were read, since it was
-    last asked: counted on the device without waiting for it."""
+    """Counts on the device how often each head or drafting step was right, and the tokens read,
+    since the last `take`."""
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
@@ -71,7 +71,7 @@ class RunningCounts:
         self._tokens += attention_mask.sum()
 
     def take(self) -> tuple[list[float], int]:
-        """The rates and the tokens, of all processes."""
+        """The rates and the number of tokens over all processes; resets the counts."""
         counts = torch.cat([self._hits, self._asked, self._tokens])
         for count in (self._hits, self._asked, self._tokens):
             count.zero_()
@@ -84,8 +84,8 @@ class RunningCounts:
 
 
 def per_process(count: Tensor) -> Tensor:
-    """What to divide a process's sum by so that the mean of all processes' gradients, which is what
-    they exchange, is that of one process with the whole batch."""
+    """The divisor of a process's sum, such that the mean of all processes' gradients equals that of
+    one process with the whole batch."""
     if distributed.is_initialized():
         count = count.clone().float()
         distributed.all_reduce(count)
@@ -94,7 +94,8 @@ def per_process(count: Tensor) -> Tensor:
 
 
 class _ReadableLog(TrainerCallback):
-    """One line a report, on stderr and, for `log.training_log`, as JSON beside the checkpoints."""
+    """Writes one line per report to stderr and, as JSON for `training_log`, beside the
+    checkpoints."""
 
     def __init__(self, describe: Callable[[Mapping[str, Any]], str]) -> None:
         self._describe = describe
