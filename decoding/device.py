@@ -1,4 +1,4 @@
-"""From the host to a device."""
+"""Copies from the host to a device."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from torch import Tensor
 
 
 def upload(values: Sequence[int] | Tensor, device: torch.device) -> Tensor:
-    """Numbers of the host on `device`. From pinned memory, as the host else waits until a GPU has
-    done all that it was given before."""
+    """Copy numbers to `device`. Uses pinned memory: otherwise the host would wait until a GPU has
+    finished all earlier work."""
     made = torch.as_tensor(values)
     if device.type == "cuda":
         return made.pin_memory().to(device, non_blocking=True)

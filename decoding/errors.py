@@ -1,5 +1,5 @@
-"""The one exception for input that cannot work: its message is the line that the user reads."""
+"""The exception for invalid input; users see its message."""
 
 
 class InputError(ValueError):
-    """Wrong input. The message says in one line what is wrong, where, and what to do."""
+    """Invalid input. The message says in one line what is wrong, where, and what to do."""

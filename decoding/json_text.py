@@ -1,4 +1,4 @@
-"""JSON out of files that anybody may have written."""
+"""Parses JSON from untrusted files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Raises ValueError, also for what is nested too deeply and for bytes that are no text."""
+    """Raises ValueError, also for JSON nested too deeply and for bytes that are not text."""
     try:
         return json.loads(text)
     except RecursionError:

@@ -1,5 +1,5 @@
-"""Settings of decoding. They are immutable; a round reads them at its start, so that anything may
-change between two rounds."""
+"""Decoding settings. They are immutable and read at the start of a round, so that they may be
+replaced between two rounds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ KVCache = Literal["none", "int8", "fp8"]  # what a target's keys and values are 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a number may be. Bounds that are None do not bind; `above` is a lower one that is itself
-    not allowed."""
+    """The range of a number; None is unbounded. `above` is an exclusive lower bound."""
 
     least: float | None = None
     above: float | None = None
@@ -56,11 +55,10 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class SamplingParams:
-    """How the next token is drawn from logits, in Hugging Face's order: penalties, then warpers.
+    """How the next token is sampled from logits, in Hugging Face's order: penalties, then warpers.
 
-    `temperature` 0 is greedy, and then only the penalties act; so is anything below 1e-5, which
-    float32 can't tell from 0. `top_k` 0, `top_p` 1, `min_p` 0, `repetition_penalty` 1 and
-    `presence_penalty` 0 are off.
+    `temperature` 0, or below 1e-5, is greedy; then only the penalties act. `top_k` 0, `top_p` 1,
+    `min_p` 0, `repetition_penalty` 1 and `presence_penalty` 0 are off.
     """
 
     temperature: float = 0.0
@@ -86,8 +84,8 @@ class SamplingParams:
 class Params:
     """Settings of one round.
 
-    `gamma` is the longest draft path in tokens; None leaves it to the drafter's own default, and
-    "auto" takes, round by round, what is expected to give the most tokens per second.
+    `gamma` is the longest draft path in tokens; None is the drafter's default, and "auto" chooses,
+    round by round, the length with the most expected tokens per second.
     `acceptance` "typical" is Medusa's rule with its `epsilon` and `delta`: lossy, it acts above
     temperature 0 and only on deterministic trees. `eagle_total_tokens` (root included) and
     `eagle_top_k` shape EAGLE's dynamic tree; None leaves them to the drafter's own tree.
@@ -125,16 +123,16 @@ def flat(params: Params) -> dict[str, Any]:
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse of `flat`: the settings of sampling in a mapping of their own."""
+    """The inverse of `flat`, with the sampling settings in a mapping of their own."""
     sampling = {name: value for name, value in values.items() if name in _SAMPLING}
     others = {name: value for name, value in values.items() if name not in _SAMPLING}
     return {**others, "sampling": sampling}
 
 
 def with_settings(params: Params, values: Mapping[str, Any]) -> Params:
-    """`params` with some settings changed, by the names of `flat`. Raises ValueError for a value
-    that a setting can't have, TypeError for an unknown name."""
-    if not values:  # asked every round
+    """`params` with some settings changed, by the names of `flat`. Raises ValueError for an invalid
+    value, TypeError for an unknown name."""
+    if not values:  # the common case, once a round
         return params
     others = nested(values)
     sampling = replace(params.sampling, **others.pop("sampling"))

@@ -1,5 +1,4 @@
-"""Prefill of a prompt: what the cache still has of it is reused, and what another decoder on the
-same target has just computed is copied."""
+"""Prefills a prompt: reuses cached rows, and copies those of another decoder on the same target."""
 
 from __future__ import annotations
 
@@ -20,11 +19,10 @@ from decoding.model.target import Target
 class PrefilledPrompt:
     """A prefilled prompt that several decoders on the same target can share.
 
-    `cache` holds its rows (and may go on growing after them), `states` are those that recurrent
-    layers had there. `logits` [1, V] belong to its last
-    row, `features` [len(ids) - first, H] and `aux_hidden_states` [len(ids) - first, T * H] to the
-    rows from `first` on: the last few, or where a drafter needs them (`complete`) all that were
-    computed and not reused.
+    `cache` holds its rows (and may grow after them), `states` are those of recurrent layers at its
+    end. `logits` [1, V] belong to its last row, `features` [len(ids) - first, H] and
+    `aux_hidden_states` [len(ids) - first, T * H] to the rows from `first` on: the last few, or all
+    computed (not reused) ones if a drafter needs them (`complete`).
     """
 
     ids: tuple[int, ...]
@@ -39,7 +37,7 @@ class PrefilledPrompt:
 
 
 def require_room(context: int, name: str, tokens: int, advice: str = "shorten it") -> None:
-    """Raises InputError for a prompt of more tokens than the model's context holds."""
+    """Raise InputError for a prompt longer than the model's context."""
     if tokens > context:
         raise InputError(
             f"{name} has {tokens} tokens, the model's context holds {context}: {advice}"
@@ -56,17 +54,17 @@ def prefill(
     shared: PrefilledPrompt | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> PrefilledPrompt:
-    """Bring `cache`, which holds the rows of the ids `cached`, to those of `prompt`.
+    """Fill `cache`, which holds the rows of the ids `cached`, with those of `prompt`.
 
-    `every_row`: a drafter wants the features of all rows that it has not seen. `shared` is used
-    where it is the same prompt and has what is needed. Raises InterruptedError when `cancelled()`
-    between two chunks; the cache then holds a beginning of the prompt.
+    `every_row`: a drafter needs the features of all rows that it has not seen. `shared` is used if
+    it is the same prompt and has everything needed. Raises InterruptedError when `cancelled()`
+    between two chunks; the cache then holds a prefix of the prompt.
     """
     begun = time.perf_counter()
     keep = every_row or target.keeps_features
-    # The last token always goes through the model: its logits begin the answer.
+    # The last token is always run: the first token is sampled from its logits.
     common = min(common_prefix(cached, prompt), len(prompt) - 1)
-    if keep:  # and the row before the first new token: drafters pair its feature with it
+    if keep:  # and the row before the first new token, whose feature drafters pair with that token
         common = max(common - 1, 0)
     cache.truncate(common)
     common = cache.length
@@ -80,7 +78,7 @@ def prefill(
     try:
         result = target.prefill(cache, prompt[common:], cancelled, keep)
     except InterruptedError:
-        if every_row:  # the drafter would never see the features of these rows
+        if every_row:  # the drafter would miss the features of these rows
             cache.truncate(0)
         raise
     synchronize(target.device)

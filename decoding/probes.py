@@ -23,9 +23,9 @@ from decoding.verification.acceptance import plausible
 from decoding.verification.penalties import penalize
 from decoding.verification.sampling import probabilities
 
-TOP = 5  # likeliest tokens at each position
-NODES = 128  # in one pass of `probe_answer`: what the logits of a large vocabulary take
-DIGITS = 6  # significant ones: what float32 can tell, and no noise where it is written down
+TOP = 5  # likeliest tokens recorded per position
+NODES = 128  # per pass of `probe_answer`, which limits the memory for logits
+DIGITS = 6  # significant digits of float32
 
 
 def with_probabilities(
@@ -93,7 +93,7 @@ def probe_answer(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[TokenProbs, list[Round]]:
     """Probabilities of a finished answer: at its `first` token, and in those of its `rounds` that
-    carry none. `params` are the settings of each round. The trees of many rounds are scored in one
+    have none. `params` are the settings of each round. The trees of many rounds are scored in one
     pass, as branches of the chain that they committed. Raises InterruptedError when `cancelled()`
     between two passes."""
     cache = target.new_cache()
@@ -135,7 +135,7 @@ def probe_answer(
 
 
 def _groups(rounds: Sequence[Round], most: int) -> Iterator[range]:
-    """Consecutive rounds whose trees have no more than `most` nodes together, or one round."""
+    """Groups of consecutive rounds with at most `most` nodes, or of a single larger round."""
     start, nodes = 0, 0
     for index, record in enumerate(rounds):
         if index > start and nodes + len(record.tokens) > most:

@@ -1,4 +1,4 @@
-"""What one round did, as plain data: the record that statistics, JSON and the screen share."""
+"""The record of one round, as plain data shared by statistics, JSON documents and the screen."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TokenFate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenEvent:
-    """One token as it is shown.
+    """One token for display.
 
     `text` is what the token adds to the decoded output; it is empty while a character's bytes are
-    still incomplete and for special tokens. Rejected and dropped tokens never enter the output:
-    their `text` is only a picture of them. `node` is the index in the round's tree, -1 for tokens
+    still incomplete and for special tokens. For rejected and dropped tokens, which never enter the
+    output, it is how they would have looked. `node` is the index in the round's tree, -1 for tokens
     that were not drafted (first, bonus, correction).
     """
 
@@ -44,8 +44,8 @@ class TokenEvent:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """A guess below node `parent` of the tree that was not worth verifying: its rank there, and the
-    drafter's own probability of the whole path down to it."""
+    """A guess below node `parent` that was pruned from the tree: its rank among the parent's
+    guesses, and the drafter's probability of the whole path down to it."""
 
     parent: int
     token: int
@@ -105,8 +105,8 @@ class Round:
     verify_seconds: float
     accept_seconds: float
     total_seconds: float
-    sampled: bool = False  # drawn at a temperature above 0
-    lossy: bool = False  # by typical acceptance: not the target's distribution
+    sampled: bool = False  # at a temperature above 0
+    lossy: bool = False  # by typical acceptance, which changes the distribution
     chosen: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
     p: tuple[float, ...] = ()
@@ -133,17 +133,17 @@ class Round:
 
     @property
     def last_node(self) -> int:
-        """The last accepted node, or the root: the target's own token follows it."""
+        """The last accepted node, or the root; the target's own token follows it."""
         return self.accepted[-1] if self.accepted else 0
 
     @property
     def cut(self) -> bool:
-        """The generation ended within the path: what would have followed is not known."""
+        """Whether the generation ended within the path, so that its continuation is unknown."""
         return len(self.emitted) == len(self.accepted)
 
     @property
     def rejected_path(self) -> tuple[int, ...]:
-        """The most likely drafts after the last accepted node; () where the round was cut."""
+        """The most likely drafts after the last accepted node; () if the round was cut."""
         if self.cut:
             return ()
         children, node, path = self.shape.children, self.last_node, []
@@ -153,12 +153,12 @@ class Round:
         return tuple(path)
 
     def parent(self, node: int) -> int:
-        """The node that a token follows: its parent, or for the target's own token (-1) the last
-        accepted one."""
+        """The node that a token follows: its parent, or the last accepted node for the target's own
+        token (-1)."""
         return self.parents[node] if node > 0 else self.last_node
 
     def fate(self, node: int) -> TokenFate:
-        """What became of a drafted node, or (-1) of the target's own token that ended the round."""
+        """The fate of a drafted node, or of the target's own token (-1)."""
         if node < 0:
             if not self.drafted:
                 return TokenFate.PLAIN

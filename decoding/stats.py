@@ -1,4 +1,4 @@
-"""Statistics of a generation, summed up round by round. Undefined ratios are None, never NaN."""
+"""Statistics of a generation, as sums over its rounds. Undefined ratios are None, never NaN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from decoding.round import Round
 
 
 def total(each: Sequence[Stats]) -> Stats:
-    """Of several generations together, without the histogram."""
+    """The sums over several generations, without the histogram."""
     names = (part.name for part in fields(Stats) if part.name != "histogram")
     return Stats(**{name: sum(getattr(stats, name) for stats in each) for name in names})
 
@@ -20,8 +20,8 @@ def ratio(over: float, under: float) -> float | None:
 
 @dataclass(slots=True)
 class Position:
-    """One position of the drafted paths: of how many rounds with drafts, in how many it was tested
-    because all before it was accepted, in how many it was accepted itself."""
+    """One position of the drafted paths: the number of rounds with drafts, of those in which it was
+    tested (all positions before it were accepted), and of those in which it was accepted."""
 
     rounds: int = 0
     tested: int = 0
@@ -39,8 +39,9 @@ class Position:
 
 
 def acceptance_by_position(rounds: Iterable[Round]) -> list[Position]:
-    """[i] is position i + 1. Every round that drafted counts for all positions: where it drafted
-    less far it accepted nothing. One that the answer's end cut counts as far as it was accepted."""
+    """[i] is position i + 1. Every round that drafted counts for all positions; positions beyond
+    its draft count as not accepted. A round cut by the answer's end counts as far as it was
+    accepted."""
     drafting = [record for record in rounds if record.drafted]
     depths = [len(r.accepted) if r.cut else r.shape.depth for r in drafting]
     found = [Position() for _ in range(max(depths, default=0))]
@@ -90,7 +91,7 @@ class Stats:
 
     @property
     def tokens_per_pass(self) -> float | None:
-        """τ: mean tokens a target pass, the bonus included."""
+        """τ: mean tokens per target pass, including the bonus."""
         return ratio(self.emitted, self.passes)
 
     @property

@@ -1,7 +1,7 @@
-"""Lanes and other contestants answer the same prompts interleaved, to compare their speeds.
+"""Lanes and others answer the same prompts in turn, so that their speeds can be compared.
 
-A machine's speed drifts. All contestants therefore answer one prompt before the next, in rotating
-order, so that a slow phase meets all of them.
+A machine's speed drifts. Every prompt is therefore answered by all contestants one after the other,
+in an order that turns: what slows one down for a while slows down all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from decoding.tokenizing.stopping import Stop
 
 @dataclass(slots=True)
 class Generation:
-    """One contestant's answer to one prompt. `emitted` and `seconds` exclude the prefill and its
+    """One contestant's answer to one prompt. `emitted` and `seconds` leave out the prefill and its
     token."""
 
     ids: list[int]
@@ -44,9 +44,8 @@ def lane_contestant(
     tokens: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Contestant:
-    """`lane` with the settings of `spec`. Contestants may share a lane, and so the prompt's rows in
-    its cache. An answer ends after about `tokens`, if given. Raises InterruptedError when
-    `cancelled`."""
+    """`lane` with the settings of `spec`: contestants may share a lane, and with it the prompt's
+    rows. `tokens`: an answer may end after so many. It raises InterruptedError when `cancelled`."""
 
     def answer(ids: Sequence[int], index: int) -> Generation:
         lane.spec = spec
@@ -61,7 +60,7 @@ def lane_contestant(
 def decoder_contestant(
     decoder: Decoder, params: Params, stop: Stop, before: Callable[[int], None]
 ) -> Contestant:
-    """A decoder without a lane. `before` is called with the index of the prompt to answer."""
+    """A decoder that is no lane. `before` gets the index of a prompt that is to be answered."""
 
     def answer(ids: Sequence[int], index: int) -> Generation:
         before(index)
@@ -74,7 +73,7 @@ def decoder_contestant(
 
 
 def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contestant:
-    """A server. It takes text: the prompt's index selects one of the `questions`."""
+    """Asked by the prompt's index, as a server takes text."""
 
     def answer(ids: Sequence[int], index: int) -> Generation:
         lane.generate(questions[index])
@@ -87,7 +86,7 @@ def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contes
 def answer_in_turn(
     contestants: Mapping[str, Contestant], ids: Sequence[int], index: int, turn: int
 ) -> dict[str, Generation]:
-    """All contestants' answers to one prompt; `turn` rotates their order."""
+    """Everybody's answer to one prompt. `turn` says who begins."""
     names = list(contestants)
     first = turn % len(names)
     return {name: contestants[name](ids, index) for name in names[first:] + names[:first]}

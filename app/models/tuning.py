@@ -1,6 +1,6 @@
-"""Tunes torch for a model on this machine: the number of threads and the memory layout of the
-weights, and measures what a pass costs then. Measurements are kept for the next start, unless a
-pass is much quicker then, because that means that the machine was busy when they were made."""
+"""Fits torch to a model on this machine: the number of threads, how the weights lie in memory, and
+what a pass costs then. For headless runs and the screen alike. What was measured is kept for the
+next start, until a pass turns out to be much quicker: then the machine was busy at the time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import platformdirs
 import torch
 
-from app.text.files import write_atomically
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.drafters.eagle_head import EagleHead
@@ -26,23 +26,23 @@ from decoding.model.linears import ROWS, Layout
 from decoding.model.target import Target
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
-QUICK_PASS = 0.1  # seconds; a few passes up to this long are not noticed at start-up
+QUICK_PASS = 0.1  # seconds up to which a few passes more at a start are not noticed
 MUCH_QUICKER = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The measurements of a model on this machine."""
+    """What is kept of a model on this machine."""
 
     threads: int
     layouts: Layouts
-    typical: float | None = None  # seconds of a typical round's pass; None for heads
+    typical: float | None = None  # seconds of a typical round's pass; None: of no whole model
     passes: tuple[tuple[float, float], ...] = ()  # v(n): nodes and seconds; (): not yet measured
 
 
 def tune(target: Target, threads: int | None) -> int:
-    """Set torch's threads and lay the weights out, by an earlier measurement or a new one. Returns
-    the number of threads."""
+    """Set torch's threads and lay the weights out, as was best the last time or else as is measured
+    now. Returns the threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
     key = _target_key(target, threads)
@@ -58,7 +58,7 @@ def tune(target: Target, threads: int | None) -> int:
 
 
 def tune_head(head: EagleHead, target: Target) -> None:
-    """Lay out a head's weights, for the number of threads that the target uses."""
+    """Lay a head's weights out, with the threads that the target has got."""
     if target.device.type != "cpu":
         return
     threads = torch.get_num_threads()
@@ -71,8 +71,8 @@ def tune_head(head: EagleHead, target: Target) -> None:
 
 
 def pass_cost(target: Target, threads: int | None) -> Curve:
-    """v(n), seconds of a pass over n nodes, from an earlier measurement or a new one. `threads`
-    must be those given to `tune`."""
+    """v(n), seconds of a pass over n nodes, as it was the last time or else as it is now. `threads`
+    as they were given to `tune`."""
     key = _target_key(target, threads)
     known = read_measured(_path(), key) if target.device.type == "cpu" else None
     if known is not None and known.passes:
@@ -89,8 +89,8 @@ def _arrange(target: Target, known: Measured) -> None:
 
 
 def _was_busy(target: Target, known: Measured) -> bool:
-    """Whether the machine was busy when `known` was measured: a pass is much quicker now. Not
-    checked for slow models."""
+    """Whether a pass is now much quicker than it was when something was measured. Not asked of
+    passes that take long."""
     if known.typical is None or known.typical > QUICK_PASS:
         return False
     then = Curve(known.passes)(TYPICAL_ROUND) if known.passes else known.typical
@@ -98,10 +98,10 @@ def _was_busy(target: Target, known: Measured) -> bool:
 
 
 def choose_threads(target: Target, wanted: int | None) -> int:
-    """Set torch's threads and return their number. On a CPU, None measures and takes the fastest.
+    """Set torch's threads and return their number. None measures on a CPU and takes the fastest.
 
-    One core is left to the screen: with a torch thread on every core the two would compete for the
-    last one, and every parallel region of the decoder would wait for that thread.
+    One core is left to the screen: with a torch thread on every core the two compete for the last
+    one, and every parallel region of the decoder waits for the slower.
     """
     if wanted is None:
         wanted = _fastest(target) if target.device.type == "cpu" else torch.get_num_threads()
@@ -129,7 +129,7 @@ def _path() -> Path:
 
 
 def _key(model: str, threads: int | None) -> str:
-    """Everything that the measurements depend on."""
+    """What the measurements depend on."""
     parts = (
         platform.node(),
         torch.backends.cpu.get_cpu_capability(),
@@ -145,13 +145,13 @@ def _key(model: str, threads: int | None) -> str:
 def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
     model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
-    nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
+    nbytes = target.model.get_memory_footprint()  # packed copies, which come later, left out
     kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
     return _key(f"{model}, {nbytes} bytes of {target.dtype}{kept}", threads)
 
 
 def read_measured(path: Path, key: str) -> Measured | None:
-    """A kept measurement; None if there is none, or it can't be read."""
+    """What was measured; None where nothing was, or where it can't be read."""
     try:
         return _parse(_read(path)[key])
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -174,7 +174,7 @@ def _parse(entry: Mapping[str, Any]) -> Measured:
 
 
 def _keep(key: str, measured: Measured) -> None:
-    """Keep a measurement; if the disk is full, the next start measures again."""
+    """Replace the file atomically; without room for it the next start measures again."""
     layouts = {kind: [each.transposed, each.packed] for kind, each in measured.layouts.items()}
     entry = {
         "threads": measured.threads,
@@ -185,7 +185,15 @@ def _keep(key: str, measured: Measured) -> None:
     path = _path()
     together = {**_read(path), key: entry}
     with suppress(OSError):
-        write_atomically(path, json.dumps(together, indent=1))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
+            try:
+                json.dump(together, file, indent=1)
+                file.flush()  # here a full disk says so
+            except OSError:
+                os.unlink(file.name)
+                raise
+        os.replace(file.name, path)
 
 
 def _read(path: Path) -> dict[str, Any]:
