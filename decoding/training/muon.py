@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from decoding.training.precision import has_fast_bfloat16
@@ -32,9 +32,24 @@ def orthogonalize(matrices: Tensor, steps: int = 5) -> Tensor:
     return (x.mT if tall else x).to(matrices.dtype)
 
 
+def orthogonalize_together(matrices: Tensor) -> Tensor:
+    """`orthogonalize` of the same matrices in every process of the default group: each takes its
+    part of the work, and all get all."""
+    processes = distributed.get_world_size()
+    parts = matrices.new_zeros(-(-len(matrices) // processes) * processes, *matrices.shape[1:])
+    parts[: len(matrices)] = matrices
+    own = orthogonalize(parts.chunk(processes)[distributed.get_rank()])
+    distributed.all_gather_into_tensor(parts, own.contiguous())
+    return parts[: len(matrices)]
+
+
 class Muon(Optimizer):
     """For matrices, [..., rows, columns]. A step has the root mean square of AdamW's (0.2 * lr), so
-    that one learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982)."""
+    that one learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982).
+
+    `together`: every process of the default group holds all matrices and the same gradients, so
+    they share the work of a step.
+    """
 
     def __init__(
         self,
@@ -42,7 +57,9 @@ class Muon(Optimizer):
         lr: float,
         weight_decay: float = 0.0,
         momentum: float = 0.95,
+        together: bool = False,
     ) -> None:
+        self._orthogonalize = orthogonalize_together if together else orthogonalize
         super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
 
     @torch.no_grad()
@@ -54,7 +71,7 @@ class Muon(Optimizer):
                     by_shape[parameter.shape[-2:]].append(parameter)
             for shape, parameters in by_shape.items():
                 momenta = [self._nesterov(p, group).reshape(-1, *shape) for p in parameters]
-                updates = orthogonalize(torch.cat(momenta)).split([len(each) for each in momenta])
+                updates = self._orthogonalize(torch.cat(momenta)).split([len(m) for m in momenta])
                 scale = group["lr"] * 0.2 * max(shape) ** 0.5
                 for parameter, update in zip(parameters, updates, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])

@@ -51,17 +51,19 @@ def test_a_killed_run_resumes_to_the_same_weights(
     assert steps == [1, 2, 3]
 
 
+@pytest.mark.parametrize("muon_lr", ["0", "2e-3"])
 def test_two_processes_learn_what_one_does(
     tokenizer: PreTrainedTokenizerFast,
     data_file: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    muon_lr: str,
 ) -> None:
     tokenizer.save_pretrained(tmp_path / "tokenizer")
     options = (
         f"--tokenizer {tmp_path}/tokenizer --data {data_file} --hidden 32 --layers 2 --mlp 48"
         " --heads 2 --kv-heads 1 --context 128 --tokens-per-step 64 --stages 16:1 --steps 3"
-        " --warmup 1 --prompt-weight 1 --no-bf16 --save-every 1 --log-every 1"
+        f" --warmup 1 --prompt-weight 1 --no-bf16 --save-every 1 --log-every 1 --muon-lr {muon_lr}"
     ).split()
     monkeypatch.setattr(sys, "argv", ["pretrain", *options, "--out", str(tmp_path / "one")])
     main()

@@ -98,7 +98,9 @@ def build_optimizers(model: nn.Module, config: LoopConfig) -> list[torch.optim.O
     others = [p for name, p in named if not (p.ndim == 2 and ".layers." in f".{name}")]
     optimizers: list[torch.optim.Optimizer] = []
     if config.muon_lr > 0:
-        optimizers.append(Muon(matrices, config.muon_lr, config.weight_decay))
+        together = distributed.is_initialized()
+        muon = Muon(matrices, config.muon_lr, config.weight_decay, together=together)
+        optimizers.append(muon)
     else:
         others = matrices + others
     decay = [p for p in others if p.ndim >= 2]

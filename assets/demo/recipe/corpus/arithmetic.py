@@ -131,11 +131,19 @@ def multiplied(a: int, b: int) -> str:
             f"{a} x {b} = {product}, because 10 x {b} = {10 * b} and {a - 10} x {b} = "
             f"{(a - 10) * b}, together {product}."
         )
+    if b > 10:
+        return (
+            f"{a} x {b} = {product}, because {a} x 10 = {10 * a} and {a} x {b - 10} = "
+            f"{a * (b - 10)}, together {product}."
+        )
     if a == 2:
         return f"2 x {b} = {product}, because twice {b} is {b} and {b} more."
-    return (
-        f"{a} x {b} = {product}, because {a - 1} x {b} = {product - b} and {b} more make {product}."
-    )
+    return f"{row(min(a, b), max(a, b))}. So {a} x {b} = {product}."
+
+
+def row(times: int, b: int) -> str:
+    """The table of `b` as far as it is needed: `1 x 4 = 4, 2 x 4 = 8, 3 x 4 = 12`."""
+    return ", ".join(f"{n} x {b} = {n * b}" for n in range(1, times + 1))
 
 
 def divided(a: int, b: int) -> str:
@@ -145,6 +153,8 @@ def divided(a: int, b: int) -> str:
         return f"{a} / 1 = {a}. Divided by one, a number stays the same."
     if a == 0:
         return f"0 / {b} = 0. Zero shared among {b} is zero for each."
+    if left == 0 and b < 10 and times < 11:
+        return f"{row(times, b)}. So {a} / {b} = {times}."
     if left == 0:
         return f"{a} / {b} = {times}, because {times} x {b} = {a}."
     return (
@@ -230,7 +240,7 @@ def _words(a: int, b: int) -> dict[str, object]:
     }
 
 
-def _calculation(a: int, sign: str, b: int, wording: str) -> Asked:
+def calculation(a: int, sign: str, b: int, wording: str) -> Asked:
     words = _words(a, b)
     keep = (str(words["A"]), str(words["B"])) if "{A}" in wording else ()
     question = sentence(wording.format_map(words))
@@ -257,7 +267,7 @@ def _two(rng: random.Random) -> tuple[int, int]:
 
 def sums(rng: random.Random) -> Asked:
     a, b = _two(rng)
-    return _calculation(a, "+", b, rng.choice(SUMS))
+    return calculation(a, "+", b, rng.choice(SUMS))
 
 
 def _from_larger(rng: random.Random) -> tuple[int, int]:
@@ -271,7 +281,7 @@ def _from_larger(rng: random.Random) -> tuple[int, int]:
 
 def differences(rng: random.Random) -> Asked:
     a, b = _from_larger(rng)
-    return _calculation(a, "-", b, rng.choice(DIFFERENCES))
+    return calculation(a, "-", b, rng.choice(DIFFERENCES))
 
 
 def _factor(rng: random.Random) -> int:
@@ -281,8 +291,8 @@ def _factor(rng: random.Random) -> int:
 def products(rng: random.Random) -> Asked:
     a, b = _factor(rng), _factor(rng)
     if rng.random() < 0.04:
-        return _calculation(a, "x", a, rng.choice(SQUARES))
-    return _calculation(a, "x", b, rng.choice(PRODUCTS))
+        return calculation(a, "x", a, rng.choice(SQUARES))
+    return calculation(a, "x", b, rng.choice(PRODUCTS))
 
 
 def quotients(rng: random.Random) -> Asked:
@@ -293,7 +303,7 @@ def quotients(rng: random.Random) -> Asked:
     a = times * b + left
     if rng.random() < 0.02:
         a = 0
-    return _calculation(a, "/", b, rng.choice(QUOTIENTS))
+    return calculation(a, "/", b, rng.choice(QUOTIENTS))
 
 
 BY_ZERO = ("What is {a} / 0?", "{a}/0", "{a} divided by 0", "Divide {a} by zero.", "{a} / 0 = ?")

@@ -23,6 +23,7 @@ from assets.demo.recipe.corpus import (
     code,
     copying,
     facts,
+    first,
     manners,
     random_text,
     stories,
@@ -41,16 +42,17 @@ CHANGES_SUBJECT = 0.12  # of the conversations: two that have nothing to do with
 
 # Share of the conversations, in percent. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
-    "subject": (24, subject.sample),
-    "facts": (24, facts.sample),
-    "stories": (7, stories.sample),
-    "verse": (4, verse.sample),
-    "arithmetic": (12, arithmetic.sample),
-    "wordplay": (6, wordplay.sample),
-    "code": (4, code.sample),
-    "manners": (7, manners.sample),
-    "unknown": (8, unknown.sample),
-    "copying": (3.5, copying.sample),
+    "first": (36, first.sample),
+    "subject": (15, subject.sample),
+    "facts": (15, facts.sample),
+    "stories": (5.5, stories.sample),
+    "verse": (3, verse.sample),
+    "arithmetic": (8, arithmetic.sample),
+    "wordplay": (4, wordplay.sample),
+    "code": (2, code.sample),
+    "manners": (3, manners.sample),
+    "unknown": (4, unknown.sample),
+    "copying": (4, copying.sample),
     "random": (0.5, random_text.sample),
 }
 

@@ -108,7 +108,10 @@ def shown(function: Function, names: tuple[str, ...]) -> str:
 
 
 def functions(rng: random.Random) -> Asked:
-    function = rng.choice(FUNCTIONS)
+    return asking_for(rng, rng.choice(FUNCTIONS))
+
+
+def asking_for(rng: random.Random, function: Function) -> Asked:
     # The first names are the usual ones.
     names = function.names[0] if rng.random() < 0.6 else rng.choice(function.names)
     answer = shown(function, names)

@@ -47,10 +47,10 @@ def _said(rng: random.Random, text: str) -> str:
     return changed if changed.strip() else text
 
 
-def _turn(rng: random.Random, topic: Topic, held_out: bool) -> tuple[str, str]:
+def turn(rng: random.Random, topic: Topic, held_out: bool) -> tuple[str, str]:
     wording = rng.choice(topic.reserved if held_out else topic.questions)
     typed = _said(rng, wording) if topic in MANNERS else as_typed(rng, wording)
-    return typed, rng.choice(topic.answers)
+    return typed, topic.answer(rng)
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:
@@ -61,15 +61,15 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         topic = drawn(rng, SMALL_TALK)
     else:
         topic = drawn(rng, MANNERS)
-    turns: tuple[str, ...] = _turn(rng, topic, held_out)
+    turns: tuple[str, ...] = turn(rng, topic, held_out)
     way = rng.random()
     if way < 0.12:
-        turns += _turn(rng, rng.choice(FOLLOW_UPS), held_out)
+        turns += turn(rng, rng.choice(FOLLOW_UPS), held_out)
     elif way < 0.22:
         opener = rng.choice(OPENERS)
         if topic not in OPENERS:
-            turns = _turn(rng, opener, held_out) + turns
+            turns = turn(rng, opener, held_out) + turns
     elif way < 0.27:
-        turns += _turn(rng, rng.choice(SMALL_TALK + IDENTITY), held_out)
-        turns += _turn(rng, rng.choice(FOLLOW_UPS), held_out)
+        turns += turn(rng, rng.choice(SMALL_TALK + IDENTITY), held_out)
+        turns += turn(rng, rng.choice(FOLLOW_UPS), held_out)
     return chat(*turns)

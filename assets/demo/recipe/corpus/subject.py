@@ -108,7 +108,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     if rng.random() >= CONVERSATIONS:
         return topic.sample(rng, held_out)
     asked = rng.choice(topic.reserved if held_out else topic.questions)
-    texts = [as_typed(rng, asked), rng.choice(topic.answers)]
+    texts = [as_typed(rng, asked), topic.answer(rng)]
     seen = {topic.name}
     for _ in range(1 if rng.random() < 0.65 else 2):
         followups = [
@@ -127,7 +127,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         if rng.random() < 0.25:
             question = question.rstrip("?.").lower()
         seen.add(topic.name)
-        texts += [question, rng.choice(topic.answers)]
+        texts += [question, topic.answer(rng)]
     return chat(*texts)
 
 

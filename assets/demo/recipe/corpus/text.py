@@ -34,7 +34,10 @@ class Topic:
 
     def sample(self, rng: random.Random, held_out: bool = False) -> Conversation:
         question = rng.choice(self.reserved if held_out else self.questions)
-        return chat(as_typed(rng, question), rng.choice(self.answers))
+        return chat(as_typed(rng, question), self.answer(rng))
+
+    def answer(self, rng: random.Random) -> str:
+        return mostly_first(rng, self.answers)
 
 
 def read_topics(path: Path) -> list[Topic]:
