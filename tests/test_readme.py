@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODELS = (ROOT / "app" / "models" / "README.md").read_text(encoding="utf-8")
 REFERENCE = (ROOT / "app" / "cli" / "README.md").read_text(encoding="utf-8")
 
 
@@ -36,7 +37,7 @@ def test_the_first_two_commands_set_everything_up() -> None:
     assert test.strip().endswith(".venv/bin/pytest")
 
 
-@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", README + REFERENCE, re.DOTALL))
+@pytest.mark.parametrize("text", re.findall(r"```toml\n(.*?)```", MODELS + REFERENCE, re.DOTALL))
 def test_the_settings_can_be_used(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -45,3 +46,11 @@ def test_the_settings_can_be_used(
     monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
     (tmp_path / "config.toml").write_text(text)
     assert settings.load_settings({}).model_fields_set == tomllib.loads(text).keys()
+
+
+def test_every_link_leads_somewhere() -> None:
+    folders = ("app", "decoding", "assets", "tests", ".github")
+    pages = [path for folder in folders for path in (ROOT / folder).rglob("*.md")]
+    for page in (ROOT / "README.md", *pages):
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert link.startswith("http") or (page.parent / link).exists(), (page, link)
