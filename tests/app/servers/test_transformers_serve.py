@@ -82,3 +82,32 @@ def test_several_at_once(specchat: Specchat, url: str) -> None:
     assert done.returncode == 0, done.stderr
     (load,) = json.loads(done.stdout)["load"]
     assert load["requests"] == 4 and load["failed"] == 0 and load["tokens"] >= 4
+
+
+def test_its_answers_are_those_that_the_target_would_give_to_train_on(
+    specchat: Specchat, url: str, tmp_path: Path
+) -> None:
+    prompts, here, there = (tmp_path / f"{name}.jsonl" for name in ("prompts", "here", "there"))
+    asked = (["Hello!", "Who are you?"], ["What is a fox?"], ["Tell me a story about a robot."])
+    prompts.write_text("".join(json.dumps({"turns": turns}) + "\n" for turns in asked))
+    distill = ("heads", "distill", "--prompts", str(prompts), "--max-new-tokens", "32")
+    from_server = (*distill, "--server", url, "--concurrency", "2", "--out", str(there))
+    done = specchat(*from_server)
+    assert done.returncode == 0 and "3/3 conversations · " in done.stderr, done.stderr
+    local = ("--target", str(demo().target), "--device", "cpu", "--out", str(here))
+    assert specchat(*distill, *local).returncode == 0
+
+    def answers(path: Path) -> dict[str, tuple[str, list[dict[str, str]]]]:
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        return {
+            record["messages"][0]["content"]: (record["finish_reason"], record["messages"])
+            for record in records
+        }
+
+    assert answers(there) == answers(here)
+    assert {reason for reason, _ in answers(there).values()} == {"stop", "length"}
+
+    lines = there.read_bytes().splitlines(keepends=True)
+    there.write_bytes(lines[0] + lines[1][:40])  # killed
+    assert specchat(*from_server).returncode == 0
+    assert answers(there) == answers(here)
