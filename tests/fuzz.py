@@ -1,6 +1,6 @@
 """Mutated files for everything that reads one: nothing but InputError may come out of a loader.
 
-    python -m tests.fuzz --inputs 100000 --seed 1 [--only log,preset]
+    python -m tests.fuzz --inputs 100000 --seed 1 [--minutes 60] [--only log,presets]
 
 Each input is a good file with a few changes, of its bytes or of its JSON. It ends with exit code 1
 where anything else was raised or a loader took seconds, and prints each of these once, with the
@@ -381,13 +381,14 @@ def report(findings: Findings) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="the longest that it takes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="loaders by name, with commas between")
     arguments = parser.parse_args()
     chosen = [
         each for each in loaders() if not arguments.only or each.name in arguments.only.split(",")
     ]
-    findings = run(chosen, arguments.inputs, arguments.seed)
+    findings = run(chosen, arguments.inputs, arguments.seed, 60 * arguments.minutes)
     print(report(findings))
     return int(bool(findings.failures))
 
