@@ -8,7 +8,8 @@ joint.py): its own cross entropy is added.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,24 +171,31 @@ def train_medusa(
     config: TrainConfig,
     work: Path,
     resume: bool = False,
+    served: Callable[[MedusaWeights], float] | None = None,
 ) -> MedusaWeights:
     """Train the heads; returns them with their accuracies on `held_out`. With a `target_lr` the
     target is trained in place too.
 
-    Checkpoints and optimizer state go to `work`; `resume` goes on from the newest one there.
+    `served` gives the tokens per target pass with these weights, for the log. Checkpoints and
+    optimizer state go to `work`; `resume` goes on from the newest one there.
     """
     model = MedusaTrainingModel(
         target, weights, config.target_lr > 0, config.qat, config.loss or "ce"
     )
     heads = weights.heads
+
+    def metrics(prediction: EvalPrediction) -> dict[str, float]:
+        found = _metrics(prediction)
+        return found if served is None else found | {"served": served(model.trained(weights, None))}
+
     trainer = HeadTrainer(
-        lambda metrics: f"right {rates(_accuracy_table(metrics, heads)[:, 0].tolist())}",
+        partial(_describe, heads=heads),
         model=model,
         args=config.arguments(work, target.device),
         train_dataset=data,
         eval_dataset=held_out,
         data_collator=collate_features,
-        compute_metrics=_metrics,
+        compute_metrics=metrics,
         optimizers=(
             _two_speeds(model, config)
             if model.joint
@@ -196,8 +204,8 @@ def train_medusa(
         ),
     )
     trainer.run(work, resume)
-    metrics = [entry for entry in trainer.state.log_history if "eval_loss" in entry]
-    return model.trained(weights, _accuracy_table(metrics[-1], heads))
+    logged = [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+    return model.trained(weights, _accuracy_table(logged[-1], heads))
 
 
 def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:
@@ -218,6 +226,12 @@ def _metrics(prediction: EvalPrediction) -> dict[str, float]:
         for k, row in enumerate(rates)
         for r, rate in enumerate(row)
     }
+
+
+def _describe(metrics: Mapping[str, Any], heads: int) -> str:
+    right = _accuracy_table(metrics, heads)[:, 0].tolist()
+    served = metrics.get("eval_served")
+    return f"right {rates(right)}" + ("" if served is None else f" · served τ {served:.2f}")
 
 
 def _accuracy_table(metrics: Mapping[str, Any], heads: int) -> Tensor:

@@ -208,7 +208,7 @@ def train(
             "--joint",
             help="Medusa: then train the target too, as long again (Medusa-2). Better guesses, but "
             "it becomes another model with other answers, --out holds it whole, and training "
-            "takes 16 bytes of memory a parameter.",
+            "takes 16 bytes of memory a parameter. Nothing is served meanwhile.",
         ),
     ] = False,
     unroll: Annotated[
@@ -334,7 +334,7 @@ def watch(
     out: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of `train`.")],
 ) -> None:
     """Show a training that runs: loss, accuracies and served acceptance over time, and one answer
-    with what was drafted of it (EAGLE heads and draft models)."""
+    with what was drafted of it."""
     from app.cli.heads.watch import watch as show
 
     show(out)

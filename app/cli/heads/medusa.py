@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from app.cli.heads.serving import ServedSample
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
@@ -13,9 +17,14 @@ from app.cli.heads.training_data import (
     shape_of,
 )
 from app.cli.terminal import say
-from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
+from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.training.data import Record
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
+from decoding.trees.static import NAMED_TREES
+
+_SERVED_TREE = NAMED_TREES["small"]  # always, so that evaluations can be compared
 
 
 def attach_to(
@@ -30,14 +39,20 @@ def attach_to(
 def train_on(job: TrainingJob, joint: bool) -> None:
     work, model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
-    texts, held_out, _ = conversations_of(job.data, job.held_out, model, tokenizer, job.length)
+    texts, held_out, records = conversations_of(
+        job.data, job.held_out, model, tokenizer, job.length
+    )
     model, learned, tested = job.with_features(model, tokenizer, texts, held_out, ())
     config, out = job.config, job.out
     if not config.lr:
         # Heads on the target's lm_head are small matrices, which take larger steps.
         config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
     task = (model, weights, learned, tested, config, work, job.resume)
-    trained = train_joint(*task) if joint else train_medusa(*task)
+    if joint:
+        trained = train_joint(*task)
+    else:
+        serving = _serving(model, tokenizer, records, weights.heads, work) if job.serves else None
+        trained = train_medusa(*task, serving)
     if not is_first_process():
         return
     if joint:
@@ -46,6 +61,23 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
+
+
+def _serving(
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    records: Sequence[Record],
+    heads: int,
+    work: Path,
+) -> Callable[[MedusaWeights], float] | None:
+    """What gives τ of heads on held-out prompts; None without any."""
+    sample = ServedSample(model, tokenizer, records, heads, work)
+
+    def served(candidate: MedusaWeights) -> float:
+        drafter = Medusa(MedusaHeads(candidate, sample.target), _SERVED_TREE)
+        return sample.tokens_per_pass(drafter)
+
+    return served if sample.prompts else None
 
 
 def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:

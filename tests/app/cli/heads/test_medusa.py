@@ -66,7 +66,9 @@ def test_convert_distill_train_eval_run(
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^step 4/40 · loss [\d.]+ · right \.\d\d \.\d\d · lr", done.stderr, re.M)
-    assert re.search(r"^step 20 held out · right [\d. ]+$", done.stderr, re.M)
+    assert re.search(r"^step 20 held out · right [\d. ]+ · served τ \d\.\d\d$", done.stderr, re.M)
+    watched = specchat("heads", "watch", str(trained)).stdout
+    assert "served τ" in watched and "drafted in one answer: " in watched and "› the" in watched
     after = read_medusa(trained, 32, 280)
     assert len(after.accuracy) == 2 and min(row[0] for row in after.accuracy) > 0.5
 
