@@ -8,7 +8,7 @@ import os
 import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,12 +19,16 @@ from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 # What trainers pickle beside the weights; some hold more than tensors.
 _STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
 _STATES |= {"training_args.bin"}
 _UNREADABLE = (
     SafetensorError, OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError
 )  # fmt: skip
+_UNWRITTEN = (OSError, RuntimeError, SafetensorError)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -68,8 +72,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
                     if isinstance(value, Tensor) and wanted(str(name))
                 }
     except _UNREADABLE as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"can't read {path}: {first}") from error
+        raise InputError(f"can't read {path}: {_reason(error)}") from error
     return tensors
 
 
@@ -86,7 +89,35 @@ def write_checkpoint(
         else:
             torch.save(tensors, folder / name)
         part.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        (folder / name).chmod(part.stat().st_mode)  # safetensors lets only the owner read: not so
+        _let_read(folder / name, part)
         os.replace(part, folder / "config.json")
-    except (OSError, RuntimeError, SafetensorError) as error:
-        raise InputError(f"can't write to {folder}: {str(error).splitlines()[0]}") from error
+    except _UNWRITTEN as error:
+        raise InputError(f"can't write to {folder}: {_reason(error)}") from error
+
+
+def write_model(
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    more: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Write a model and its tokenizer as transformers does, with `more` tensors beside its own.
+    Raises InputError."""
+    tensors = {**model.state_dict(), **more} if more else None
+    try:
+        model.save_pretrained(folder, state_dict=tensors)
+        tokenizer.save_pretrained(folder)
+        for file in folder.glob("*.safetensors"):
+            _let_read(file, folder / "config.json")
+    except _UNWRITTEN as error:
+        raise InputError(f"can't write to {folder}: {_reason(error)}") from error
+
+
+def _let_read(weights: Path, config: Path) -> None:
+    """safetensors lets only the owner read: who may read the config may read the weights."""
+    weights.chmod(config.stat().st_mode)
+
+
+def _reason(error: Exception) -> str:
+    lines = (getattr(error, "strerror", None) or str(error)).splitlines()
+    return lines[0] if lines else type(error).__name__

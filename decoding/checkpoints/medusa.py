@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
-from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint
+from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,8 +163,7 @@ def write_merged(
             "medusa_accuracy": heads.accuracy,
         }
     )
-    model.save_pretrained(folder, state_dict=model.state_dict() | tensors)
-    tokenizer.save_pretrained(folder)
+    write_model(folder, model, tokenizer, tensors)
 
 
 def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[str, Tensor]]:

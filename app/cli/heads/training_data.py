@@ -193,13 +193,11 @@ def save_model(
     from torch import float32, nn
     from transformers import AutoConfig
 
+    from decoding.checkpoints.files import write_model
+
     stored = AutoConfig.from_pretrained(os.path.expanduser(like)).get_text_config(decoder=True)
     nn.Module.to(model, stored.dtype or float32)
-    try:
-        model.save_pretrained(out)
-        tokenizer.save_pretrained(out)
-    except OSError as error:
-        raise InputError(f"can't write to {out}: {error.strerror or error}") from error
+    write_model(out, model, tokenizer)
 
 
 def shape_of(model: PreTrainedModel) -> tuple[int, int]:

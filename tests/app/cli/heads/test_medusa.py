@@ -112,6 +112,7 @@ def test_a_merged_model_without_a_tokenizer_takes_the_targets(
     tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
     out = tmp_path / "merged"
     write_merged(attach(model, 2, 1, own_lm_heads=True), out, model, tokenizer)
+    assert len({path.stat().st_mode for path in out.iterdir()}) == 1  # the weights' is the config's
     for file in out.glob("tokenizer*"):
         file.unlink()
     done = specchat(
