@@ -280,4 +280,5 @@ def _choice(candidate: Candidate, worker: Lane) -> Choice:
         nodes=params.eagle_total_tokens or max(round(verified), 2),
         source=models.options.drafters.get(role, ""),
         version=head.config.version if isinstance(head, EagleHead) else "",
+        other_tokenizer=role == "draft" and models.draft_tokenizer is not None,
     )

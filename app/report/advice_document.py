@@ -230,6 +230,9 @@ def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice])
         and row["speedup_low"] > 1.0
     ]
     paying.sort(key=lambda pair: pair[0]["speedup"], reverse=True)
+    none = "nothing that pays here can be configured there"
+    if any(choice.other_tokenizer for _, choice in paying):
+        none += ": a draft model needs the target's tokenizer"
     for engine in ENGINES:
         entry: Row = {
             "temperature": temperature,
@@ -238,7 +241,7 @@ def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice])
             "name": None,
             "speedup": None,
             "configuration": None,
-            "note": "nothing that pays here can be configured there",
+            "note": none,
         }
         for row, choice in paying:
             if snippet := engine.configure(choice):

@@ -20,7 +20,8 @@ MAX_NGRAM = 4  # the longest match that prompt lookup looks for, as in decoding.
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
-    EAGLE's tree (1: a chain), `nodes` what the target verifies in a pass, root included."""
+    EAGLE's tree (1: a chain), `nodes` what the target verifies in a pass, root included. With
+    `other_tokenizer` a draft model's draft is read as text."""
 
     target: str
     strategy: Strategy
@@ -29,6 +30,7 @@ class Choice:
     nodes: int = 2
     source: str = ""  # folder or hub id of what drafts
     version: str = ""  # of an EAGLE head: eagle1, eagle3
+    other_tokenizer: bool = False
 
     @property
     def is_eagle(self) -> bool:
@@ -75,6 +77,9 @@ def _vllm(choice: Choice) -> Snippet | None:
     note = ""
     if choice.strategy is DRAFT_MODEL:
         config = {"method": "draft_model"}
+        if choice.other_tokenizer:
+            config["use_heterogeneous_vocab"] = True
+            note = "drafts only tokens that both vocabularies have, not text: expect less"
     elif choice.is_eagle and choice.is_chain:
         config = {"method": _eagle_method(choice)}
     elif choice.strategy is MEDUSA:
@@ -97,6 +102,8 @@ def _vllm(choice: Choice) -> Snippet | None:
 
 
 def _sglang(choice: Choice) -> Snippet | None:
+    if choice.other_tokenizer:
+        return None
     if choice.strategy is LOOKUP:
         algorithm, note = "NGRAM", "a trie of n-grams, not the same lookup; needs CUDA"
         options = {"num-draft-tokens": choice.gamma + 1}
@@ -122,6 +129,8 @@ def _sglang(choice: Choice) -> Snippet | None:
 
 
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
+    if choice.other_tokenizer:
+        return None
     fields: dict[str, object] = {"max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
     name, revision = _named(choice.source)
@@ -160,13 +169,22 @@ def _transformers(choice: Choice) -> Snippet | None:
         return None
     name, revision = _named(choice.source)
     source = f"{name!r}, {revision=}" if revision else repr(name)
+    call, note = "model.generate(**inputs, assistant_model=assistant)", ""
+    if choice.other_tokenizer:
+        call = (
+            "model.generate(\n"
+            "    **inputs, assistant_model=assistant, tokenizer=tokenizer,\n"
+            f"    assistant_tokenizer=AutoTokenizer.from_pretrained({source}),\n"
+            ")"
+        )
+        note = "takes a second tokenizer only where the vocabularies' sizes differ"
     return Snippet(
         f"assistant = AutoModelForCausalLM.from_pretrained({source})\n"
         "assistant.generation_config.update(\n"
         f"    num_assistant_tokens={choice.gamma}, num_assistant_tokens_schedule='constant',\n"
         "    assistant_confidence_threshold=0.0,\n"
-        ")\n"
-        "model.generate(**inputs, assistant_model=assistant)"
+        f")\n{call}",
+        note,
     )
 
 

@@ -31,6 +31,9 @@ def options(command: str) -> dict[str, str]:
          {"method": "eagle", "model": "head", "num_speculative_tokens": 2}),
         (Choice("t", DRAFT_MODEL, 4, source="a b"),
          {"method": "draft_model", "model": "a b", "num_speculative_tokens": 4}),
+        (Choice("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True),
+         {"method": "draft_model", "model": "s", "num_speculative_tokens": 4,
+          "use_heterogeneous_vocab": True}),
         (Choice("t", LOOKUP, 8),
          {"method": "ngram", "prompt_lookup_max": 4, "num_speculative_tokens": 8}),
         (Choice("t", SUFFIX, 8), {"method": "suffix", "num_speculative_tokens": 8}),
@@ -100,18 +103,27 @@ def test_a_folder_with_an_at_sign_is_no_revision(
     assert "vllm serve ./big@2 " in snippet.text
 
 
+def test_a_draft_with_another_tokenizer_is_nothing_for_engines_that_compare_ids() -> None:
+    choice = Choice("t", DRAFT_MODEL, 4, source="s", other_tokenizer=True)
+    assert SGLANG(choice) is None and TENSORRT_LLM(choice) is None
+
+
 def test_generate_takes_its_snippets(family_folders: FamilyFolders) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     model = AutoModelForCausalLM.from_pretrained(family_folders.target)
-    inputs = AutoTokenizer.from_pretrained(family_folders.target)("the fox", return_tensors="pt")
+    tokenizer = AutoTokenizer.from_pretrained(family_folders.target)
+    inputs = tokenizer("the fox", return_tensors="pt")
     model.generation_config.update(max_new_tokens=4, pad_token_id=1)
     inputs.pop("token_type_ids", None)
     names: dict[str, Any] = {"AutoModelForCausalLM": AutoModelForCausalLM}
-    names |= {"model": model, "inputs": inputs}
+    names |= {"model": model, "inputs": inputs, "tokenizer": tokenizer}
+    names |= {"AutoTokenizer": AutoTokenizer}
+    target, stranger = family_folders.target, family_folders.stranger
     for choice in (
-        Choice(family_folders.target, DRAFT_MODEL, 3, source=family_folders.draft),
-        Choice(family_folders.target, LOOKUP, 5),
+        Choice(target, LOOKUP, 5),
+        Choice(target, DRAFT_MODEL, 2, source=stranger, other_tokenizer=True),
+        Choice(target, DRAFT_MODEL, 3, source=family_folders.draft),
     ):
         snippet = TRANSFORMERS(choice)
         assert snippet is not None
