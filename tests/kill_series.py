@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,49 +28,59 @@ from app.history.store import Store
 from tests.support.conversation import LOADED, SETTINGS, turn
 
 ROOT = Path(__file__).parents[1]
+KINDS = ("medusa", "eagle1", "draft")
+HEADS = ["app.cli.main", *(f"app.cli.heads.{kind}" for kind in ("draft", "eagle", "medusa"))]
+HEADS += ["decoding.training.distill", "transformers.models.llama.modeling_llama"]
 WRITING_SECONDS = 0.5  # the longest that a writer which never ends may write
 HUNG_SECONDS = 600.0
 
 
+# Processes are copies of one that has imported what they need, and computed nothing.
+FORKS = multiprocessing.get_context("forkserver")
+
+
 @dataclass(frozen=True)
-class Killed:
-    """What a process had said when it was killed, line by line."""
+class Said:
+    """What a process said until it ended or was killed, line by line."""
 
     lines: tuple[str, ...]
-    ended: bool  # by itself, before
+    exit_code: int | None  # None: killed
 
 
-def kill(command: Sequence[str], after: float, cwd: Path, begun: str = "") -> Killed:
-    """Run a command and kill it so many seconds after its start, or after it has said `begun`."""
-    said = cwd / "said"  # no pipe, which would hold it up when it is full
-    with (
-        said.open("wb") as out,
-        subprocess.Popen(
-            [sys.executable, *command], cwd=cwd, stdout=out, stderr=out, env=_environment()
-        ) as process,
-    ):
-        while begun and not said.read_bytes().startswith(begun.encode()):
-            assert process.poll() is None, said.read_text()
-            time.sleep(0.005)
-        try:
-            process.wait(after)
-            ended = True
-        except subprocess.TimeoutExpired:
-            process.kill()
-            ended = False
+def run(
+    work: Callable[..., None], given: Sequence[object], said: Path,
+    after: float = HUNG_SECONDS, begun: str = "",
+) -> Said:  # fmt: skip
+    """Do some work in a process of its own that writes to the file `said`, and kill it so many
+    seconds after its start, or after it has said `begun`."""
+    process = FORKS.Process(target=_redirected, args=(said, work, *given))
+    said.touch()
+    process.start()
+    while begun and not said.read_bytes().startswith(begun.encode()):
+        assert process.is_alive(), said.read_text()
+        time.sleep(0.005)
+    process.join(after)
+    exit_code = process.exitcode
+    process.kill()
+    process.join()
     whole = complete_lines(said.read_bytes()).decode()  # the last line may have been cut
-    return Killed(tuple(whole.removeprefix(f"{begun}\n").splitlines()), ended)
+    said.unlink()
+    return Said(tuple(whole.removeprefix(f"{begun}\n").splitlines()), exit_code)
 
 
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+def _redirected(said: Path, work: Callable[..., None], *given: object) -> None:
+    """To a file: a pipe would hold it up when it is full."""
+    with said.open("wb") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+    work(*given)
 
 
-def run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *command], cwd=cwd, text=True, capture_output=True,
-        env=_environment(), timeout=HUNG_SECONDS,
-    )  # fmt: skip
+def specchat(*arguments: str) -> None:
+    from app.cli.main import main
+
+    sys.argv = ["specchat", *arguments]
+    main()
 
 
 # Writers that go on until they are killed
@@ -90,10 +100,11 @@ def write_conversation(folder: Path) -> None:
         number += 1
 
 
-def write_exports(log: Path) -> None:
+def write_exports(log: Path, folder: Path) -> None:
     """Says after each export where it is."""
     from app.tui.actions.export import write_new
 
+    os.chdir(folder)
     recording = Store(log.parent).open(log)
     print("begun", flush=True)
     while True:
@@ -105,8 +116,8 @@ def write_exports(log: Path) -> None:
 
 
 def conversation(chance: random.Random, root: Path) -> list[str]:
-    command = ["-m", "tests.kill_series", "--write-conversation", str(root / "kept")]
-    told = kill(command, chance.uniform(0, WRITING_SECONDS), root, "begun").lines
+    seconds = chance.uniform(0, WRITING_SECONDS)
+    told = run(write_conversation, [root / "kept"], root / "said", seconds, "begun").lines
     store = Store(root / "kept")
     paths = list(store.folder.glob("*.jsonl"))
     if not paths:
@@ -140,8 +151,8 @@ def export(chance: random.Random, root: Path) -> list[str]:
     assert log is not None
     kept, place = log.read_bytes(), root / "exports"
     place.mkdir()
-    command = ["-m", "tests.kill_series", "--write-exports", str(log)]
-    killed = kill(command, chance.uniform(0, WRITING_SECONDS), place, "begun")
+    seconds = chance.uniform(0, WRITING_SECONDS)
+    killed = run(write_exports, [log, place], root / "said", seconds, "begun")
     problems = [] if log.read_bytes() == kept else ["the conversation is another one"]
     for said in killed.lines:
         try:
@@ -157,62 +168,69 @@ class Heads:
     """Distilling and training on the demo's target, and what comes of them undisturbed."""
 
     def __init__(self, root: Path) -> None:
+        FORKS.set_forkserver_preload(HEADS)
+        self._answers = root / "answers.jsonl"
         self._root = root
         prompts = (ROOT / "assets/prompts/demo.jsonl").read_text().splitlines(keepends=True)[:12]
         (root / "prompts.jsonl").write_text("".join(prompts))
-        target = ("--target", str(ROOT / "assets/demo/target"))
+        options = ("--target", str(ROOT / "assets/demo/target"), "--device", "cpu")
         self._distill = (
-            "-m", "app", "heads", "distill", *target, "--prompts", str(root / "prompts.jsonl"),
-            "--batch-size", "2", "--max-new-tokens", "24", "--device", "cpu",
+            "heads", "distill", *options, "--prompts", str(root / "prompts.jsonl"),
+            "--batch-size", "2", "--max-new-tokens", "24", "--out",
         )  # fmt: skip
         self._train = (
-            "-m", "app", "heads", "train", *target, "--heads", str(root / "fresh"), "--data",
-            str(root / "answers.jsonl"), "--max-steps", "6", "--evaluate-every", "1",
-            "--device", "cpu",
+            "heads", "train", *options, "--data", str(self._answers), "--max-steps", "6",
+            "--evaluate-every", "1",
         )  # fmt: skip
-        begun = time.monotonic()
-        self._done([*self._distill, "--out", str(root / "answers.jsonl")])
-        self._distill_seconds = time.monotonic() - begun
-        self._done(
-            ["-m", "app", "heads", "convert", "eagle1", *target, "--out", str(root / "fresh")]
-        )
-        begun = time.monotonic()
-        self._done([*self._train, "--out", str(root / "whole")])
-        self._train_seconds = time.monotonic() - begun
+        self._distill_seconds = self._seconds(*self._distill, str(self._answers))
+        self._train_seconds = {}
+        for kind in KINDS:
+            self._seconds("heads", "convert", kind, *options, "--out", str(root / f"{kind}-fresh"))
+            self._train_seconds[kind] = self._seconds(*self._training(kind, root / kind))
 
-    def _done(self, command: Sequence[str]) -> None:
-        done = run(command, self._root)
-        assert done.returncode == 0, done.stderr
+    def _training(self, kind: str, out: Path) -> list[str]:
+        return [*self._train, "--heads", str(self._root / f"{kind}-fresh"), "--out", str(out)]
+
+    def _seconds(self, *arguments: str) -> float:
+        """That a command takes."""
+        begun = time.monotonic()
+        done = run(specchat, arguments, self._root / "said")
+        assert done.exit_code == 0, done.lines
+        return time.monotonic() - begun
 
     def distill(self, chance: random.Random, root: Path) -> list[str]:
-        out, seconds = root / "answers.jsonl", self._distill_seconds
-        command = [*self._distill, "--out", str(out)]
-        killed = kill(command, chance.uniform(0.3, 1.0) * seconds, root)
+        out, said = root / "answers.jsonl", root / "said"
+        command = (*self._distill, str(out))
+        killed = run(specchat, command, said, chance.random() * self._distill_seconds)
         told = [int(line.split("/")[0]) for line in killed.lines if "conversations ·" in line]
         found = complete_lines(out.read_bytes()).count(b"\n") if out.exists() else 0
         problems = []
         if told and found < told[-1]:
             problems.append(f"{found} of {told[-1]} answers are there")
-        done = run(command, root)
-        if done.returncode != 0:
-            problems.append(f"it does not go on: {done.stderr[-300:]}")
-        elif out.read_bytes() != (self._root / "answers.jsonl").read_bytes():
+        done = run(specchat, command, said)
+        if done.exit_code != 0:
+            problems.append(f"it does not go on: {done.lines[-1:]}")
+        elif out.read_bytes() != self._answers.read_bytes():
             problems.append("the answers are others")
         return problems
 
     def train(self, chance: random.Random, root: Path) -> list[str]:
-        out, seconds = root / "heads", self._train_seconds
-        command = [*self._train, "--out", str(out)]
-        killed = kill(command, chance.uniform(0.3, 1.0) * seconds, root)
-        resume = ["--resume"] if (out / "training").is_dir() and not killed.ended else []
-        if killed.ended:
-            return []
-        done = run([*command, *resume], root)
-        if done.returncode != 0:
-            return [f"it does not go on: {done.stderr[-300:]}"]
-        name = "model.safetensors"
-        same = (out / name).read_bytes() == (self._root / "whole" / name).read_bytes()
-        return [] if same else ["the heads are others"]
+        kind = chance.choice(KINDS)
+        out, said = root / kind, root / "said"
+        command = self._training(kind, out)
+        run(specchat, command, said, chance.random() * self._train_seconds[kind])
+        # It was done where its checkpoints are removed and the heads are there.
+        if (out / "training").is_dir() or not (out / "config.json").is_file():
+            resume = ["--resume"] if (out / "training").is_dir() else []
+            done = run(specchat, [*command, *resume], said)
+            if done.exit_code != 0:
+                return [f"{kind} does not go on: {done.lines[-1:]}"]
+        return [] if contents(out) == contents(self._root / kind) else [f"{kind} is another"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 Scenario = Callable[[random.Random, Path], list[str]]
@@ -235,13 +253,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=30, help="of each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="conversation,export,distill,train")
-    parser.add_argument("--write-conversation", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--write-exports", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.write_conversation:
-        write_conversation(arguments.write_conversation)
-    if arguments.write_exports:
-        write_exports(arguments.write_exports)
     names = arguments.only.split(",")
     with TemporaryDirectory(prefix="specchat-kill-heads-") as root:
         scenarios: dict[str, Scenario] = {"conversation": conversation, "export": export}
