@@ -265,6 +265,8 @@ def is_first_process() -> bool:
 def remove_checkpoints(work: Path) -> None:
     """Remove checkpoints and logs of a finished training; other results in `work` stay."""
     for checkpoint in work.glob("**/checkpoint-*"):
+        # First, so that a kill leaves none that looks whole.
+        (checkpoint / "trainer_state.json").unlink(missing_ok=True)
         shutil.rmtree(checkpoint)
     for name in (LOG, ANSWERS):
         for log in work.glob(f"**/{name}"):

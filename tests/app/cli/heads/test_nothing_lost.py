@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.heads.training_data import remove_checkpoints
 from decoding.training.train_config import newest_checkpoint
 from tests.conftest import FamilyFolders, Specchat
 
@@ -52,6 +53,17 @@ def test_a_training_goes_on_from_the_newest_whole_checkpoint(tmp_path: Path) -> 
         if state is not None:
             (folder / "trainer_state.json").write_text(state)
     assert newest_checkpoint(tmp_path) == str(tmp_path / "checkpoint-100")
+
+
+def test_nothing_goes_on_from_a_checkpoint_that_is_half_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint = tmp_path / "checkpoint-20"
+    checkpoint.mkdir()
+    (checkpoint / "trainer_state.json").write_text("{}")
+    monkeypatch.setattr(shutil, "rmtree", lambda folder: None)  # killed
+    remove_checkpoints(tmp_path)
+    assert checkpoint.is_dir() and newest_checkpoint(tmp_path) is None
 
 
 @pytest.mark.slow
