@@ -26,6 +26,7 @@ from decoding.errors import InputError
 
 if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
     from app.engine.lanes import Lanes
+    from app.engine.turn import TurnRunner
     from app.models.loaded import LoadedModels
     from decoding.tokenizing.stopping import Stop
 
@@ -138,13 +139,12 @@ class Worker:
     # Answering
 
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
-        from app.engine.lane import Lane
         from app.engine.memory import memory
         from app.engine.turn import TurnRunner, answer_seed
 
         mailbox, models = self._mailbox, lanes.models
         before = self.turns
-        if before and before[-1].run == turn.run:  # once more: its old answers go
+        if before and before[-1].run == turn.run:  # run again: the old answers are replaced
             before = before[:-1]
         ids = self._encode(before, turn.prompt, models)
         running = [lane for lane in lanes if lane.available and mailbox.enabled(lane.spec.name)]
@@ -183,6 +183,17 @@ class Worker:
             lambda: mailbox.stopping,
             mailbox.notify,
         )
+        self._run_rounds(runner, lanes)
+        stopped = runner.end()
+        self._context = PromptContext(ids, stop, runner.unfinished())
+        self.turns = (*before, replace(turn, answers=runner.answers()))
+        mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
+
+    def _run_rounds(self, runner: TurnRunner, lanes: Lanes) -> None:
+        """Advance the lanes of a turn until all are done, or it is stopped."""
+        from app.engine.lane import Lane
+
+        mailbox = self._mailbox
 
         def goes_on(name: str) -> bool:
             return mailbox.enabled(name) and name in lanes
@@ -191,7 +202,8 @@ class Worker:
             go_on = mailbox.wait_for_round()
             lanes.apply_changes(idle=False)
             if not go_on and (request := mailbox.sampling_test):
-                self._context = PromptContext(ids, stop, runner.unfinished())
+                assert self._context is not None
+                self._context = replace(self._context, unfinished=runner.unfinished())
                 self._test_sampling(request, lanes, running=True)
             if not (go_on and runner.goes_on(goes_on)):
                 continue
@@ -207,10 +219,6 @@ class Worker:
                 if name in mailbox.trees:
                     due.lane.set_tree(mailbox.trees[name])
             runner.advance(due, mailbox.params)
-        stopped = runner.end()
-        self._context = PromptContext(ids, stop, runner.unfinished())
-        self.turns = (*before, replace(turn, answers=runner.answers()))
-        mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
 
     def _stop(self, models: LoadedModels | None) -> Stop:
         """What ends an answer here; servers get it with the question."""

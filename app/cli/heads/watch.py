@@ -107,7 +107,7 @@ def _answer(out: Path, console: Console) -> Group:
         return Group()
     last, shares = answers[-1], [_drafted(answer) for answer in answers]
     title = f"drafted in one answer: {curve(shares)}  {shares[-1]:.0%} of its tokens"
-    body = TokenText("")
+    body = TokenText()
     mode: RenderMode = "glyphs" if console.no_color else "colour"
     body.options = DisplayOptions(mode, show_rejected=False)
     body.begin_turn(0, last["prompt"], None)

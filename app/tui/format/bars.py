@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 HEIGHTS = "▁▂▃▄▅▆▇█"
+HISTOGRAM_COLUMNS = 8
 TIME_GLYPHS = "█▒░·"  # draft, verify, accept, other
 
 
@@ -31,10 +32,11 @@ def time_bar(parts: Sequence[float], cells: int, glyphs: str = TIME_GLYPHS[:3]) 
     return "".join(glyph * width for glyph, width in zip(glyphs, widths, strict=True))
 
 
-def histogram(counts: tuple[int, ...], columns: int = 8) -> str:
+def histogram(counts: tuple[int, ...]) -> str:
     """A bar for each number of accepted tokens, from 0; the last one is for all higher numbers."""
-    if len(counts) > columns:
-        counts = (*counts[: columns - 1], sum(counts[columns - 1 :]))
+    last = HISTOGRAM_COLUMNS - 1
+    if len(counts) > HISTOGRAM_COLUMNS:
+        counts = (*counts[:last], sum(counts[last:]))
     top = max(counts, default=0)
     if not top:
         return ""

@@ -63,9 +63,9 @@ class TokenText:
     """Keeps all spans, and wraps them as they arrive. An offset is the index of a character among
     all that were fed to the wrapper; each span has a range of offsets."""
 
-    def __init__(self, hint: str) -> None:
+    def __init__(self) -> None:
         self.options = DisplayOptions()
-        self.hint = hint
+        self.hint = ""  # shown while there is no text
         self.spans: list[Span] = []
         self.wrapper = Wrapper(80)
         self.stale = False  # `rewrap` is due: reasoning has ended, and is folded

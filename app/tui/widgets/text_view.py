@@ -31,9 +31,9 @@ class TextView(ScrollView, can_focus=True):
     """Refreshes only what has changed. Follows the end of the text unless the user has scrolled
     away from it."""
 
-    def __init__(self, hint: str = "", dom_id: str | None = None) -> None:
-        super().__init__(id=dom_id)
-        self.body = TokenText(hint)
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = TokenText()
         self._strips: dict[int, Strip] = {}
         self._styles: dict[str, Style] = {}
         self._base: Style | None = None  # cached: `rich_style` takes longer than drawing a line

@@ -40,8 +40,8 @@ class TokenView(TextView):
         view: TokenView
         token: TokenEvent
 
-    def __init__(self, hint: str = "", dom_id: str | None = None) -> None:
-        super().__init__(hint, dom_id)
+    def __init__(self) -> None:
+        super().__init__()
         self.cursor: int | None = None  # the index of a span
         self._hovered: int | None = None
 
