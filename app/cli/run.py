@@ -26,7 +26,7 @@ from app.text.terminal_text import one_line
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import Stop
 
-if TYPE_CHECKING:  # torch comes with these; where servers alone answer it is not imported
+if TYPE_CHECKING:  # these import torch, which a run with only servers does not need
     from app.models.loaded import LoadedModels
 
 

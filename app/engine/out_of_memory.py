@@ -9,7 +9,7 @@ import psutil
 
 from app.text.units import format_bytes
 
-if TYPE_CHECKING:  # torch comes with these, and servers alone need none
+if TYPE_CHECKING:  # these import torch, which a session with only servers does not need
     from app.engine.lane import Lane
     from app.models.loaded import LoadedModels
 

@@ -18,7 +18,7 @@ from app.text.errors import describe
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 
-if TYPE_CHECKING:  # torch comes with these, and servers alone need none
+if TYPE_CHECKING:  # these import torch, which a session with only servers does not need
     from app.engine.lane import Lane
     from decoding.prefill import PrefilledPrompt
 

@@ -24,7 +24,7 @@ from app.servers.chunks import Question
 from app.text.errors import describe
 from decoding.errors import InputError
 
-if TYPE_CHECKING:  # torch comes with these; they are imported on the thread
+if TYPE_CHECKING:  # these import torch; they are imported on the thread
     from app.engine.lanes import Lanes
     from app.engine.turn import TurnRunner
     from app.models.loaded import LoadedModels

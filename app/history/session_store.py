@@ -1,4 +1,4 @@
-"""Conversations that are not kept: in memory, so that they can be undone and exported."""
+"""Keeps conversations in memory for undo and export, if they are not kept on disk."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.history.recording import Recording
 
 class _Log(BytesIO):
     def close(self) -> None:
-        """Its bytes go with the store, not with who has written them."""
+        """Keep the bytes, which belong to the store and not to the writer."""
 
 
 class SessionStore:
-    """A `LogStore` for as long as the session lasts. Its paths are names, there are no files."""
+    """A `LogStore` in memory; its paths are only names."""
 
     def __init__(self) -> None:
         self._logs: dict[Path, _Log] = {}
@@ -27,7 +27,7 @@ class SessionStore:
         return path
 
     def claim(self, path: Path) -> None:
-        """Nobody else sees it."""
+        """Needs no lock: other processes can't see it."""
 
     def append_to(self, path: Path) -> BytesIO:
         log = self._logs[path]

@@ -96,7 +96,7 @@ class Store:
         return path.stat().st_size
 
     def cut(self, path: Path, size: int) -> bytes:
-        """Shorten the file to an earlier size. Returns what stood behind it."""
+        """Shorten the file to an earlier size, and return what was cut off."""
         data = path.read_bytes()
         os.truncate(path, size)
         return data[size:]
@@ -137,7 +137,7 @@ def _entry(path: Path) -> Entry:
             if line.startswith(b'["run"') and line.endswith(b"\n"):
                 _, run = parse_json(line)
                 title, ended = title or str(run["prompt"]), False
-                if run["run"] not in runs[-1:]:  # once more, with the same seed
+                if run["run"] not in runs[-1:]:  # else a repetition with the same seed
                     runs.append(run["run"])
             elif line.startswith(b'["end"'):
                 ended = True

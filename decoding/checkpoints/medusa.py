@@ -9,7 +9,7 @@
 | trtllm    | ModelOpt's TensorRT export | medusa_heads.{i}.medusa_layers.{j}.linear.*, .lm_head  |
 | vllm      | vLLM                       | blocks.{i}.layers.{j}.*, lm_heads.{i}.weight, token_map|
 
-Numbers of heads and layers are counted from the tensors: published configs are wrong.
+Numbers of heads and layers are taken from the tensors, because published configs are often wrong.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _HEAD_TENSOR = re.compile(r"medusa_heads?\.|blocks\.|lm_heads\.|token_map$|\d+\.
 class MedusaWeights:
     """k heads of L residual layers each.
 
-    `weights` [k, L, H, H], `biases` [k, L, H]; `lm_heads` [k, V, H], or None where the target's is
+    `weights` [k, L, H, H], `biases` [k, L, H]; `lm_heads` [k, V, H], or None if the target's is
     shared; `token_map` [V'] gives the target id of each row of a truncated lm_head. `accuracy`
-    [k][ranks]: how often a head's token of that rank is the right one, measured on held-out data;
-    empty where it was not measured.
+    [k][ranks]: how often a head's guess of that rank is right on held-out data; empty if not
+    measured.
     """
 
     dialect: MedusaDialect
@@ -52,8 +52,8 @@ class MedusaWeights:
     accuracy: tuple[tuple[float, ...], ...] = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
-        """Write them for the model called `target`, where they have no lm_heads as v2, else as
-        v0.1; `Medusa.from_pretrained` reads them."""
+        """Write the heads for the model called `target`, as v2 if they have no lm_heads, else as
+        v0.1, for `Medusa.from_pretrained`."""
         write_medusa(self, Path(folder), "v2" if self.lm_heads is None else "v0.1", target)
 
     @property
@@ -72,7 +72,7 @@ class MedusaWeights:
 def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     """Heads for a target of `hidden` width and `vocab` logits, from a folder of any dialect.
 
-    Raises InputError that names the tensor where one is missing, unknown or of the wrong shape.
+    Raises InputError with the name of a tensor that is missing, unknown or has a wrong shape.
     """
     config = read_config(folder)
     tensors = read_tensors(folder, lambda name: _HEAD_TENSOR.match(name) is not None)
@@ -113,14 +113,14 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
 
 
 def is_merged(folder: Path) -> bool:
-    """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt): a config of
-    heads alone knows no attention. Published ones leave medusa_num_heads out."""
+    """Whether the folder is a whole model with Medusa heads in it (Medusa-2, ModelOpt). A config of
+    only heads has no attention; published ones of models lack medusa_num_heads."""
     return folder.is_dir() and "num_attention_heads" in read_config(folder)
 
 
 def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, target: str) -> None:
-    """Write `heads` for `target` (its name goes into the config). `v2` drops own lm_heads only
-    where there are none; heads without own lm_heads can only be written as `v2`.
+    """Write `heads` for `target` (its name goes into the config). Heads without their own lm_heads
+    can only be written as `v2`, and others can't.
     """
     if dialect not in WRITABLE:
         raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(WRITABLE)}")
@@ -144,10 +144,10 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
 def write_merged(
     heads: MedusaWeights, folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
 ) -> None:
-    """Write a whole model with its heads in it, in the model's precision (dialect merged). What
-    knows nothing of Medusa loads the bare model from it.
+    """Write a whole model together with its heads, in the model's precision (dialect merged).
+    Programs without Medusa load the bare model from it.
 
-    Raises InputError for heads without lm_heads of their own: the dialect can't share the model's.
+    Raises InputError for heads without their own lm_heads: the dialect can't share the model's.
     """
     if heads.lm_heads is None:
         raise InputError("these heads share the target's lm_head, which merged can't express")
@@ -207,7 +207,7 @@ def _config(heads: MedusaWeights, dialect: MedusaDialect, target: str) -> dict[s
 def _sort(
     folder: Path, tensors: Mapping[str, Tensor], config: Mapping[str, Any]
 ) -> tuple[MedusaDialect, dict[tuple[int, int, str], Tensor], dict[int, Tensor]]:
-    """Which dialect the names are, and the tensors by head, layer and part."""
+    """The dialect of the names, and the tensors by head, layer and part."""
     dialect = medusa_dialect(tensors)
     if dialect is None:
         raise InputError(f"{folder}: tensor {min(tensors)} belongs to no known Medusa dialect")

@@ -61,7 +61,7 @@ class MedusaHeads:
 
     def logits(self, hidden: Tensor, heads: int | None = None) -> Tensor:
         """hidden [n, H] (after the target's final norm) -> [k, n, V], of all k heads or the first
-        ones."""
+        `heads`."""
         x = hidden.expand(heads or self.count, -1, -1)
         for weight, bias in zip(self._weights, self._biases, strict=True):
             x = x + functional.silu(torch.baddbmm(bias[:heads], x, weight[:heads]))
@@ -74,12 +74,12 @@ class MedusaHeads:
         return self.target_ids(self.logits(hidden, heads).topk(ranks, dim=-1).indices)
 
     def target_ids(self, ids: Tensor) -> Tensor:
-        """The target's ids of the heads' own."""
+        """Map the heads' ids to the target's."""
         return ids if self._token_map is None else self._token_map[ids]
 
 
 class Medusa:
-    """Drafts with `heads` along the tree `choices`; gamma is how many heads are used."""
+    """Drafts with `heads` along the tree `choices`; gamma is the number of heads used."""
 
     needs: Needs = "last"
     cache_bytes = 0
@@ -96,12 +96,12 @@ class Medusa:
     def from_pretrained(
         cls, folder: str | Path, target: Target, choices: Choices = NAMED_TREES["small"]
     ) -> Medusa:
-        """Heads of any dialect in a folder. Raises InputError."""
+        """Load heads of any dialect from a folder. Raises InputError."""
         weights = read_medusa(Path(folder), target.hidden, target.vocab_size)
         return cls(MedusaHeads(weights, target), choices)
 
     def set_choices(self, choices: Choices) -> None:
-        """Another tree, from the next round on; trimmed to the heads and ranks that exist."""
+        """Use another tree from the next round on, cut to the heads and ranks that exist."""
         trimmed = truncate_paths(choices, self.heads.count, self._vocab)
         longest = max((len(path) for path in choices), default=0)
         self.note = None
@@ -131,13 +131,14 @@ class Medusa:
         return Draft(DraftTree(tree.shape, tokens), own_p=own_p, ranks=(0, *tree.ranks))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
-        # The state that gave the bonus token: the heads guess what follows that token.
+        # The state that predicted the bonus token, from which the heads predict the next ones.
         assert features is not None
         self._hidden = features[-1:]
 
 
 def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:
-    """The tree cut to `heads` levels, and where its nodes' tokens stand in [k, ranks] flattened."""
+    """The tree cut to `heads` levels, and its nodes' indices into the flattened [k, ranks]
+    guesses."""
     tree = build_tree(truncate_paths(choices, heads, 1 << 62))
     flat = [h * tree.width + r for h, r in zip(tree.heads, tree.ranks, strict=True)]
     return tree, upload(flat, device)

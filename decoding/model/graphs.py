@@ -125,7 +125,7 @@ class Recordings:
 
 
 class GraphForward:
-    """`lean`, with its short passes replayed. Follows `decoding.model.forward.Forward`."""
+    """`lean` with short passes replayed. Implements `decoding.model.forward.Forward`."""
 
     states: Mapping[int, int] = {}
 

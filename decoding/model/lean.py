@@ -1,8 +1,8 @@
-"""The forward pass of Llama-shaped models in as few operations as torch allows: for a small model,
-or on a fast GPU, it is their number that takes the time.
+"""The forward pass of Llama-shaped models in as few operations as torch allows: their number is
+what takes the time with a small model, or on a fast GPU.
 
-Projections of one input are one matrix, keys and values go straight to their rows in the cache, and
-hidden states are simply there. Rows are [n, H], of one sequence or of several, one after the other.
+Projections of the same input are fused, keys and values are written directly to the cache, and
+hidden states are returned without hooks. Rows are [n, H], of one sequence or of several in turn.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from decoding.model.linears import Linear
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """How many queries there are, how many keys (and values), and how wide each is."""
+    """The numbers of query heads and of key (and value) heads, and their width."""
 
     queries: int
     keys: int
@@ -36,7 +36,7 @@ class RMSNorm:
 
     def __init__(self, gain: Tensor, eps: float) -> None:
         self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]
-        # Without a kernel of its own (it has one on GPUs), rms_norm is a dozen operations:
+        # Without a fused kernel (on CPUs) rms_norm is a dozen operations;
         # sqrt(size) * x / |(x, sqrt(size * eps))| is the same in four.
         self._by_length = gain.device.type == "cpu" and gain.dtype == torch.float32
         self._scaled = self._gain * math.sqrt(size)
@@ -59,13 +59,12 @@ def qk_norm(queries: Tensor, keys: Tensor, heads: Heads, eps: float) -> RMSNorm:
 
 
 class Rope:
-    """Rotary positions for whole rows of queries, keys and values, in three operations:
-    qkv * cos + partner(qkv) * sin, where values, and what a head leaves unrotated, have cos 1 and
-    sin 0."""
+    """Rotary embedding of whole rows of queries, keys and values, in three operations:
+    qkv * cos + partner(qkv) * sin, with cos 1 and sin 0 for values and unrotated dimensions."""
 
     def __init__(self, rotary: nn.Module, heads: Heads, context: int, like: Tensor) -> None:
-        """`rotary` is transformers' own module, whose frequencies must not depend on the length of
-        the sequence up to `context`."""
+        """`rotary` is transformers' module; its frequencies must not depend on the length of a
+        sequence up to `context`."""
         self._rotary, self._context, self._like = rotary, context, like
         self._table = self._tabulated(min(256, context))
         size, rotated = heads.dim, self._width
@@ -78,13 +77,13 @@ class Rope:
         self._columns = upload(torch.cat([columns, torch.full_like(own, rotated)]), like.device)
 
     def at(self, positions: Tensor, end: int) -> tuple[Tensor, Tensor]:
-        """Cosines and sines [n, width of a qkv row] of positions [n], all below `end`."""
+        """Cosines and sines [n, width of a qkv row] for positions [n], all below `end`."""
         table = self.reach(end)
         cos, sin = table.index_select(0, positions).index_select(2, self._columns).unbind(1)
         return cos, sin
 
     def reach(self, end: int) -> Tensor:
-        """The table, for positions below `end` at least, as far as there are any."""
+        """The table for at least the positions below `end`, limited to the context."""
         end = min(end, self._context)
         if end > len(self._table):
             self._table = self._tabulated(min(max(end, 2 * len(self._table)), self._context))
@@ -94,8 +93,8 @@ class Rope:
         return torch.addcmul(qkv * cos, qkv.index_select(1, self._partner), sin)
 
     def _tabulated(self, positions: int) -> Tensor:
-        """[positions, 2, rotated + 1]: cosines and sines, and at the end what rotates nothing. The
-        first half's sines are negative."""
+        """[positions, 2, rotated + 1]: cosines and sines, with those of no rotation at the end. The
+        sines of the first half are negative."""
         every = torch.arange(positions, device=self._like.device)[None]
         cos, sin = (part[0] for part in self._rotary(self._like, every))
         self._width = cos.shape[-1]
@@ -126,8 +125,8 @@ class Block:
         rows: Rows,
         mask: Tensor | None,
     ) -> None:
-        """x [n, H] becomes the layer's output, in place. `normed` [n, in] is what attention reads,
-        for most models x after a norm."""
+        """Change x [n, H] to the layer's output, in place. `normed` [n, in] is the input of
+        attention, in most models x after a norm."""
         queries, keys, dim = self.heads.queries, self.heads.keys, self.heads.dim
         qkv = self.qkv(normed)
         if self.qk_norm is not None:
@@ -154,7 +153,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """A decoder layer. `window` is the name of its mask, where layers differ."""
+    """A decoder layer. `window` is the name of its mask, if layers differ."""
 
     norm: RMSNorm
     block: Block
@@ -162,7 +161,7 @@ class Layer:
 
 
 class LeanForward:
-    """Follows `decoding.model.forward.Forward`."""
+    """Implements `decoding.model.forward.Forward`."""
 
     states: Mapping[int, int] = {}
 
@@ -204,7 +203,7 @@ class LeanForward:
         end: int,
         last_only: bool = False,
     ) -> ForwardOutput:
-        """The pass, its rows where `rows_of_layers` says; positions are below `end`."""
+        """Run a pass that writes to `rows_of_layers`; positions are below `end`."""
         x: Tensor = self._embedding(tokens)
         cos, sin = self.rope.at(positions, end)
 

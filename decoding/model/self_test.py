@@ -37,7 +37,7 @@ def self_test(target: Target) -> None:
         _compare(target)
     except (InputError, torch.OutOfMemoryError):
         raise
-    except Exception as error:  # models are free to want more than a cache offers
+    except Exception as error:  # models may need more than the cache offers
         lines = str(error).splitlines()
         raise InputError(
             f"{kind} can't run several rows in one pass with specchat's cache: "

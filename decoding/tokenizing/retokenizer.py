@@ -37,7 +37,7 @@ class Retokenizer:
         self._context: list[int] = []  # the last of them
         self._ids: list[int] = []
         self._view: list[int] = []
-        # The target's ids since the last one that ended with a character, and what is whole of them
+        # The target's ids after the last complete character, and the complete part of their text
         self._begun: tuple[list[int], str] = ([], "")
 
     def to_draft(self, ids: Sequence[int]) -> list[int]:

@@ -1,9 +1,9 @@
-"""Medusa heads: attach them to a target, train them, measure them.
+"""Attaches Medusa heads to a target, and trains them.
 
-Cai et al. 2024 (2401.10774): the target stays frozen (Medusa-1), the loss is the heads' cross
+Cai et al. 2024 (2401.10774): the target is frozen (Medusa-1), the loss is the heads' cross
 entropies on the tokens two, three, ... positions ahead, head k weighted by 0.8^k * 0.2. Other
-`losses` go by the target's distributions there. Or the target learns with them (Medusa-2, see
-joint.py): its own cross entropy is added.
+`losses` use the target's distributions there. Or the target is trained with them (Medusa-2, see
+joint.py), and its own cross entropy is added.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
 def attach(
     target: PreTrainedModel, heads: int = 4, layers: int = 1, own_lm_heads: bool = False
 ) -> MedusaWeights:
-    """Untrained heads that guess what the target itself would: residuals of zero before (a copy
-    of) the target's lm_head."""
+    """Untrained heads with the target's own prediction: residuals of zero before (a copy of) the
+    target's lm_head."""
     hidden = target.get_output_embeddings().weight.shape[1]
     return MedusaWeights(
         "v0.1" if own_lm_heads else "v2",
@@ -50,13 +50,13 @@ def attach(
 
 
 def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
-    """The target's lm_head, for each head one of its own: [heads, V, H]."""
+    """A copy of the target's lm_head for each head: [heads, V, H]."""
     lm_head: Tensor = target.get_output_embeddings().weight.detach().float().cpu()
     return lm_head.expand(heads, -1, -1).clone()
 
 
 class MedusaTrainingModel(nn.Module):
-    """Medusa heads on a target that is frozen or, if `joint`, trained too. The state dict holds
+    """Medusa heads on a target that is frozen or, if `joint`, also trained. The state dict has only
     what is trained."""
 
     def __init__(
@@ -89,9 +89,8 @@ class MedusaTrainingModel(nn.Module):
         labels: Tensor,
         final: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """`loss`, and outside training `hits` [batch, heads, RANKS] (answers found at each rank)
-        and `counts` [batch, heads] (answers looked for). The target runs where its states `final`
-        are not given."""
+        """`loss`, and in evaluation `hits` [batch, heads, RANKS] (correct guesses of each rank) and
+        `counts` [batch, heads] (tokens). The target runs unless its states `final` are given."""
         if self.training:
             self.running.read(attention_mask)
         losses, hits, counts = [], [], []
@@ -101,16 +100,16 @@ class MedusaTrainingModel(nn.Module):
         else:
             hidden = final
         # the state at t saw token t; the target predicts t+1, head k predicts t+2+k
-        told = labels[:, 1:] != IGNORED
-        said = labels[:, 1:][told]
-        targets = said if self._loss == "ce" else self._probabilities(hidden[:, :-1][told])
-        place = told.flatten().cumsum(0).view_as(told) - 1  # of each in `said`
+        is_answer = labels[:, 1:] != IGNORED
+        tokens = labels[:, 1:][is_answer]
+        targets = tokens if self._loss == "ce" else self._probabilities(hidden[:, :-1][is_answer])
+        indices = is_answer.flatten().cumsum(0).view_as(is_answer) - 1  # into `tokens`
         for k in range(len(self.weights)):
-            # logits only where there is something to learn: they cost far more than the rest
-            asked = told[:, k + 1 :]
-            which = place[:, k + 1 :][asked]
-            wanted = said[which]
-            logits = self._logits(k, hidden[:, : asked.shape[1]][asked])
+            # logits only for answers: they cost far more than the rest
+            supervised = is_answer[:, k + 1 :]
+            which = indices[:, k + 1 :][supervised]
+            wanted = tokens[which]
+            logits = self._logits(k, hidden[:, : supervised.shape[1]][supervised])
             count = torch.tensor(len(wanted), device=logits.device)
             weights = (0.2 * 0.8**k / per_process(count)).expand(len(wanted))
             losses.append(token_loss(self._loss, logits, targets, which, weights))
@@ -119,8 +118,8 @@ class MedusaTrainingModel(nn.Module):
             else:
                 found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)
-                hits.append(of_row.index_add_(0, asked.nonzero()[:, 0], found.float()))
-                counts.append(asked.sum(1))
+                hits.append(of_row.index_add_(0, supervised.nonzero()[:, 0], found.float()))
+                counts.append(supervised.sum(1))
         out = {"loss": torch.stack(losses).sum()}
         if not self.training:
             out |= {"hits": torch.stack(hits, 1), "counts": torch.stack(counts, 1)}
@@ -129,7 +128,7 @@ class MedusaTrainingModel(nn.Module):
     def _states(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """The target's last states [batch, length, hidden] and its own loss; 0 if it is frozen."""
+        """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
         target = self._target[0]
         shown = {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
         if self.joint:
@@ -174,7 +173,7 @@ def train_medusa(
     served: Callable[[MedusaWeights], float] | None = None,
 ) -> MedusaWeights:
     """Train the heads; returns them with their accuracies on `held_out`. With a `target_lr` the
-    target is trained in place too.
+    target is trained as well, in place.
 
     `served` gives the tokens per target pass with these weights, for the log. Checkpoints and
     optimizer state go to `work`; `resume` goes on from the newest one there.
