@@ -370,7 +370,7 @@ def _typed(parse: Callable[[str], object]) -> Callable[[Path], object]:
 
 
 def _model_config(folder: Path) -> None:
-    from app.config.settings import ModelOptions
+    from app.config.model_options import ModelOptions
     from app.models.loading import load_tokenizer
 
     load_tokenizer(str(folder), ModelOptions())

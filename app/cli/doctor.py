@@ -231,7 +231,7 @@ def _cache() -> Finding:
 
 def _demo() -> Finding:
     """Check that all lanes give the same answer with the demo, on the default device."""
-    from app.config.settings import ModelOptions
+    from app.config.model_options import ModelOptions
     from app.engine.lane import Lane
     from app.models.loaded import load_models
     from app.strategies.lane_spec import LaneSpec

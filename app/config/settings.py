@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,6 +24,7 @@ from pydantic_settings import (
 )
 
 from app.config.families import PUBLIC_FAMILIES
+from app.config.model_options import ModelOptions
 from app.config.overrides import LaneSettings, complaint, no_truth_value, parse_strategies
 from app.config.presets import Presets
 from app.config.servers import parse_servers
@@ -36,40 +37,8 @@ from decoding.json_text import parse_json
 from decoding.params import KVCache
 
 MAX_THREADS = 1024
-_OURS = {"messages", "conversation", "chat_template", "add_generation_prompt", "tokenize"}
-
-
-@dataclass(frozen=True, slots=True)
-class ModelOptions:
-    """What to load and how: folders or hub ids of the target (None: the demo family) and of its
-    drafters by role."""
-
-    target: str | None = None
-    drafters: Mapping[str, str] = field(default_factory=dict)
-    medusa_choices: str | None = None  # None: the tree that pays on this machine
-    eagle_choices: str | None = None  # None: the dynamic tree
-    device: str = "auto"
-    dtype: str = "auto"
-    quantize: str = "none"
-    quantize_draft: str | None = None  # None: as the target
-    kv_cache: KVCache = "none"  # the precision of the target's keys and values
-    adapter: str | None = None  # a PEFT adapter to merge into the target
-    draft_adapter: str | None = None
-    chat_template: str | None = None  # a file; None: the tokenizer's own
-    template_args: Mapping[str, Any] = field(default_factory=dict)
-    logit_bias: Mapping[str, float] = field(default_factory=dict)  # by token: its id, or its text
-    threads: int | None = None  # None: chosen for this machine
-    graphs: bool = True  # CUDA graphs, where they pay
-    trust_remote_code: bool = False
-
-    def source(self, role: str) -> str | None:
-        return self.target if role == "target" else self.drafters.get(role)
-
-    @property
-    def of_draft(self) -> ModelOptions:
-        """How to load the draft model."""
-        quantize = self.quantize_draft or self.quantize
-        return replace(self, adapter=self.draft_adapter, quantize=quantize)
+# arguments of a chat template that are set for every prompt
+_TEMPLATE_ARGS = {"messages", "conversation", "chat_template", "add_generation_prompt", "tokenize"}
 
 
 def config_file() -> Path:
@@ -218,7 +187,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
             name, equals, _ = text.partition("=")
             if not equals or not name.isidentifier():
                 raise ValueError(f"must be NAME=VALUE, such as enable_thinking=false, not '{text}'")
-            if name in _OURS:
+            if name in _TEMPLATE_ARGS:
                 raise ValueError(f"{name} is not the template's: it is set for every prompt")
         return texts
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
 from app.strategies.lane_spec import LaneSpec
 from decoding.params import Params
 from decoding.round import Round
-
-if TYPE_CHECKING:  # settings are slow to import
-    from app.config.settings import ModelOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import Command, OpenModels
 from app.engine.events import EngineExited, Event
 from app.engine.protocol import Engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import (
     AddLane,
     Command,

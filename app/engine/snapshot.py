@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import (
     Command,
     NewConversation,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.hub import display_name, hub_id
 from app.strategies.registry import STRATEGIES
 from app.strategies.roles import HEADS, ROLES

@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
 

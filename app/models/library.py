@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from app.config.settings import ModelOptions, Settings
+from app.config.model_options import ModelOptions
+from app.config.settings import Settings
 from app.models.assets import assets
 from app.models.hub import display_name
 from app.strategies.roles import ROLES

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedTokenizerBase
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.chat_template import prepare_template, render_prompt
 from app.models.checkpoint import find_checkpoint
 from app.models.download import Progress, has_tokenizer, local_folder, silent

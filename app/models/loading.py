@@ -36,7 +36,7 @@ from transformers.utils.import_utils import (
 )
 from transformers.utils.logging import disable_progress_bar, set_verbosity_error
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.adapter import merge_adapter
 from app.models.checkpoint import Checkpoint, find_checkpoint
 from app.models.download import Progress, silent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from app.config.model_options import ModelOptions
 from app.config.presets import MODEL, NO_WARPING, validate_preset
-from app.config.settings import ModelOptions
 from app.models.checkpoint import find_checkpoint
 from app.models.library import with_demo
 from decoding.errors import InputError

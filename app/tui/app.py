@@ -13,8 +13,8 @@ from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
+from app.config.model_options import ModelOptions
 from app.config.presets import Presets
-from app.config.settings import ModelOptions
 from app.engine.events import (
     EngineExited,
     Event,

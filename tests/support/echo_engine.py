@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import Command, Run, RunAgain, Stop
 from app.engine.events import EngineExited, Event, Loading
 from app.strategies.lane_spec import LaneSpec

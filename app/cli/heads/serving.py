@@ -10,7 +10,7 @@ from pathlib import Path
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from app.cli.heads.training_data import ANSWERS, is_first_process
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
 from decoding.drafters.base import Drafter

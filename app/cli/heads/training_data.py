@@ -166,7 +166,7 @@ def conversations_of(
 
 
 def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    from app.config.settings import ModelOptions
+    from app.config.model_options import ModelOptions
     from app.models.chat_template import render_prompt
     from app.models.limits import run_limited
     from app.models.loading import load_model, load_tokenizer

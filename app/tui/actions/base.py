@@ -8,8 +8,8 @@ from typing import Any
 from textual.app import App
 from textual.filter import LineFilter
 
+from app.config.model_options import ModelOptions
 from app.config.presets import Presets
-from app.config.settings import ModelOptions
 from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams
 from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
 from app.engine.protocol import Engine

@@ -8,8 +8,8 @@ from functools import partial
 from textual import on
 
 from app.config.families import PUBLIC_FAMILIES
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions
 from app.engine.commands import AddLane, RemoveLane
 from app.models.library import title_of
 from app.models.public import fetch

@@ -21,7 +21,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.config.families import PUBLIC_FAMILIES
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.catalog import (
     CheckpointInfo,
     cached_checkpoints,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
 from app.strategies.lane_spec import LaneSpec
 from app.tui.state.app_state import AppState

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions
 from app.engine.config import SessionConfig
 from app.engine.events import Event, RoundFinished
 from app.engine.mailbox import Mailbox

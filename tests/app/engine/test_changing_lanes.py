@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions
 from app.engine import lanes as lanes_module
 from app.engine.commands import (
     AddLane,

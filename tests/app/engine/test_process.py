@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import (
     AddLane,
     Command,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.config.model_options import ModelOptions
 from app.config.servers import parse_servers
-from app.config.settings import ModelOptions
 from app.engine.commands import (
     AddLane,
     Pause,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import (
     NewConversation,
     OpenModels,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import AddLane, OpenModels, SetTree
 from app.engine.events import Event, LanesChanged, RoundFinished
 from app.strategies.lane_spec import LaneSpec

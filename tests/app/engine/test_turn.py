@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import torch
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions
 from app.engine.comparison import sampling_rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane

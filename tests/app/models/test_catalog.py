@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.assets import assets
 from app.models.catalog import (
     cached_checkpoints,

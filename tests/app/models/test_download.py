@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.checkpoint import find_checkpoint
 from app.models.download import local_folder
 from app.models.hub import Repo, parse_repo

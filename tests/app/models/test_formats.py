@@ -13,7 +13,7 @@ from peft import LoraConfig, PeftModel, PromptTuningConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
 from app.models.loaded import load_models
 from app.models.loading import load_model, load_target, load_tokenizer

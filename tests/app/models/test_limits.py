@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.limits import run_limited
 from app.models.loaded import LoadedModels, load_models
 from decoding.errors import InputError

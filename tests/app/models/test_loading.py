@@ -15,7 +15,7 @@ import transformers as tf
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.models.loading import load_model, load_target, load_tokenizer
 from decoding.decoder import Decoder
 from decoding.errors import InputError

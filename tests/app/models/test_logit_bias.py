@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions, load_settings
+from app.config.settings import load_settings
 from app.engine.lane import Lane
 from app.models.library import demo
 from app.models.loaded import LoadedModels, load_models

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import ModelOptions, load_settings
+from app.config.model_options import ModelOptions
+from app.config.settings import load_settings
 from app.models.loaded import LoadedModels, load_models
 from app.models.sampling_defaults import sampling_defaults
 from decoding.errors import InputError

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import parse_strategies
-from app.config.settings import ModelOptions
 from app.engine.experiment import present_and_free
 from app.engine.lane import Lane
 from app.engine.memory import weights

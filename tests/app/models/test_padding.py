@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
 from app.models.loaded import load_models
 from app.strategies.lane_spec import LaneSpec

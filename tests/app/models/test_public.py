@@ -13,7 +13,8 @@ import torch
 from safetensors.torch import load_file
 
 from app.config.families import PUBLIC_FAMILIES
-from app.config.settings import ModelOptions, Settings
+from app.config.model_options import ModelOptions
+from app.config.settings import Settings
 from app.models.assets import assets
 from app.models.hub import parse_repo
 from app.models.loaded import load_models

@@ -11,7 +11,7 @@ import pytest
 import torch
 from bitsandbytes.functional import has_avx512bf16
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
 from app.models.loaded import load_models
 from app.models.loading import load_model

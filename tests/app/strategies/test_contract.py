@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from app.config.model_options import ModelOptions
 from app.config.overrides import LaneSettings, parse_strategies
-from app.config.settings import ModelOptions
 from app.engine.lane import Lane
 from app.models.catalog import drafter_status
 from app.models.loaded import LoadedModels, load_models, needs_loading

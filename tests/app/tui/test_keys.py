@@ -11,8 +11,8 @@ import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
 
+from app.config.model_options import ModelOptions
 from app.config.presets import Presets
-from app.config.settings import ModelOptions
 from app.engine.commands import Pause, Run, Stop
 from app.engine.events import RunRejected, SamplingTest
 from app.models.library import ModelLibrary

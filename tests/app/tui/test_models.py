@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Input
 
 from app.config.families import PUBLIC_FAMILIES, PublicFamily
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import OpenModels, Run
 from app.engine.events import EngineExited, Loaded, LoadFailed, Loading, RunFinished
 from app.models.assets import assets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import AddLane, MeasureAnswer, OpenModels
 from app.engine.events import PIECE, Finished, LaneInfo, Prefilled, RoundFinished
 from app.engine.metrics import metrics_of

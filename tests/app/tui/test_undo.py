@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import ModelOptions
+from app.config.model_options import ModelOptions
 from app.engine.commands import (
     NewConversation,
     OpenModels,
