@@ -10,13 +10,12 @@ from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.experiment import DRAFT_SHAPE, Experiment, candidates
 from app.models.loaded import load_models, why_missing
+from app.report.advice import TEMPERATURES
 from app.report.advice_document import advice_document
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import AUTOREGRESSIVE, DEFAULT_STRATEGIES, STRATEGIES
 from app.text.prompt_file import Request
-
-TEMPERATURES = (0.0, 0.7)  # where none was chosen
 
 
 def advise(

@@ -160,12 +160,18 @@ def parse_sweep(texts: Sequence[str]) -> Sweep:
         if name in sweep:
             raise InputError(f"--sweep: {name} is given twice")
         try:
-            sweep[name] = tuple(_parse_value(name, value) for value in values.split(","))
+            sweep[name] = parse_values(name, values)
         except InputError as error:
             raise InputError(f"--sweep: {error}") from error
-        if len(set(sweep[name])) < len(sweep[name]):
-            raise InputError(f"--sweep: a value of {name} is given twice")
     return sweep
+
+
+def parse_values(name: str, text: str) -> tuple[Any, ...]:
+    """Those of the setting `name` in "0,0.8". Raises InputError."""
+    values = tuple(_parse_value(name, each) for each in text.split(","))
+    if len(set(values)) < len(values):
+        raise InputError(f"a value of {name} is given twice")
+    return values
 
 
 def sweep_lanes(lanes: Sequence[LaneSpec], sweep: Sweep) -> tuple[LaneSpec, ...]:

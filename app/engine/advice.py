@@ -32,15 +32,21 @@ class Circumstances:
     cancelled: Callable[[], bool]
 
 
-def advise(here: Circumstances, prompts: Sequence[Sequence[int]], seconds: float) -> dict[str, Any]:
-    """The document. Raises InputError where there is nothing to choose from or to measure with."""
+def advise(
+    here: Circumstances,
+    prompts: Sequence[Sequence[int]],
+    seconds: float,
+    temperatures: Sequence[float] = (),
+) -> dict[str, Any]:
+    """The document, for the present temperature or for these. Raises InputError where there is
+    nothing to choose from or to measure with."""
     if not prompts:
         raise InputError("there is no prompt to measure with: ask something first")
     models = here.models
     lanes = [spec for spec in here.lanes if STRATEGIES[spec.strategy].on_target]
     outcome = Experiment(
         models,
-        candidates(present_and_free(lanes, here.params), models, here.params),
+        candidates(present_and_free(lanes, here.params), models, here.params, temperatures),
         prompts,
         here.params,
         here.stop,
@@ -53,7 +59,7 @@ def advise(here: Circumstances, prompts: Sequence[Sequence[int]], seconds: float
         outcome,
         **models.facts,
         settings=flat(here.params) | {"seed": here.seed},
-        sweep={},
+        sweep={"temperature": tuple(temperatures)} if temperatures else {},
         first_turns_only=False,
         unavailable={},
     )

@@ -137,12 +137,14 @@ class StopSamplingTest:
 @dataclass(frozen=True, slots=True)
 class StartAdvice:
     """Measure for about `seconds` which of the lanes' strategies and which settings are the fastest
-    on the conversation's prompts (on the `examples` if there are none), once no turn is running.
-    Events of type `Advice` report progress and result. It does not affect the conversation, and any
-    other request ends it."""
+    on the conversation's prompts (on the `examples` if there are none), once no turn is running, at
+    each of the `temperatures` (at the present one if there are none). Events of type `Advice`
+    report progress and result. It does not affect the conversation, and any other request ends it.
+    """
 
     seconds: float
     examples: tuple[str, ...] = ()
+    temperatures: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def candidates(
 
 def present_and_free(lanes: Sequence[LaneSpec], params: Params) -> list[LaneSpec]:
     """For each lane one with its present settings and one without those that are tried: both take
-    part. All are at one temperature, the run's, whose settings are `params`."""
+    part. None has a temperature of its own. `params`: the run's settings."""
     run, found = flat(params), list[LaneSpec]()
     for spec in lanes:
         own = {n: value for n, value in spec.overrides.items() if value != run[n]}

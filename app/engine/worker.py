@@ -348,7 +348,8 @@ class Worker:
                 lambda: not mailbox.is_advising(request),
             )
             prompts = self._prompts(request.examples, models)
-            result = Advice(document=advise(circumstances, prompts, request.seconds))
+            found = advise(circumstances, prompts, request.seconds, request.temperatures)
+            result = Advice(document=found)
         except InterruptedError:
             result = Advice(note="something else was asked for")
         except Exception as error:  # the screen shows it, and the thread goes on

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+TEMPERATURES = (0.0, 0.7)  # to advise on where none is chosen: greedy, and as chats are served
 FEW_PROMPTS = 5  # with fewer, repeats of one prompt are resampled on their own
 FEW_ANSWERS = 5  # with fewer, only the range is given
 RESAMPLES = 2000

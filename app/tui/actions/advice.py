@@ -24,7 +24,8 @@ class AdviceActions(AppBase):
             self.say(state.busy)
         else:
             prompts = tuple(request.turns[0] for request in examples())
-            request = AdviceRequest(state.turns, prompts, self.advice)
+            temperature = state.params.sampling.temperature
+            request = AdviceRequest(state.turns, prompts, temperature, self.advice)
             self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
 
     def _use_advice(self, best: Mapping[str, Any] | None) -> None:
@@ -36,8 +37,9 @@ class AdviceActions(AppBase):
         if lane is None:
             self.say(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
             return
-        self.change_overrides(lane.info.name, best["pins"])
-        own = ", ".join(f"{name} {value}" for name, value in best["pins"].items())
+        pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
+        self.change_overrides(lane.info.name, pins)
+        own = ", ".join(f"{name} {value}" for name, value in pins.items())
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         self.say(f"{label}: {own or 'its usual settings'} ({key} takes it back)")
 

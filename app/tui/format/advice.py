@@ -21,7 +21,9 @@ def advice_lines(document: Mapping[str, Any], width: int) -> list[Content]:
     lines: list[Content] = []
     pays = any(row["name"] for row in document["best"])
     for section, best in zip_longest(advice_sections(dict(document)), document["best"]):
-        lines += [Content(""), *_wrapped(section.title, "bold $primary", width)] if lines else []
+        if lines or len(document["best"]) > 1:
+            space = [Content("")] if lines else []
+            lines += [*space, *_wrapped(section.title, "bold $primary", width)]
         sentences = [*section.sentences]
         if best is not None:  # the other sections are remarks
             speedups = [

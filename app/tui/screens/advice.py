@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
+from app.config.overrides import parse_values
 from app.engine.commands import StartAdvice, StopAdvice
 from app.engine.events import Advice
 from app.engine.protocol import Engine
+from app.report.advice import TEMPERATURES
 from app.report.advice_text import format_advice
 from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
 from app.tui.format.labels import labelled_progress
 from app.tui.keys.key_names import first_key
+from decoding.errors import InputError
 
-SECONDS = 60.0
+SECONDS = 60.0  # for each temperature
 TITLE = "What is fastest here?"
 MORE = 3  # times as long
 SNIPPETS = 9  # that have a key
@@ -31,11 +34,12 @@ SNIPPETS = 9  # that have a key
 
 @dataclass(frozen=True, slots=True)
 class AdviceRequest:
-    """What to measure on: the `conversation` so far, or where there is none these `examples`.
-    `known`: what was found before, if it still holds."""
+    """What to measure on: the `conversation` so far, or where there is none these `examples`, at
+    the present `temperature`. `known`: what was found before, if it still holds."""
 
     conversation: int
     examples: tuple[str, ...]
+    temperature: float
     known: Mapping[str, Any] | None = None
 
 
@@ -51,6 +55,8 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         Binding("y", "copy", "Copy all", id="advice.copy", tooltip="Copy all of it as text"),
         Binding("n", "more", "More", id="advice.more",
                 tooltip=f"Measure again, {MORE} times as long"),
+        Binding("t", "temperatures", "Temperatures", id="advice.temperatures",
+                tooltip="Measure at other temperatures, one or several"),
         *(
             Binding(str(number), f"copy({number})", f"Copy {number}", id=f"advice.copy{number}",
                     tooltip=f"Copy the configuration number {number}")
@@ -64,15 +70,20 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         self._seconds = SECONDS
         self._now = Advice(document=request.known)
         self._said = ""
+        best = request.known["best"] if request.known else []
+        known = tuple(row["temperature"] for row in best)
+        self._chosen = known if known != (request.temperature,) else ()  # temperatures
 
     def compose(self) -> ComposeResult:
+        request = self._request
         with VerticalScroll(id="advice") as box:
             box.border_title = TITLE
+            yield Input(compact=True, placeholder=f"{request.temperature:g}, the present one")
             yield Static(id="advice-progress", markup=False)
             yield Static(id="advice-found", markup=False)
 
     def on_mount(self) -> None:
-        self.query_one("#advice").focus()
+        self._close_field()
         if self._now.document is None:
             self._ask()
         self.call_after_refresh(self._show)
@@ -84,7 +95,41 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         self._now = advice
         self._show()
 
+    @property
+    def _field(self) -> Input:
+        return self.query_one(Input)
+
+    def action_temperatures(self) -> None:
+        """Ask for them."""
+        usual = self._chosen or TEMPERATURES
+        self._field.value = listed(usual, ", ")
+        self._field.display = True
+        self._field.focus()
+        self._said = "Temperatures: Enter measures at these"
+        self._show()
+
+    @on(Input.Submitted)
+    def measure_at(self, event: Input.Submitted) -> None:
+        text = event.value.strip()
+        try:
+            self._chosen = parse_values("temperature", text) if text else ()
+        except InputError as error:
+            self._said = str(error)
+        else:
+            self._close_field()
+            self._ask()
+        self._show()
+
+    def _close_field(self) -> None:
+        self._field.display = False
+        self.query_one("#advice").focus()
+
     def action_leave(self) -> None:
+        if self._field.display:
+            self._close_field()
+            self._said = ""
+            self._show()
+            return
         self._engine.send(StopAdvice())
         self.dismiss(None)
 
@@ -95,9 +140,17 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
             self._show()
 
     def action_apply(self) -> None:
-        best = next(iter(self._now.document["best"]), None) if self._now.document else None
-        if best is not None and best["name"] is not None:
+        if best := self._best:
             self.dismiss(best)
+
+    @property
+    def _best(self) -> Mapping[str, Any] | None:
+        """The row of the present temperature, or of the one next to it; none where nothing there is
+        faster than the target alone."""
+        rows = self._now.document["best"] if self._now.document else []
+        present = self._request.temperature
+        best = min(rows, key=lambda row: abs(row["temperature"] - present), default=None)
+        return best if best and best["name"] is not None else None
 
     def action_copy(self, number: int | None = None) -> None:
         document = self._now.document
@@ -116,7 +169,8 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     def _ask(self) -> None:
         self._now, self._said = Advice(), ""
-        self._engine.send(StartAdvice(self._seconds, self._request.examples))
+        seconds = self._seconds * max(len(self._chosen), 1)
+        self._engine.send(StartAdvice(seconds, self._request.examples, self._chosen))
 
     def _show(self) -> None:
         now, box = self._now, self.query_one("#advice")
@@ -141,24 +195,34 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
             else "the prompt of this conversation" if turns
             else f"{examples} examples"
         )  # fmt: skip
-        minutes = round(self._seconds / 60)
+        minutes = round(self._seconds / 60) * max(len(self._chosen), 1)
         time = "a minute" if minutes == 1 else pluralize(minutes, "minute")
-        return f"Each lane that is on answers {prompts} with several settings, for about {time} …"
+        chosen = self._chosen or (self._request.temperature,)
+        at = "temperatures" if len(chosen) > 1 else "temperature"
+        return (
+            f"Each lane that is on answers {prompts} with several settings at {at} "
+            f"{listed(chosen, ' and ')}, for about {time} …"
+        )
 
     @property
     def _hints(self) -> list[str]:
         def key_of(action: str) -> str:
             return first_key(self.app, self.BINDINGS, action)
 
-        hints = [f"{key_of('leave')} closes"]
-        document = self._now.document
-        if document is not None or self._now.note is not None:
-            hints.insert(0, f"{key_of('more')} measures longer")
+        document, hints = self._now.document, list[str]()  # where it is narrow the end is cut
+        if self._best:
+            hints.append(f"{key_of('apply')} uses it")
         if document is not None:
             count = min(len(snippets(document)), SNIPPETS)
             last = f"-{key_of(f'copy({count})')}" if count > 1 else ""
             numbers = [f"{key_of('copy(1)')}{last}"] if count else []
-            hints.insert(0, f"{' '.join([*numbers, key_of('copy')])} copy")
-            if any(best["name"] for best in document["best"]):
-                hints.insert(0, f"{key_of('apply')} uses it")
+            hints.append(f"{' '.join([*numbers, key_of('copy')])} copy")
+        hints.append(f"{key_of('leave')} closes")
+        if document is not None or self._now.note is not None:
+            hints.append(f"{key_of('more')} longer")
+        hints.append(f"{key_of('temperatures')} temperatures")
         return hints
+
+
+def listed(temperatures: Sequence[float], separator: str) -> str:
+    return separator.join(f"{each:g}" for each in temperatures)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,8 +44,10 @@ def test_it_advises_on_the_examples_and_then_on_the_conversation(open_session: O
     listener.turn("dog")
     listener.turn("fox")
     listener.forget()
-    listener.session.send(SOON)
-    assert document(listener)["prompts"] == 3
+    listener.session.send(replace(SOON, temperatures=(0.0, 0.7)))
+    found = document(listener)
+    assert found["prompts"] == 3 and found["sweep"] == {"temperature": (0.0, 0.7)}
+    assert [row["temperature"] for row in found["best"]] == [0.0, 0.7]
     assert ids_of(listener.turn(), "draft:gamma=4")  # the lanes go on as if nothing had been
     assert ids_of(before, "draft:gamma=4")
 

@@ -10,6 +10,7 @@ from app.engine.commands import Run, SetOverrides, StartAdvice, StopAdvice
 from app.engine.events import Advice, RunFinished
 from app.models.assets import examples
 from app.tui.format.advice import advice_lines
+from decoding.params import Params, SamplingParams
 from tests.app.report.test_advice_text import ROW, entry
 from tests.support.stage import Play, Stage
 
@@ -28,7 +29,10 @@ SIZES = [(100, 30), (60, 24)]
 
 
 def words(stage: Stage) -> str:
-    return " ".join(stage.text.replace("│", " ").split())
+    """What stands in the window."""
+    box = stage.app.screen.query_one("#advice").content_region
+    lines = stage.text.splitlines()[box.y : box.bottom]
+    return " ".join(" ".join(line[box.x : box.right] for line in lines).split())
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -85,6 +89,35 @@ async def test_what_was_found_is_there_until_something_is_asked(play: Play) -> N
         await stage.press("f7")
         assert len(stage.engine.asked(StartAdvice)) == 3
         assert "the prompt of this conversation" in words(stage)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_other_temperatures(play: Play, size: tuple[int, int]) -> None:
+    warm = {"temperature": 0.7, "pins": {"gamma": 2, "temperature": 0.7}}
+    rows = [BEST | warm, AR | {"temperature": 0.7}]
+    several = {**DOCUMENT, "best": [BEST, rows[0]], "measured": [*DOCUMENT["measured"], *rows]}
+    async with play(size, params=Params(SamplingParams(temperature=0.6))) as stage:
+        await stage.press("f7")
+        assert "at temperature 0.6, for about a minute" in words(stage)
+        assert "t temperatures" in stage.text
+        await stage.press("t", "ctrl+u")
+        await stage.type("0,warm")
+        await stage.press("enter")
+        assert "temperature: " in stage.text and len(stage.engine.asked(StartAdvice)) == 1
+        await stage.press("ctrl+u")
+        await stage.type("0, 0.7")
+        await stage.press("enter")
+        asked = stage.engine.asked(StartAdvice)[-1]
+        assert (asked.seconds, asked.temperatures) == (120.0, (0.0, 0.7))
+        assert "at temperatures 0 and 0.7, for about 2 minutes" in words(stage)
+        await stage.tell(Advice(document=several))
+        assert "│ temperature 0  " in stage.text and "Esc closes" in stage.text
+        await stage.press("enter")  # that of the temperature next to the present one
+        assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", {"gamma": 2})]
+        await stage.press("f7", "n")  # what holds is gone on with
+        assert stage.engine.asked(StartAdvice)[-1].temperatures == (0.0, 0.7)
+        await stage.press("t", "escape", "escape")
+        assert stage.app.screen is stage.app.main
 
 
 async def test_not_while_something_is_answered(play: Play) -> None:
