@@ -145,7 +145,8 @@ class RunActions(AppBase):
 
     def action_leave(self) -> None:
         """Esc takes a queued prompt back. In the prompt it stops the run, else moves to the lanes.
-        There it leaves the search or the cursor, else ends zooming, else stops the run."""
+        There it leaves the search or the cursor, else ends zooming, else stops the run, else closes
+        the panel."""
         main = self.main
         if self.state.queued is not None:
             self.state.queued = None
@@ -166,6 +167,8 @@ class RunActions(AppBase):
             self.end_slow_motion()
         elif self.state.running:
             self.engine.send(Stop())
+        elif main.open:
+            main.action_panel(main.open)
         main.show_state()
 
     def action_stop(self) -> None:

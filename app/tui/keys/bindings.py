@@ -39,7 +39,7 @@ RUN_KEYS = [
         "Once more with the same seed; where decoding has ended it is begun anew"),
     key("escape", "leave", "Stop", "run.stop",
         "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
-        "lane: leave the cursor, else undo maximize, else stop the run"),
+        "lane: leave the cursor, else undo maximize, else stop the run, else close the panel"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run, else empty the prompt"),
     key("space", "pause", "Pause", "run.pause",
@@ -159,7 +159,8 @@ REPLAY_KEYS = [
     key("plus,equals_sign", "speed(1)", "Faster", "replay.faster", "Play faster"),
     key("f5", "again", "From the start", "run.again", "Play it from the start"),
     key("escape", "leave", "To the turn's end", "run.stop",
-        "Leave the cursor; else undo maximize; else play the rest of the turn at once"),
+        "Leave the cursor; else undo maximize; else play the rest of the turn at once; else close "
+        "the panel"),
     key("space", "pause", "Pause", "run.pause", "Pause or go on"),
     key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
 ]  # fmt: skip
@@ -203,9 +204,11 @@ def key_bar_state(
         names["leave"] = "Stop" if state.running or slow else "Commands"
     elif alone or cursor or zoomed:
         names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
+    elif looking and not (state.running or slow):
+        names["leave"] = "Close"
     elif state.replay is not None:
         names["leave"] = "Turn's end"
-    if not (typing or alone or cursor or zoomed or state.running or slow):
+    if not (typing or looking or cursor or zoomed or state.running or slow):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Go on"
