@@ -3,6 +3,7 @@ and an engine of its own, so that it leaves nothing behind."""
 
 from __future__ import annotations
 
+from asyncio import Lock
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -46,6 +47,7 @@ class TourStage(MainScreen):
         super().__init__(self.player, state)
         rounds = {name: rejected_round(lane) for name, lane in turn.lanes.items()}
         self._rejected = next(((n, r) for n, r in rounds.items() if r is not None), None)
+        self._at_work = Lock()  # the timer plays beside the steps, and panes take time to be made
 
     async def begin(self) -> None:
         """Once it is on the screen."""
@@ -56,6 +58,10 @@ class TourStage(MainScreen):
 
     async def play(self) -> None:
         """Show what is due."""
+        async with self._at_work:
+            await self._show_due()
+
+    async def _show_due(self) -> None:
         state = self.state
         for event in self.player.drain():
             if isinstance(event, RoundFinished):
@@ -73,11 +79,12 @@ class TourStage(MainScreen):
             self.state.forget_conversation()
             self.forget_conversation()
         player.paused = False
-        await self.play()
+        await self._show_due()
         player.paused = moment is Moment.ASKED
 
     async def show_step(self, step: Step) -> None:
-        await self._to_moment(step.moment)
+        async with self._at_work:
+            await self._to_moment(step.moment)
         if step.rejected and self._rejected:
             name, number = self._rejected
             pane = self.grid.pane_of(name)
@@ -139,8 +146,7 @@ class TourScreen(ModalScreen[None]):
         )
         self.query_one("#tour-text", Static).update(step.words(self._stage.state.keys))
         self.call_after_refresh(self._make_room, box)
-        # by the stage itself, which must not play while it makes its panes, or goes to a moment
-        self._stage.call_later(self._stage.show_step, step)
+        self._stage.call_later(self._stage.show_step, step)  # which may take long, unlike keys
 
     def _make_room(self, box: Widget) -> None:
         """The stage ends above the box."""

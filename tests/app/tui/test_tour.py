@@ -105,23 +105,28 @@ async def test_every_step_shows_what_it_speaks_of(play: Play, size: tuple[int, i
         assert stage.app.screen is stage.app.main
 
 
-async def test_slow_panes_are_there_before_it_plays(
+async def test_steps_wait_for_panes_that_are_slow(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rebuild = TourStage.rebuild
+    """What was due before a step was asked for must not be shown after it."""
+    rebuild, calls, go_on = TourStage.rebuild, list[TourStage](), asyncio.Event()
 
     async def slow(stage: TourStage) -> None:
-        await asyncio.sleep(0.05)
+        calls.append(stage)
+        if len(calls) == 2:  # once the recording plays
+            await go_on.wait()
         await rebuild(stage)
 
     monkeypatch.setattr(TourStage, "rebuild", slow)
     monkeypatch.setattr("app.tui.screens.tour.FRAME", 0.001)
     async with play(newcomer=True) as stage:
         shown = await into_the_tour(stage)
-        await stage.until(lambda: shown.player.paused)
-        for pane in shown.grid.panes:
-            lines = [pane.view.render_line(y).text for y in range(pane.view.size.height)]
-            assert sum(line.startswith("›") for line in lines) == 1, lines
+        await stage.until(lambda: len(calls) == 2)
+        await stage.press("right", "right")
+        go_on.set()
+        await stage.until(lambda: shown.player.over)
+        await quiet()
+        assert STEPS[2].title in stage.text and not shown.state.running
 
 
 async def test_back_and_forth(play: Play) -> None:
