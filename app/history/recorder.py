@@ -14,6 +14,7 @@ from app.engine.events import (
     LanesChanged,
     Loaded,
     LoadFailed,
+    RunFinished,
     RunRejected,
     RunStarted,
     Timed,
@@ -80,8 +81,8 @@ class Recorder:
                 lines += [] if self.problem else self._heading()
             if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
                 lines.append(line)
-            if isinstance(event, RunRejected):
-                self._in_turn = False
+            if isinstance(event, RunFinished | RunRejected):
+                self._in_turn = False  # what is refused before it begins leaves nothing behind
         return lines
 
     def begin(self, changed: Mapping[str, Any] | None = None) -> None:

@@ -138,6 +138,13 @@ def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
     assert store.entries()[0].turns == 2
 
 
+def test_a_question_that_never_began_leaves_nothing(recorder: Recorder) -> None:
+    recorder.take(turn(0, "Count!", 1.0, 0))
+    before = recorder.size
+    recorder.take([RunRejected("And on?", "no lane is on")])
+    assert recorder.size == before
+
+
 def test_other_models_may_go_on(store: Store, kept: Path) -> None:
     recorder = Recorder(store, SETTINGS)
     other = LOADED.lanes[0]
