@@ -197,16 +197,20 @@ class MainScreen(LanesLayout):
         else:
             self.open, self.beside = name, self.open if self.broad else None
         self.show_state()
-        if not self.prompt.has_focus and (self.panel_alone or not self.open):
-            self.call_after_refresh(self.focus_pane)
+        if self.panel_alone or not self.open:
+            self.call_after_refresh(self._focus_what_is_shown)
+
+    def _focus_what_is_shown(self) -> None:
+        """Unless the user writes, who may have begun to since."""
+        if self.focused is not self.prompt:
+            self.focus_pane()
 
     @on(Panel.Filled)
     def fit_panel(self) -> None:
         """What it holds is known only now, and what in it has the focus."""
-        if self.panel_alone and not self.prompt.has_focus:
-            self.focus_pane()
-        else:
-            self.show_state()
+        if self.panel_alone:
+            self._focus_what_is_shown()
+        self.show_state()
 
     def action_scoreboard(self) -> None:
         """Show or hide it; where there is room for one only, in the place of the lanes."""
@@ -223,6 +227,8 @@ class MainScreen(LanesLayout):
     _searching = False
 
     def action_find(self) -> None:
+        if self.panel_alone and self.open:  # it would hide what is found
+            self.action_panel(self.open)
         line = self.query_one(SearchLine)
         line.display = True
         self.set_focus(line)

@@ -24,6 +24,7 @@ from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
 
 NOTHING_YET = "No round yet: the trees come with the answer."
+DRAFTS_NOTHING = "This lane drafts nothing: Tab goes to one that does."
 FROM_A_SERVER = "A server does not say what it drafted, at most how much of it was accepted."
 TIGHT_SHARE = 4  # levels have two columns unless they take more than 1/4 of the width
 
@@ -96,4 +97,5 @@ class TreePanel(Panel):
             heads=lane.strategy.one_pass,
             tight=2 * record.shape.depth > width // TIGHT_SHARE,
         )
-        self.view.show(lines, not_recorded(state, lane) if record.drafted and not record.p else "")
+        unknown = not_recorded(state, lane) if record.drafted and not record.p else ""
+        self.view.show(lines, unknown if lane.strategy.drafts else DRAFTS_NOTHING)

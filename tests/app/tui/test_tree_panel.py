@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.engine.commands import RecordProbabilities, Stop
-from app.engine.events import RoundFinished
+from app.engine.events import RoundFinished, RunFinished
 from app.tui.format.bars import time_bar
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import OWN_FATES, PRUNED, tree_lines
@@ -192,7 +192,19 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         await stage.resize(*size)
         await stage.press("escape")
         assert "No round yet" not in stage.text and "╭ 1 Auto" in stage.text
-        assert not stage.engine.asked(Stop)
+        await stage.press("v", "slash")  # which would not show what it finds
+        assert "╭ 1 Auto" in stage.text and not stage.engine.asked(Stop)
+
+
+async def test_escape_closes_it_when_there_is_nothing_else_to_leave(play: Play) -> None:
+    async with play() as stage:
+        await drafted(stage, TREE)
+        await stage.tell(prefilled("ar", "It"), stepped("ar", [], [], "is"), RunFinished(0, False))
+        await stage.press("1")
+        assert "This lane drafts nothing: Tab goes to one that does." in stage.text
+        assert "Esc Close" in stage.text
+        await stage.press("escape")
+        assert "Tree ·" not in stage.text and "Esc" not in stage.text.splitlines()[-1]
 
 
 def wide_tree() -> Round:

@@ -87,6 +87,16 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
 
 
+async def test_a_panel_that_opens_does_not_take_the_focus_from_who_writes(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.press("escape")
+        for key in ("s", "i", "w", "h", "y"):
+            stage.app.simulate_key(key)
+        await stage.pilot.pause()
+        await stage.type("not")
+        assert stage.app.main.prompt.text == "whynot"
+
+
 async def test_space_in_an_empty_prompt_pauses(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
