@@ -491,7 +491,7 @@ def main() -> None:
         code = 2
     except TyperException as error:
         if message := error.format_message():  # none where a command alone has shown its help
-            helps = "; specchat --help has them all" if message.startswith("No such") else ""
+            helps = "; --help has them all" if message.startswith("No such") else ""
             complain(message.removesuffix(".") + helps if helps else message)
         code = 2
     except OSError as error:  # a full disk, a folder without permission

@@ -257,9 +257,11 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
         every = "every second round"
         return [Part(f"‹{every}›") if glyphs else Part(every, "on $tint")]
     parts = [Part(options.color_by, "$quiet", 2)]
+    rank = 1 if state.notice else 0  # which is soon gone
     for style, words in zip(STEPS, SCALES[options.color_by], strict=True):
         pair = GLYPHS.get(style, "")
-        parts.append(Part(f"{pair[:1]}{words}{pair[1:]}") if glyphs else Part(words, f"${style}"))
+        text, style = (f"{pair[:1]}{words}{pair[1:]}", "") if glyphs else (words, f"${style}")
+        parts.append(Part(text, style, rank))
     if any(lane.unmeasured for lane in state.lanes.values()):
         parts.append(Part(unmeasured(state), "$warning"))
     return parts

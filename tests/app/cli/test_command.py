@@ -207,6 +207,7 @@ def test_readable_output_and_stop_texts(
 
 LONG = json.dumps({"input_ids": [5] * 129, "id": "long"})
 BAD = {
+    "no such command": (["help"], "", "No such command 'help'; --help has them all"),
     "no prompt": (["run"], "", "give one of --prompt TEXT and --prompts"),
     "two prompts": (["run", "--prompt", "a", "--prompts", "b"], "", "give one of"),
     "empty prompt": (["run", "--prompt", " "], "", "the prompt is empty"),

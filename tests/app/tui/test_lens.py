@@ -8,9 +8,14 @@ import pytest
 
 from app.engine.commands import RecordProbabilities
 from app.engine.events import Finished, RoundFinished
+from app.tui.format.labels import legend, status_left
+from app.tui.state.app_state import AppState
 from app.tui.themes import DARK, LANE_COLORS, LIGHT, lane_color
 from app.tui.tokens import lens
+from app.tui.tokens.token_text import DisplayOptions
 from app.tui.tokens.wrapping import TokenStyle
+from app.tui.widgets.split_line import fitting
+from decoding.params import Params
 from decoding.round import TokenEvent, TokenFate, TokenProbs
 from tests.support.contrast import contrast
 from tests.support.scripted import prefilled, stepped
@@ -65,6 +70,14 @@ def test_every_value_has_its_step() -> None:
     assert "".join(steps) == "0011223344"
     values = (0.0, 0.49, 0.5, 0.99, 1.0, 1.9, 2.0, 3.9, 4.0, 12.0)
     assert "".join(drawn("entropy", 1, bits).value[-1] for bits in values) == "0011223344"
+
+
+def test_where_it_is_narrow_a_notice_takes_the_place_of_the_scale() -> None:
+    state, options = AppState(Params()), DisplayOptions(color_by="probability")
+    shown = fitting([], legend(options, state), 50)[1]
+    assert [part.text for part in shown][-2:] == ["≥.05", "<.05"]
+    state.say("Undone: temperature; Ctrl+Y does it again")
+    assert fitting(status_left(state), legend(options, state), 50) == (status_left(state), [])
 
 
 async def test_the_lenses_and_back(play: Play) -> None:
