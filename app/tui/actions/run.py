@@ -177,6 +177,7 @@ class RunActions(AppBase):
             self.engine.send(Stop())
         elif self.main.prompt.text:
             self.main.prompt.put_away()
+            self.say("")  # nor what was said of it
         else:
             self.say_how_to_leave()
 

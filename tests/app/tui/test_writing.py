@@ -202,6 +202,9 @@ async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
         assert "the prompt is too long" in stage.text
         await stage.type("y")
         assert "the prompt is too long" not in stage.text
+        await stage.tell(RunRejected("Long", "the prompt is too long"))
+        await stage.press("ctrl+c")
+        assert "the prompt is too long" not in stage.text
         await ask(stage, "one")
         await stage.press("f5")
         assert "Still answering" in stage.text
