@@ -283,12 +283,13 @@ def loaders() -> Iterator[Loader]:
     )
     measured = (
         b'{"key": {"threads": 2, "layouts": {"qkv": [true, [1, 2]]}, "typical": 0.1, '
-        b'"passes": [[1, 0.1], [8, 0.2]]}}'
+        b'"passes": [[1, 0.1], [8, 0.2]], "choices": [[0], [0, 1]]}}'
     )
 
     def known(path: Path) -> None:
         found = tuning.read_measured(path, "key")
         assert found is None or found.threads >= 1
+        tuning.read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1)))
 
     yield Loader("measured", (measured,), known)
 

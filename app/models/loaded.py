@@ -21,7 +21,7 @@ from app.models.library import title_of, with_demo
 from app.models.limits import run_limited
 from app.models.loading import ignored_settings, load_target, load_tokenizer
 from app.models.sampling_defaults import sampling_defaults
-from app.models.tuning import pass_cost, tune, tune_head
+from app.models.tuning import medusa_tree, pass_cost, tune, tune_head
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_ONLY, STRATEGIES
 from app.strategies.roles import ROLES
@@ -34,7 +34,7 @@ from decoding.cost.curve import Curve
 from decoding.cost.measure import PROMPT, SIZES, pass_seconds
 from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.medusa import MedusaHeads, default_choices
+from decoding.drafters.medusa import MedusaHeads
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.detokenizer import Detokenizer
@@ -338,8 +338,8 @@ def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progres
         models.notes[role] = f"{precision} weights"
     heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
     require_ranks(models.medusa_choices, heads.vocab)
-    models.medusa_choices = models.medusa_choices or default_choices(
-        heads, target, models.verify_cost
+    models.medusa_choices = models.medusa_choices or medusa_tree(
+        heads, target, models.options.threads, models.verify_cost
     )
     return heads
 

@@ -1,13 +1,15 @@
 """Fits torch to a model on this machine: the number of threads, how the weights lie in memory, and
 what a pass costs then. For headless runs and the screen alike. What was measured is kept for the
-next start, until a pass turns out to be much quicker: then the machine was busy at the time."""
+next start, until a pass turns out to be much quicker: then the machine was busy at the time. The
+tree of Medusa's heads, which follows from it, is kept until another one is clearly faster."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +21,14 @@ import torch
 
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
+from decoding.cost.model import Cost
 from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
 from decoding.model.linears import ROWS, Layout
 from decoding.model.target import Target
+from decoding.trees.static import Choices
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
 QUICK_PASS = 0.1  # seconds up to which a few passes more at a start are not noticed
@@ -53,7 +58,7 @@ def tune(target: Target, threads: int | None) -> int:
             return known.threads
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
-    _keep(key, Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND)))
+    _keep(key, _entry(Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))))
     return chosen
 
 
@@ -67,7 +72,7 @@ def tune_head(head: EagleHead, target: Target) -> None:
     linears = head.drafting.linears
     layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
     if known is None:
-        _keep(key, Measured(threads, layouts))
+        _keep(key, _entry(Measured(threads, layouts)))
 
 
 def pass_cost(target: Target, threads: int | None) -> Curve:
@@ -79,8 +84,38 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
         return Curve(known.passes)
     cost = verify_cost(target)
     if known is not None:
-        _keep(key, replace(known, passes=cost.points))
+        _keep(key, _entry(replace(known, passes=cost.points)))
     return cost
+
+
+def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
+    """The tree that suits the heads here: that of the last start, unless another one is clearly
+    faster now. `cost` is v(n), `threads` as they were given to `tune`."""
+    accuracy = zlib.crc32(repr(heads.accuracy).encode())
+    where = f"{_target_key(target, threads)} on {target.device.type}"
+    key = f"{where}, tree of {heads.count} Medusa heads {accuracy:08x}"
+    known = read_tree(_path(), key, heads.accuracy)
+    found = default_choices(heads, target, cost, known)
+    if heads.accuracy and found != known:
+        _keep(key, {"choices": found})
+    return found
+
+
+def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choices:
+    """What was chosen for heads of this `accuracy`; () where nothing was, or where it can't be
+    read."""
+    try:
+        choices = tuple(tuple(map(int, path)) for path in _read(path)[key]["choices"])
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return ()
+    offered = list(map(len, accuracy))
+    return choices if all(_exists(path, offered) for path in choices) else ()
+
+
+def _exists(path: tuple[int, ...], offered: list[int]) -> bool:
+    """Whether its ranks are among those that each head offers."""
+    inside = 0 < len(path) <= len(offered)
+    return inside and all(0 <= rank < most for rank, most in zip(path, offered, strict=False))
 
 
 def _arrange(target: Target, known: Measured) -> None:
@@ -173,15 +208,18 @@ def _parse(entry: Mapping[str, Any]) -> Measured:
     )
 
 
-def _keep(key: str, measured: Measured) -> None:
-    """Replace the file atomically; without room for it the next start measures again."""
+def _entry(measured: Measured) -> dict[str, Any]:
     layouts = {kind: [each.transposed, each.packed] for kind, each in measured.layouts.items()}
-    entry = {
+    return {
         "threads": measured.threads,
         "layouts": layouts,
         "typical": measured.typical,
         "passes": measured.passes,
     }
+
+
+def _keep(key: str, entry: Mapping[str, Any]) -> None:
+    """Replace the file atomically; without room for it the next start measures again."""
     path = _path()
     together = {**_read(path), key: entry}
     with suppress(OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,22 +12,35 @@ from decoding.cost.curve import Line
 from decoding.cost.model import Cost, CostModel
 from decoding.trees.static import Choices
 
+CLEARLY_FASTER = 1.15  # than a kept tree: by less two measurements of one machine may differ
+
 
 def optimal_tree(
     accuracy: Sequence[Sequence[float]],
     costs: CostModel,
     max_nodes: int = 64,
+    kept: Choices = (),
 ) -> Choices:
     """The tree that yields the most tokens per unit of time for these heads on this machine.
 
     `accuracy[h][r]`: how often head h's guess of rank r is right. A node is worth the product of
     the accuracies along its path (heads err independently: an approximation); nodes are added from
     the most valuable down, and the size with the best tau / seconds is taken. So it is done with
-    one head, two heads, and so on: each of them has to be asked.
+    one head, two heads, and so on: each of them has to be asked. `kept`, an earlier choice with
+    every node's path, stays until another one is clearly faster.
     """
     alone = 1.0 / costs.seconds(0, 1, drafting=0)
     grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]
-    return max([(alone, ()), *grown], key=lambda found: found[0])[1]
+    speed, best = max([(alone, ()), *grown], key=lambda found: found[0])
+    if kept and speed < CLEARLY_FASTER * _speed(kept, accuracy, costs):
+        return kept
+    return best
+
+
+def _speed(tree: Choices, accuracy: Sequence[Sequence[float]], costs: CostModel) -> float:
+    """Tokens per unit of time."""
+    worth = sum(math.prod(accuracy[h][rank] for h, rank in enumerate(path)) for path in tree)
+    return (1.0 + worth) / costs.seconds(max(map(len, tree)), len(tree) + 1)
 
 
 def _fastest(

@@ -144,10 +144,13 @@ def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[Stati
     return tree, upload(flat, device)
 
 
-def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Choices:
+def default_choices(
+    heads: MedusaHeads, target: Target, verify_cost: Cost, kept: Choices = ()
+) -> Choices:
     """The tree that suits these heads on this machine, from their measured accuracies, the measured
     cost of asking them, and that of verifying n nodes, in seconds; the small one where the heads
-    were not measured. Where no tree pays the most likely token alone is left: still a draft."""
+    were not measured. Where no tree pays the most likely token alone is left: still a draft.
+    `kept`, what was chosen earlier, stays until another one is clearly faster."""
     if not heads.accuracy:
         return NAMED_TREES["small"]
     state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
@@ -158,4 +161,4 @@ def default_choices(heads: MedusaHeads, target: Target, verify_cost: Cost) -> Ch
         )
     slope = max(all_heads - one, 0.0) / max(heads.count - 1, 1)
     costs = CostModel(Line(one - slope, slope), verify_cost)
-    return optimal_tree(heads.accuracy, costs) or ((0,),)
+    return optimal_tree(heads.accuracy, costs, kept=kept) or ((0,),)

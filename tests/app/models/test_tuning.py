@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
+from itertools import accumulate
+from operator import mul
 from pathlib import Path
 
 import platformdirs
@@ -11,8 +14,12 @@ import pytest
 import torch
 
 from app.models import tuning
-from app.models.tuning import pass_cost, tune, tune_head
+from app.models.tuning import medusa_tree, pass_cost, read_tree, tune, tune_head
+from decoding.cost.curve import Curve
+from decoding.drafters import medusa
 from decoding.model.target import Target
+from decoding.trees.static import Choices
+from tests.decoding.drafters.test_medusa import heads_for
 from tests.support.eagle_drafts import eagle
 from tests.support.families import FAMILIES, build, filled
 
@@ -114,6 +121,45 @@ def test_a_heads_layouts_are_kept_too(path: Path, monkeypatch: pytest.MonkeyPatc
     tune_head(eagle(target).head, target)
     refuse_to_measure(monkeypatch)
     tune_head(eagle(target).head, target)
+
+
+def test_medusas_tree_stays_until_another_one_is_clearly_faster(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Target(build("llama"))
+    heads = heads_for(target, 4)
+    # As the demo's heads are on the demo's machine: two to four levels are about as fast.
+    heads.accuracy = ((0.71, 0.08), (0.56, 0.1), (0.45, 0.1), (0.34, 0.09))
+    draws = random.Random(0)
+
+    def chosen(*passes: float) -> set[Choices]:
+        """At twelve starts, whose measurements are up to a sixth too long."""
+        found = set()
+        for _ in range(12):
+            jitter = [1 + draws.random() / 6 for _ in range(6)]
+            times = (time * each for time, each in zip((0.05, 0.15), jitter, strict=False))
+            monkeypatch.setattr(medusa, "seconds", lambda *_, times=times: next(times))
+            verify = accumulate(map(mul, passes, jitter[2:]), max)
+            cost = Curve(tuple(zip((1, 4, 8, 16), verify, strict=True)))
+            found.add(medusa_tree(heads, target, 1, cost))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "_keep", lambda key, entry: None)
+        assert {max(map(len, tree)) for tree in chosen(1.0, 1.3, 1.5, 1.8)} == {2, 3}
+    (tree,) = chosen(1.0, 1.3, 1.5, 1.8)
+    assert all(len(other) > 2 * len(tree) for other in chosen(1.0, 1.0, 1.0, 1.0))
+    heads.accuracy = ((0.5,), (0.4,))  # trained anew
+    assert chosen(1.0, 1.0, 1.0, 1.0) == {((0,), (0, 0))}
+
+
+@pytest.mark.parametrize(
+    "choices", [3, {}, [[]], [[0, 0, 0]], [[2]], [[-1]], [["x"]], [3], [[0], None], None]
+)
+def test_a_tree_that_the_heads_do_not_have_is_none(path: Path, choices: object) -> None:
+    path.parent.mkdir()
+    path.write_text(json.dumps({"key": {"choices": choices}}))
+    assert read_tree(path, "key", ((0.5, 0.2), (0.4, 0.1))) == ()
 
 
 def test_where_nothing_can_be_kept_it_is_measured_all_the_same(path: Path) -> None:
