@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import torch
 
-from decoding.cost.curve import Curve
+from decoding.cost.curve import BatchCosts, Curve
 from decoding.cost.measure import PROMPT, SIZES, seconds, verify_cost
-from decoding.model.cache import BatchRows
+from decoding.model.cache import BatchCache
+from decoding.model.kv_precision import KV_PRECISIONS
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
 from decoding.trees.shape import chain
 
 REPEATS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class BatchCosts:
-    """Seconds of a pass over a number of sequences with n nodes each. Not `measured`: taken to be
-    what a pass of one sequence costs over as many nodes in all."""
-
-    curves: Mapping[int, Curve]  # by sequences
-    measured: bool
-
-    def __call__(self, sequences: int, nodes: float) -> float:
-        return self.curves[sequences](nodes)
 
 
 def batch_bytes(target: Target, sequences: int, nodes: float, context: int) -> int:
@@ -41,16 +29,22 @@ def batch_costs(
     nodes: float,
     context: int,
     say: Callable[[str], None] = lambda text: None,
+    patience: float = float("inf"),
 ) -> BatchCosts:
-    """For so many sequences, after `context` tokens, and up to `nodes` nodes. Measured where the
-    passes of one sequence are those of a lean forward, too."""
+    """For so many sequences, the fewest first, after `context` tokens, and up to `nodes` nodes.
+    Measured where the passes of one sequence are those of a lean forward, too. Larger passes than
+    one that took longer than `patience` are left out, and with them the batches, but for the first;
+    so are passes that have no room in the context."""
     sizes = [size for before, size in zip((0, *SIZES), SIZES, strict=False) if before < nodes]
     lean = target.lean
     if lean is None:
         say("measuring passes")
         every = sorted({batch * size for batch in batches for size in sizes})
-        alone = verify_cost(target, [each for each in every if PROMPT + each <= target.context])
-        curves = {b: Curve(tuple((size, alone(b * size)) for size in sizes)) for b in batches}
+        fit = [each for each in every if PROMPT + each <= target.context]
+        alone = verify_cost(target, fit or every[:1], patience)
+        largest = alone.points[-1][0]
+        seen = [n for n in batches if n == batches[0] or n * nodes <= largest]
+        curves = {n: Curve(tuple((size, alone(n * size)) for size in sizes)) for n in seen}
         return BatchCosts(curves, measured=False)
     curves = {}
     context = max(min(context, target.context - sizes[-1]), 0)
@@ -60,7 +54,12 @@ def batch_costs(
         for size in sizes:  # never falling, as `verify_cost`
             before = max(batch_pass_seconds(target, lean, batch, size, context), before)
             points.append((size, before))
-        curves[batch] = Curve(tuple(points))
+            if before > patience:
+                break
+        if len(points) == len(sizes) or not curves:
+            curves[batch] = Curve(tuple(points))
+        if before > patience:
+            break
     return BatchCosts(curves, measured=True)
 
 
@@ -69,20 +68,15 @@ def batch_pass_seconds(
     target: Target, lean: LeanForward, sequences: int, nodes: int, context: int
 ) -> float:
     """Of a chain of `nodes` nodes in each of the sequences."""
-    layer = lean.layers[0]
-    assert layer is not None
     room = context + nodes
     # Numbers that mean nothing take as long as any.
-    store = torch.zeros(
-        len(lean.layers), 2, sequences, layer.kv_heads, room, layer.key_dim,
-        dtype=target.dtype, device=target.device,
-    )  # fmt: skip
-    rows = BatchRows.of_layers(store, context, room)
+    precision = KV_PRECISIONS[target.kv_cache]
+    cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, precision)
     positions = torch.arange(context, room, device=target.device)
     mask = target.mask(context, chain(nodes - 1), positions)
     tokens = torch.zeros(sequences * nodes, dtype=torch.long, device=target.device)
 
     def work() -> None:
-        lean.run(tokens, positions.repeat(sequences), mask, rows, room)
+        lean.run(tokens, positions.repeat(sequences), mask, cache.rows(context, room), room)
 
     return seconds(work, target.device, REPEATS)

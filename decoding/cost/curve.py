@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
@@ -26,6 +26,18 @@ class Curve:
             return y
         before_x, before_y = self.points[right - 1]
         return before_y + (size - before_x) / (x - before_x) * (y - before_y)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCosts:
+    """Seconds of a pass over a number of sequences with n nodes each. Not `measured`: taken to be
+    what a pass of one sequence costs over as many nodes in all."""
+
+    curves: Mapping[int, Curve]  # by sequences
+    measured: bool
+
+    def __call__(self, sequences: int, nodes: float) -> float:
+        return self.curves[sequences](nodes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ path. Going back is moving a length; the prefix is never copied.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from typing import NamedTuple, Protocol
 
@@ -73,51 +74,77 @@ class BatchRows(NamedTuple):
     keys: Tensor
     values: Tensor
 
-    @staticmethod
-    def of_layers(store: Tensor, start: int, end: int) -> list[BatchRows]:
-        """Those from `start` to `end` of each layer in `store` [layers, 2, sequences, heads, rows,
-        D]."""
-        new = store[..., start:end, :].permute(0, 2, 4, 1, 3, 5)
-        seen = store[..., :end, :]
-        return [BatchRows(own, *sides) for own, sides in zip(new, seen, strict=True)]
-
     def write(self, kv: Tensor) -> None:
         self.new.copy_(kv.view(self.new.shape))
 
 
-@dataclass(slots=True)
-class ReducedRows:
-    """The same where rows are kept in fewer bits: what `write` puts there, `keys` and `values` read
-    back, each time anew. `reduced` [2 * heads, capacity, D] and `scales` [2 * heads, capacity, 1];
-    rows go to `at`, and up to `end` there are any."""
+class ReducedRows(NamedTuple):
+    """The same where rows are kept in fewer bits, as `reduced` and their `scales`. `keys` and
+    `values` are what `write` put there, read back, each time anew."""
 
     precision: KVPrecision
     dtype: torch.dtype
-    reduced: Tensor
-    scales: Tensor
-    at: slice | Tensor
-    end: int
+    reduced: Rows
+    scales: Rows
 
     def write(self, kv: Tensor) -> None:
-        for store, rows in zip(
-            (self.reduced, self.scales), self.precision.reduce(kv.transpose(0, 1)), strict=True
-        ):
-            if isinstance(self.at, slice):
-                store[:, self.at] = rows
-            else:
-                store.index_copy_(1, self.at, rows)
+        reduced, scales = self.precision.reduce(kv)
+        self.reduced.write(reduced)
+        self.scales.write(scales)
 
     @property
     def keys(self) -> Tensor:
-        return self._read(slice(None, len(self.reduced) // 2))
+        return self.precision.restore(self.reduced.keys, self.scales.keys, self.dtype)
 
     @property
     def values(self) -> Tensor:
-        return self._read(slice(len(self.reduced) // 2, None))
+        return self.precision.restore(self.reduced.values, self.scales.values, self.dtype)
 
-    def _read(self, heads: slice) -> Tensor:
-        reduced, scales = self.reduced[heads, : self.end], self.scales[heads, : self.end]
-        return self.precision.restore(reduced, scales, self.dtype)[None]
+
+def rows_of_layers(
+    stores: Sequence[Tensor],
+    of: Callable[[Tensor], Iterator[Rows]],
+    dtype: torch.dtype,
+    precision: KVPrecision | None,
+) -> Iterator[Rows]:
+    """Of each layer in a cache's `stores`: one, or, with a `precision`, one and its scales."""
+    if precision is None:
+        (store,) = stores
+        return of(store)
+    return map(partial(ReducedRows, precision, dtype), *map(of, stores))
+
+
+class BatchCache:
+    """Keys and values of several sequences that are equally long, for layers of one shape on one
+    device."""
+
+    def __init__(
+        self,
+        layers: Sequence[LayerShape | None],
+        sequences: int,
+        capacity: int,
+        dtype: torch.dtype,
+        device: torch.device,
+        precision: KVPrecision | None = None,
+    ) -> None:
+        shape = layers[0]
+        assert shape is not None
+        self._dtype, self._precision = dtype, precision
+        parts = [(shape.key_dim, dtype)]
+        if precision is not None:
+            parts = [(shape.key_dim, torch.int8), (1, torch.float32)]
+        sides = (len(layers), 2, sequences, shape.kv_heads, capacity)
+        self._stores = [torch.zeros(*sides, dim, dtype=kind, device=device) for dim, kind in parts]
+
+    def rows(self, start: int, end: int) -> Iterator[Rows]:
+        """Of each layer, where a pass writes the rows from `start` to `end` of every sequence."""
+
+        def of(store: Tensor) -> Iterator[Rows]:
+            new = store[..., start:end, :].permute(0, 2, 4, 1, 3, 5).unbind(0)
+            keys, values = store[..., :end, :].unbind(1)
+            return map(BatchRows, new, keys.unbind(0), values.unbind(0))
+
+        return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
 
 class TreeCache(Cache):
@@ -213,30 +240,27 @@ class TreeCache(Cache):
     def append(self, rows: int) -> Iterator[Rows]:
         """Of each layer, where a pass writes its rows after the committed ones. For layers of one
         shape on one device."""
-        end = self.length + rows
-        if self._precision is not None:
-            return self._reduced(slice(self.length, end), end)
-        (store,) = self._stores
-        pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
-        new = pairs[:, :, self.length : end].transpose(1, 2).unbind(0)
-        seen = store[..., :end, :].unbind(0)
-        return map(LayerRows, new, seen[::2], seen[1::2])
+        of = partial(self._appended, end=self.length + rows)
+        return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
     def rows_at(self, at: Tensor) -> Iterator[Rows]:
         """Of each layer, where a pass writes the rows `at` [n]. For layers of one shape on one
         device."""
-        if self._precision is not None:
-            return self._reduced(at, self.capacity)
-        (store,) = self._stores
-        pairs = store.view(len(self), -1, self.capacity, store.shape[-1])
-        sides = store.unbind(0)
-        return map(LayerRowsAt, pairs.unbind(0), repeat(at), sides[::2], sides[1::2])
+        of = partial(self._named, at=at)
+        return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
-    def _reduced(self, at: slice | Tensor, end: int) -> Iterator[Rows]:
-        assert self._precision is not None
-        reduced, scales = (store.view(len(self), -1, *store.shape[-2:]) for store in self._stores)
-        for layer in range(len(self)):
-            yield ReducedRows(self._precision, self._dtype, reduced[layer], scales[layer], at, end)
+    def _appended(self, store: Tensor, end: int) -> Iterator[Rows]:
+        new = self._pairs(store)[:, :, self.length : end].transpose(1, 2).unbind(0)
+        seen = store[..., :end, :].unbind(0)
+        return map(LayerRows, new, seen[::2], seen[1::2])
+
+    def _named(self, store: Tensor, at: Tensor) -> Iterator[Rows]:
+        sides = store.unbind(0)
+        return map(LayerRowsAt, self._pairs(store).unbind(0), repeat(at), sides[::2], sides[1::2])
+
+    def _pairs(self, store: Tensor) -> Tensor:
+        """A store's keys and values side by side, [layers, 2 * heads, rows, D]."""
+        return store.view(len(self), -1, self.capacity, store.shape[-1])
 
     def keep(self, rows: Sequence[int]) -> None:
         """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.

@@ -134,8 +134,9 @@ class Block:
             qk.copy_(self.qk_norm(qk))
         q, kv = rotate(qkv).view(len(x), -1, dim).split((queries, 2 * keys), 1)
         rows.write(kv)
-        q = q.view(len(rows.keys), -1, queries, dim).transpose(1, 2)
-        attended = attend(q, rows.keys, rows.values, mask, self.scale)
+        k, v = rows.keys, rows.values
+        q = q.view(len(k), -1, queries, dim).transpose(1, 2)
+        attended = attend(q, k, v, mask, self.scale)
         self.o.add_to(x, attended.view(len(x), -1))
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, -1)
         self.down.add_to(x, self.activation(gate).mul_(up))

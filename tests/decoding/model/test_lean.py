@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from decoding.model import llama_shaped
-from decoding.model.cache import BatchRows
+from decoding.model.cache import BatchCache
+from decoding.model.kv_precision import KV_PRECISIONS
 from decoding.model.lean import LeanForward
 from decoding.model.library import LibraryForward
 from decoding.model.target import Target
+from decoding.params import KVCache
 from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 from tests.support.families import FAMILIES, build, filled
@@ -228,23 +230,25 @@ def test_half_precision(family: str) -> None:
     assert isinstance(target._forward, LeanForward)
 
 
-@pytest.mark.parametrize("kind", ["llama", "every head its own keys"])
-def test_sequences_of_a_batch_say_what_each_says_alone(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "kv_cache"),
+    [("llama", "none"), ("every head its own keys", "none"), ("llama", "int8")],
+)
+def test_sequences_of_a_batch_say_what_each_says_alone(kind: str, kv_cache: KVCache) -> None:
     target = Target(LEAN[kind]())
+    target.kv_cache = kv_cache
     lean = target.lean
     assert lean is not None
     texts = torch.tensor([[3, 7, 9, 11, 2], [8, 1, 30, 4, 44], [5, 5, 6, 1, 0]])
-    layer = lean.layers[0]
-    assert layer is not None
-    store = torch.zeros(len(lean.layers), 2, len(texts), layer.kv_heads, 5, layer.key_dim)
+    room = (5, target.dtype, target.device, KV_PRECISIONS[kv_cache])
+    cache = BatchCache(lean.layers, len(texts), *room)
     logits = []
     for start, end in ((0, 3), (3, 5)):  # a prompt, and a chain of two after it
         shape, positions = chain(end - start - 1), torch.arange(start, end)
         mask = target.mask(start, shape, positions)
-        rows = BatchRows.of_layers(store, start, end)
         tokens = texts[:, start:end].flatten()
         with torch.inference_mode():
-            out = lean.run(tokens, positions.repeat(len(texts)), mask, rows, end)
+            out = lean.run(tokens, positions.repeat(len(texts)), mask, cache.rows(start, end), end)
         logits.append(out.logits.unflatten(0, (len(texts), -1)))
     for text, found in zip(texts, torch.cat(logits, 1), strict=True):
         alone = target.forward(target.new_cache(), DraftTree(chain(4), text)).logits
