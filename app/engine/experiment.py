@@ -12,16 +12,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.config.overrides import Sweep, sweep_lanes
+from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.models.download import Progress
 from app.models.loaded import LoadedModels, why_missing
-from app.report.advice_document import Answer, Candidate, Kind, Outcome, plain_of
+from app.report.advice_document import Candidate, Kind, Outcome, plain_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, CPU_TOP_K, STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
-from decoding.cost.measure import PROMPT, verify_cost
+from decoding.cost.curve import BatchCosts
+from decoding.cost.measure import PROMPT
 from decoding.drafters.eagle import EagleTree
 from decoding.drafters.eagle_head import EagleHead
 from decoding.errors import InputError
@@ -37,7 +39,7 @@ SCREENED_TOKENS = 64  # of an answer
 KEPT = 0.8  # of the best speed of its kind: what is slower is dropped
 SURE = 3  # answers after which what is slower than the target alone is dropped, too
 REPEATS = 3  # of all prompts, where there is time for so many
-BATCH_PASSES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  # tokens
+BATCHES = (1, 2, 4, 8, 16, 32, 64)  # sequences
 PATIENCE = 0.5  # seconds: larger passes than one that took so long are not measured
 
 
@@ -150,11 +152,11 @@ class Experiment:
         finalists = [Candidate(each.spec, each.params) for each in best]
         self._measure(finalists, self._contestants(finalists, workers), used)
         seconds = time.perf_counter() - self.begun
-        self.report("measuring passes of the target", 1.0)
-        sizes = [size for size in BATCH_PASSES if PROMPT + size <= models.context]
-        costs = verify_cost(models.target, sizes, PATIENCE)
+        context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
+        costs = self._batches(finalists, context)
         choices = [_choice(each, workers[_worker(each.kind)]) for each in finalists]
-        return Outcome(self.candidates, finalists, choices, costs, len(self.prompts), seconds)
+        prompts = len(self.prompts)
+        return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
 
     def _workers(self) -> dict[Kind, Lane]:
         """One lane for all candidates of a kind: they share its cache, and the prompt's rows."""
@@ -215,6 +217,14 @@ class Experiment:
             if self._part >= 1.0 or not any(each.strategy.drafts for each in left):
                 return
 
+    def _batches(self, finalists: Sequence[Candidate], context: int) -> BatchCosts:
+        def say(what: str) -> None:
+            self._go_on()
+            self.report(what, 1.0)
+
+        nodes = max(each.verified_per_pass or 1.0 for each in finalists)
+        return costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
+
     def _answer(
         self,
         left: Sequence[Candidate],
@@ -225,9 +235,7 @@ class Experiment:
         names = {each.name: contestants[each.name] for each in left}
         answers = answer_in_turn(names, self.prompts[index], index, turn)
         for each in left:
-            said = answers[each.name]
-            assert said.stats is not None
-            each.answers.append(Answer(index, said.emitted, said.seconds, said.ids, said.stats))
+            each.answers.append(answers[each.name])
 
     @property
     def _part(self) -> float:

@@ -11,19 +11,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from app.report.answer import Timed
+
 TEMPERATURES = (0.0, 0.7)  # to advise on where none is chosen: greedy, and as chats are served
 FEW_PROMPTS = 5  # with fewer, repeats of one prompt are resampled on their own
 FEW_ANSWERS = 5  # with fewer, only the range is given
 RESAMPLES = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """One answer: to which prompt, the tokens after the first, and the seconds they took."""
-
-    prompt: int
-    tokens: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

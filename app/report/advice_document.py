@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from app.report.advice import Estimate, Timed, compare
+from app.report.advice import Estimate, compare
+from app.report.answer import Answer, speed
 from app.report.batches import (
-    ESTIMATED,
-    ESTIMATED_LIMITS,
     Throughput,
     batch_throughputs,
+    method_of,
     round_cost,
     stops_paying,
 )
@@ -21,20 +21,11 @@ from app.report.engines import ENGINES, Choice
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
-from decoding.cost.curve import Curve
+from decoding.cost.curve import BatchCosts
 from decoding.params import Params
 from decoding.stats import Stats, total
 
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Timed):
-    """One answer with its ids; the first one and the prefill are in neither its `tokens` nor its
-    `stats`."""
-
-    ids: Sequence[int]
-    stats: Stats
 
 
 class Kind(NamedTuple):
@@ -80,8 +71,7 @@ class Candidate:
 
     @property
     def speed(self) -> float:
-        seconds = sum(answer.seconds for answer in self.answers)
-        return sum(answer.tokens for answer in self.answers) / seconds if seconds else 0.0
+        return speed(self.answers) or 0.0
 
     @property
     def verified_per_pass(self) -> float | None:
@@ -97,13 +87,14 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What an experiment measured: every candidate with its short answers, the best of each kind
-    with others, in full, and what each of these is to a serving engine. `costs`: seconds of a
-    target pass over n tokens."""
+    with others, in full, and what each of these is to a serving engine. `costs` of the target's
+    passes over several sequences, after `context` tokens."""
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
     choices: Sequence[Choice]
-    costs: Curve
+    costs: BatchCosts
+    context: int
     prompts: int
     seconds: float
 
@@ -123,9 +114,12 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],
         batches={
-            "method": ESTIMATED,
-            "limits": ESTIMATED_LIMITS,
-            "pass_seconds": [list(point) for point in outcome.costs.points],
+            **method_of(outcome.costs),
+            "context": outcome.context,
+            "pass_seconds": {
+                str(size): [list(point) for point in curve.points]
+                for size, curve in outcome.costs.curves.items()
+            },
         },
         engines=[
             entry
@@ -167,7 +161,7 @@ def _figures(candidate: Candidate, plain: Candidate) -> Row:
     }
 
 
-def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Curve) -> Row:
+def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: BatchCosts) -> Row:
     """Its figures, whether it said what the target says, and what batches make of its speedup."""
     plain = plain_of(candidate, finalists)
     figures = _figures(candidate, plain)
@@ -178,15 +172,9 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Curve
     figures["matches_ar"] = same
     batches: dict[int, Throughput] = {}
     if candidate.strategy.drafts and figures["speedup"] is not None:
-        own, largest = round_cost(candidate.stats), costs.points[-1][0]
-        sizes = (2**power for power in range(int(largest).bit_length()))
-        batches = batch_throughputs(
-            own,
-            round_cost(plain.stats),
-            candidate.strategy.role is not None,
-            lambda batch, nodes: costs(batch * nodes),
-            [size for size in sizes if size == 1 or size * own.nodes <= largest],
-        )
+        own, alone = round_cost(candidate.stats), round_cost(plain.stats)
+        by_model = candidate.strategy.role is not None
+        batches = batch_throughputs(own, alone, by_model, costs, costs.curves)
     figures["batch_speedups"] = {str(size): each.speedup for size, each in batches.items()}
     figures["stops_paying_at"] = stops_paying(batches)
     return figures

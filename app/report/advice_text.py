@@ -34,7 +34,8 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
     for best in document["best"]:
         rows = fastest_first(document, best["temperature"])
         title = f"temperature {best['temperature']:g}"
-        sections.append(Section(title, verdict(best, rows), _table(title, rows)))
+        sentences = verdict(best, rows, document["batches"]["measured"])
+        sections.append(Section(title, sentences, _table(title, rows)))
     can = _merged([entry for entry in document["engines"] if entry["configuration"] is not None])
     cannot = _merged([entry for entry in document["engines"] if entry["configuration"] is None])
     sections.append(
@@ -54,8 +55,8 @@ def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str
     return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 
 
-def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
-    """What to use at one temperature, in sentences."""
+def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) -> list[str]:
+    """What to use at one temperature, in sentences. `measured`: passes over batches were."""
     if best["name"] is None:
         return ["→ Use no drafting: none was shown to be faster than the target alone."]
     sure = (
@@ -73,11 +74,12 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
         lines.append(f"These answers can't tell it from: {ties}.")
     row = next(row for row in rows if row["name"] == best["name"])
     batches = row["batch_speedups"].items()
-    end = f"it still pays at {best['largest_batch']}, the largest estimated"
+    end = f"it still pays at {best['largest_batch']}, the largest that was tried"
     if best["stops_paying_at"] is not None:
         end = f"at about {best['stops_paying_at']} sequences at once it stops paying"
     sizes = ", ".join(f"{size}: {speedup:.2f}x" for size, speedup in batches)
-    lines.append(f"Larger batches, estimated: {sizes}; {end}.")
+    how = "by measured passes" if measured else "estimated"
+    lines.append(f"Larger batches, {how}: {sizes}; {end}.")
     return lines
 
 

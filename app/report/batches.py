@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from decoding.cost.curve import BatchCosts
 from decoding.stats import Stats
 
 _ASSUMED = (
@@ -105,18 +106,23 @@ def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
     return next(slower, None)
 
 
+def method_of(costs: BatchCosts) -> dict[str, Any]:
+    """How they came about, and what they leave out."""
+    return {
+        "measured": costs.measured,
+        "method": MEASURED if costs.measured else ESTIMATED,
+        "limits": MEASURED_LIMITS if costs.measured else ESTIMATED_LIMITS,
+    }
+
+
 def batches_document(
-    drafting: Sequence[Drafting],
-    passes: Callable[[int, float], float],
-    measured: bool,
-    sizes: Sequence[int],
-    context: int,
+    drafting: Sequence[Drafting], costs: BatchCosts, sizes: Sequence[int], context: int
 ) -> dict[str, Any]:
-    """For each of `drafting` what it brings in batches of these sizes. `measured`: whether the
-    `passes` are, after `context` tokens."""
+    """For each of `drafting` what it brings in batches of these sizes, after `context` tokens."""
     rows = []
+    known = [size for size in sizes if size in costs.curves]
     for each in drafting:
-        found = batch_throughputs(each.own, each.plain, each.by_model, passes, sizes)
+        found = batch_throughputs(each.own, each.plain, each.by_model, costs, known)
         rows.append(
             {
                 "name": each.name,
@@ -134,8 +140,8 @@ def batches_document(
             }
         )
     return {
-        "method": MEASURED if measured else ESTIMATED,
-        "limits": MEASURED_LIMITS if measured else ESTIMATED_LIMITS,
+        **method_of(costs),
         "context": context,
         "contestants": rows,
+        "left_out": [size for size in sizes if size not in known],
     }

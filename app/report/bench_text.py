@@ -118,7 +118,7 @@ def _notes(report: Report) -> list[str]:
         notes.append(f"Larger batches are {batches['method']}. This {batches['limits']}.")
         if batches["left_out"]:
             sizes = ", ".join(map(str, batches["left_out"]))
-            notes.append(f"No memory is left for the caches of {sizes} sequences.")
+            notes.append(f"Batches of {sizes} sequences have no room in the memory or the context.")
     notes += _of_weights(report)
     notes += _of_kv_cache(report)
     facts = [pluralize(report["prompts"], "prompt"), pluralize(report["repeats"], "repeat")]

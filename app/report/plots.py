@@ -64,7 +64,7 @@ def advice_figure(document: Row) -> Figure:
         _bars(measured, rows, f"Measured at temperature {temperature:g}")
         _lines_over(screened, "gamma", of(document["screened"]), spread=False)
         screened.set_title("Screened: a first look at all settings")
-        _batch_lines(batches, rows)
+        _batch_lines(batches, rows, document["batches"]["measured"])
     return figure
 
 
@@ -136,7 +136,7 @@ def _lines_over(axis: Axes, name: str, rows: Sequence[Row], spread: bool = True)
     _legend(axis)
 
 
-def _batch_lines(axis: Axes, rows: Sequence[Row]) -> None:
+def _batch_lines(axis: Axes, rows: Sequence[Row], measured: bool) -> None:
     for number, row in enumerate(row for row in rows if row["batch_speedups"]):
         sizes = [int(size) for size in row["batch_speedups"]]
         axis.plot(
@@ -149,7 +149,7 @@ def _batch_lines(axis: Axes, rows: Sequence[Row]) -> None:
     axis.set_ylim(bottom=0.0)
     axis.set_xlabel("batch size")
     axis.set_ylabel("speedup")
-    axis.set_title("Larger batches (estimated)")
+    axis.set_title("Larger batches" if measured else "Larger batches (estimated)")
     _legend(axis)
 
 

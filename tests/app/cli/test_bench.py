@@ -59,7 +59,7 @@ def test_reduced_keys_and_values_stand_beside_whole_ones(
     models = ("--target", family_folders.target, "--draft", family_folders.draft)
     arguments = (
         "bench", *models, "--prompt", "the fox", "--strategies", "ar,draft", "--repeats", "1",
-        "--max-new-tokens", "16", "--kv-cache", "int8",
+        "--max-new-tokens", "16", "--kv-cache", "int8", "--batch", "1,2",
     )  # fmt: skip
     report = json.loads(specchat(*arguments, "--json").stdout)
     rows = {row["name"]: row["matches_ar"] for row in report["contestants"]}
@@ -69,7 +69,10 @@ def test_reduced_keys_and_values_stand_beside_whole_ones(
     cost = report["kv_cache_cost"]
     assert report["kv_cache"] == "int8" and cost["same_answers"] == rows["ar, whole cache"]
     assert cost["memory"] == (8 + 4) / (8 * 4)  # of heads of 8 float32 numbers
-    assert "Keys and values in int8, 38% of the memory: " in specchat(*arguments).stdout
+    (batches,) = report["batches"]["contestants"]  # of such a cache
+    assert batches["name"] == "draft" and batches["baseline"] == "ar"
+    text = specchat(*arguments).stdout
+    assert "Keys and values in int8, 38% of the memory: " in text and "that were measured" in text
 
 
 def test_only_lanes_that_should_say_the_same_are_compared(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.report.advice import Timed, compare
+from app.report.advice import compare
+from app.report.answer import Timed
 
 
 def answers(*seconds: float, prompts: int = 100) -> list[Timed]:

@@ -16,27 +16,28 @@ ROW = {
 
 
 def test_the_verdict_says_how_sure_it_is_and_up_to_which_batch_it_pays() -> None:
-    use, batches = verdict(ROW, [ROW])
+    use, batches = verdict(ROW, [ROW], measured=True)
     assert use == (
         "→ Use draft:gamma=4: 2.00 times as fast as the target alone (1.80 to 2.20, 95% bootstrap "
         "of 12 answers to 6 prompts)."
     )
+    assert batches.startswith("Larger batches, by measured passes: 1: 2.00x, ")
     assert batches.endswith("4: 0.90x; at about 4 sequences at once it stops paying.")
     paying = {**ROW, "stops_paying_at": None, "ties": ["eagle:gamma=2:temperature=0"]}
-    assert verdict(paying, [ROW])[1:] == [
+    assert verdict(paying, [ROW], measured=False)[1:] == [
         "These answers can't tell it from: eagle:gamma=2.",
         "Larger batches, estimated: 1: 2.00x, 2: 1.50x, 4: 0.90x; it still pays at 4, the largest "
-        "estimated.",
+        "that was tried.",
     ]
 
 
 def test_one_answer_says_nothing_of_how_sure_it_is() -> None:
     one = {**ROW, "speedup_low": 2.0, "speedup_high": 2.0, "answers": 1, "prompts": 1}
-    assert "(of a single answer: measure longer" in verdict(one, [one])[0]
+    assert "(of a single answer: measure longer" in verdict(one, [one], True)[0]
 
 
 def test_where_nothing_pays_that_is_said() -> None:
-    assert "Use no drafting" in verdict({"temperature": 0.0, "name": None, "ties": []}, [])[0]
+    assert "Use no drafting" in verdict({"temperature": 0.0, "name": None, "ties": []}, [], True)[0]
 
 
 def entry(temperature: float, configuration: str | None, note: str = "") -> dict[str, Any]:
@@ -49,7 +50,8 @@ def entry(temperature: float, configuration: str | None, note: str = "") -> dict
 def test_one_configuration_for_two_temperatures_is_said_once() -> None:
     document: dict[str, Any] = {
         "best": [ROW], "measured": [ROW], "screened": [ROW], "unavailable": {}, "prompts": 6,
-        "first_turns_only": False, "batches": {"method": "estimated", "limits": "leaves out much"},
+        "first_turns_only": False,
+        "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
         "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1,
         "settings": {"seed": 5}, "engines": [entry(0.0, "serve"), entry(0.7, "serve")],
     }  # fmt: skip

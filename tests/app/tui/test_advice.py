@@ -21,7 +21,8 @@ AR = {
 }  # fmt: skip
 DOCUMENT: dict[str, Any] = {
     "best": [BEST], "measured": [BEST, AR], "screened": [BEST, AR], "unavailable": {}, "prompts": 6,
-    "first_turns_only": False, "batches": {"method": "estimated", "limits": "leaves out much"},
+    "first_turns_only": False,
+    "batches": {"measured": False, "method": "estimated", "limits": "leaves out much"},
     "seconds": 60.0, "device": "cpu", "dtype": "float32", "threads": 1, "settings": {"seed": 5},
     "engines": [entry(0.0, "serve --one"), {**entry(0.0, "two: 2"), "engine": "SGLang"}],
 }  # fmt: skip

@@ -1,0 +1,142 @@
+"""What `bench` says of its contestants. Plain numbers, no models.
+
+A speedup is the ratio within one repeat, over the autoregressive lane with the same sampling; over
+the repeats the median is given with the lowest and the highest.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.report.answer import Answer, speed
+from app.report.batches import Drafting, round_cost
+from app.strategies.lane_spec import LaneSpec
+from app.strategies.registry import STRATEGIES
+from app.strategies.strategy import Strategy
+from decoding.params import Params
+from decoding.stats import Stats, total
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Who took part, by name, with what they answered with: `specs` of those that are lanes,
+    `peers`, of which rounds are not seen, and drafters that are simulated. `answers`: in each of
+    the repeats everybody's, one to each prompt."""
+
+    params: Mapping[str, Params]
+    specs: Mapping[str, LaneSpec]
+    peers: Collection[str]
+    categories: Sequence[str | None]  # of the prompts
+    answers: list[Mapping[str, Sequence[Answer]]] = field(default_factory=list)
+
+    def rows(self) -> list[Row]:
+        """Of each contestant its figures over all prompts, and over those of each category."""
+        return [self._row(name) for name in self.params]
+
+    def drafting(self, among: Collection[str]) -> list[Drafting]:
+        """Of those `among` the contestants that draft for the target: mean rounds of those that
+        drafted anything, beside a baseline that answered."""
+        found = []
+        for name in self.able_to_draft(among):
+            own, baseline = self._stats(name), self.baseline(name)
+            plain = self._stats(baseline) if baseline else Stats()
+            if baseline and own.drafted and plain.passes:
+                strategy = self._strategy(name)
+                by_model = strategy is not None and strategy.role is not None
+                costs = round_cost(own), round_cost(plain)
+                found.append(Drafting(name, baseline, *costs, by_model))
+        return found
+
+    def able_to_draft(self, among: Collection[str]) -> list[str]:
+        """Those `among` that may draft for the target. Of peers nothing is known."""
+        strategies = {name: self._strategy(name) for name in among if name not in self.peers}
+        return [
+            name
+            for name, each in strategies.items()
+            if each is None or (each.drafts and each.on_target)
+        ]
+
+    def baseline(self, name: str) -> str | None:
+        """The autoregressive lane that a contestant is compared with: one that samples as it does,
+        else the first."""
+        strategy = self._strategy(name)
+        if strategy is not None and strategy.remote:
+            return None  # another machine's speed is no speedup
+        found = [each for each in self.specs if STRATEGIES[self.specs[each].strategy].is_baseline]
+        alike = [n for n in found if self.params[n].sampling == self.params[name].sampling]
+        return next(iter(alike or found), None)
+
+    def _row(self, name: str) -> Row:
+        """`matches_ar` counts the prompts where it has the baseline's ids, if it must have them."""
+        spec, baseline, last = self.specs.get(name), self.baseline(name), self.answers[-1]
+        same = None
+        if baseline and self._comparable(name, baseline):
+            same = sum(a.ids == b.ids for a, b in zip(last[name], last[baseline], strict=True))
+        prompts_of = defaultdict[str, list[int]](list)
+        for prompt, category in enumerate(self.categories):
+            if category:
+                prompts_of[category].append(prompt)
+        return {
+            "name": name,
+            "strategy": spec.strategy if spec else None,
+            "checkpoint": spec.checkpoint if spec else None,
+            "pins": dict(spec.overrides) if spec else {},
+            "baseline": baseline,
+            **self._figures(name, baseline, range(len(self.categories))),
+            "matches_ar": same,
+            "round_seconds": _round_seconds(self._stats(name)),
+            "categories": {
+                category: self._figures(name, baseline, prompts)
+                for category, prompts in prompts_of.items()
+            },
+        }
+
+    def _figures(self, name: str, baseline: str | None, prompts: Sequence[int]) -> Row:
+        """Over some of the prompts: the median speed of the repeats, their speedups, and what was
+        accepted of the last repeat's drafts."""
+        speeds, ratios = list[float](), list[float]()
+        for repeat in self.answers:
+            own = speed([repeat[name][prompt] for prompt in prompts])
+            base = speed([repeat[baseline][prompt] for prompt in prompts]) if baseline else None
+            if own is not None:
+                speeds.append(own)
+                if base is not None:
+                    ratios.append(own / base)
+        last = total([self.answers[-1][name][prompt].stats for prompt in prompts])
+        return {
+            "tokens_per_second": statistics.median(speeds) if speeds else None,
+            "speedup": statistics.median(ratios) if ratios else None,
+            "speedup_low": min(ratios, default=None),
+            "speedup_high": max(ratios, default=None),
+            "acceptance_rate": last.acceptance_rate,
+            "tokens_per_pass": last.tokens_per_pass,
+        }
+
+    def _comparable(self, name: str, baseline: str) -> bool:
+        """Whether the ids must equal the baseline's: greedy both, the same length limit, and the
+        target's own text."""
+        strategy, own, other = self._strategy(name), self.params[name], self.params[baseline]
+        on_target = strategy is None or strategy.on_target
+        greedy = own.sampling.greedy and other.sampling.greedy
+        return greedy and on_target and own.max_new_tokens == other.max_new_tokens
+
+    def _strategy(self, name: str) -> Strategy | None:
+        return STRATEGIES[self.specs[name].strategy] if name in self.specs else None
+
+    def _stats(self, name: str) -> Stats:
+        """Of all its answers together."""
+        return total([answer.stats for repeat in self.answers for answer in repeat[name]])
+
+
+def _round_seconds(stats: Stats) -> dict[str, float] | None:
+    """Of a mean round: drafting, the target's pass, and all the rest. None for peers."""
+    if not stats.passes:
+        return None
+    cost = round_cost(stats)
+    return {"draft": cost.draft, "verify": cost.verify, "rest": cost.rest}
