@@ -58,7 +58,8 @@ def tune(target: Target, threads: int | None) -> int:
             return known.threads
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
-    _keep(key, _entry(Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))))
+    measured = Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))
+    _keep(key, _entry(measured), instead_of=_tree_key(key))
     return chosen
 
 
@@ -92,13 +93,18 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
     """The tree that suits the heads here: that of the last start, unless another one is clearly
     faster now. `cost` is v(n), `threads` as they were given to `tune`."""
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
-    where = f"{_target_key(target, threads)} on {target.device.type}"
-    key = f"{where}, tree of {heads.count} Medusa heads {accuracy:08x}"
+    which = f"{heads.count} heads {accuracy:08x} on {target.device.type}"
+    key = _tree_key(_target_key(target, threads)) + which
     known = read_tree(_path(), key, heads.accuracy)
     found = default_choices(heads, target, cost, known)
     if heads.accuracy and found != known:
         _keep(key, {"choices": found})
     return found
+
+
+def _tree_key(target: str) -> str:
+    """How the keys of trees begin that were chosen by what was measured of a target."""
+    return f"{target}, Medusa's tree of "
 
 
 def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choices:
@@ -218,10 +224,13 @@ def _entry(measured: Measured) -> dict[str, Any]:
     }
 
 
-def _keep(key: str, entry: Mapping[str, Any]) -> None:
-    """Replace the file atomically; without room for it the next start measures again."""
+def _keep(key: str, entry: Mapping[str, Any], instead_of: str | None = None) -> None:
+    """Replace the file atomically; without room for it the next start measures again. Entries whose
+    keys begin with `instead_of` are left out."""
     path = _path()
-    together = {**_read(path), key: entry}
+    others = _read(path).items()
+    kept = {k: e for k, e in others if instead_of is None or not k.startswith(instead_of)}
+    together = {**kept, key: entry}
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:

@@ -12,29 +12,31 @@ from decoding.cost.curve import Line
 from decoding.cost.model import Cost, CostModel
 from decoding.trees.static import Choices
 
-CLEARLY_FASTER = 1.15  # than a kept tree: by less two measurements of one machine may differ
-
 
 def optimal_tree(
     accuracy: Sequence[Sequence[float]],
     costs: CostModel,
     max_nodes: int = 64,
     kept: Choices = (),
+    alike: float = 1.0,
 ) -> Choices:
     """The tree that yields the most tokens per unit of time for these heads on this machine.
 
     `accuracy[h][r]`: how often head h's guess of rank r is right. A node is worth the product of
     the accuracies along its path (heads err independently: an approximation); nodes are added from
     the most valuable down, and the size with the best tau / seconds is taken. So it is done with
-    one head, two heads, and so on: each of them has to be asked. `kept`, an earlier choice with
-    every node's path, stays until another one is clearly faster.
+    one head, two heads, and so on: each of them has to be asked.
+
+    What is at most `alike` times slower than the fastest counts as fast. So the tree that is `kept`
+    (an earlier choice, with every node's path) stays, and else the deepest one is taken: gamma can
+    shorten it where a text is hard, and nothing lengthens it where one is easy.
     """
     alone = 1.0 / costs.seconds(0, 1, drafting=0)
     grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]
-    speed, best = max([(alone, ()), *grown], key=lambda found: found[0])
-    if kept and speed < CLEARLY_FASTER * _speed(kept, accuracy, costs):
+    enough = max(alone, *(speed for speed, _ in grown)) / alike
+    if kept and _speed(kept, accuracy, costs) >= enough:
         return kept
-    return best
+    return next((tree for speed, tree in reversed(grown) if speed >= enough), ())
 
 
 def _speed(tree: Choices, accuracy: Sequence[Sequence[float]], costs: CostModel) -> float:
@@ -46,7 +48,7 @@ def _speed(tree: Choices, accuracy: Sequence[Sequence[float]], costs: CostModel)
 def _fastest(
     accuracy: Sequence[Sequence[float]], costs: CostModel, max_nodes: int
 ) -> tuple[float, Choices]:
-    """Tokens per unit of time, and the tree, if all of these heads are asked."""
+    """Tokens per unit of time, and the tree, which has a node of each of these heads."""
     heap: list[tuple[float, tuple[int, ...]]] = []
 
     def offer(value: float, path: tuple[int, ...]) -> None:
@@ -57,14 +59,15 @@ def _fastest(
     offer(1.0, (0,))
     parents: dict[tuple[int, ...], float] = {(): 1.0}
     nodes: list[tuple[int, ...]] = []
-    tau, best, best_size = 1.0, 0.0, 0
+    tau, best, best_size, deep = 1.0, 0.0, 0, False
     while heap and len(nodes) < max_nodes:
         value, path = heapq.heappop(heap)
         nodes.append(path)
         parents[path] = -value
         tau -= value
+        deep = deep or len(path) == len(accuracy)
         speed = tau / costs.seconds(len(accuracy), len(nodes) + 1)
-        if speed > best:
+        if deep and speed > best:
             best, best_size = speed, len(nodes)
         offer(-value, (*path, 0))
         offer(parents[path[:-1]], (*path[:-1], path[-1] + 1))

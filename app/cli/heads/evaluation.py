@@ -12,7 +12,8 @@ from app.cli.run import first_prompts, progress
 from app.cli.terminal import print_document, print_output
 from app.config.model_options import ModelOptions
 from app.models.loaded import LoadedModels, load_models
-from app.report.advice import Estimate, Timed, compare
+from app.report.advice import Estimate, compare
+from app.report.answer import Timed
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
