@@ -27,9 +27,9 @@ def optimal_tree(
     the most valuable down, and the size with the best tau / seconds is taken. So it is done with
     one head, two heads, and so on: each of them has to be asked.
 
-    What is at most `alike` times slower than the fastest counts as fast. So the tree that is `kept`
-    (an earlier choice, with every node's path) stays, and else the deepest one is taken: gamma can
-    shorten it where a text is hard, and nothing lengthens it where one is easy.
+    A tree counts as fast if the fastest one is at most `alike` times faster. If `kept` (an earlier
+    choice, with the path of every node) is fast, it is returned; else the deepest fast tree is:
+    gamma can shorten it for hard text, but nothing lengthens it for easy text.
     """
     alone = 1.0 / costs.seconds(0, 1, drafting=0)
     grown = [_fastest(accuracy[:heads], costs, max_nodes) for heads in range(1, len(accuracy) + 1)]

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
-from decoding.trees.draft import CandidatePool
+from decoding.trees.draft import CandidatePool, Links
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import Choices, build_tree
 
@@ -26,11 +26,11 @@ MAX_NODES = 64  # of a tree whose size is chosen by its expected yield
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedNodes:
     """Indices `guesses` [n-1] into the pool, in its order, the tree that they form with the root,
-    and each node's rank (the root's is 0)."""
+    and each node's rank (the root's is 0), unless the tree's `Links` have it."""
 
     guesses: Tensor
-    shape: TreeShape
-    ranks: tuple[int, ...]
+    shape: TreeShape | Links
+    ranks: tuple[int, ...] = ()
 
 
 class TreePlan(Protocol):
@@ -59,6 +59,8 @@ class DynamicPlan:
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
         if self.width > 1:
+            if pool.tokens.device.type == "cuda":  # `prune` is a sync
+                return link(pool, self.count)
             return prune(pool, self.count)
         # A chain keeps its first nodes: scores only decrease along it.
         nodes = min(max(self.count, 1), pool.levels)
@@ -129,3 +131,22 @@ def prune(
     shape = TreeShape((-1, *(node_of[parent] for _, parent in kept)))
     ranks = (0, *(guess % pool.width for guess, _ in kept))
     return SelectedNodes(order.sort().values, shape, ranks)
+
+
+def link(pool: CandidatePool, count: int) -> SelectedNodes:
+    """`prune` without a transfer: the tree's shape stays on the device."""
+    order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
+    guesses = order.sort().values
+    above = pool.parents[guesses]
+    # Each parent is the root or one of the guesses, which are sorted.
+    nodes = torch.where(above < 0, 0, torch.searchsorted(guesses, above) + 1)
+    root = nodes.new_zeros(1)
+    parents = torch.cat([root, nodes])
+    reached = torch.eye(len(parents), device=parents.device)
+    reached.scatter_(1, parents[:, None], 1.0)  # ancestors up to one level above
+    levels = 1
+    while levels < pool.levels:  # squaring doubles the levels
+        reached = (reached @ reached).clamp_(max=1.0)
+        levels *= 2
+    ranks = torch.cat([root, guesses % pool.width])
+    return SelectedNodes(guesses, Links(parents, reached > 0, ranks, pool.levels))

@@ -32,7 +32,7 @@ from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.model.recurrent import RecurrentCache
 from decoding.params import KVCache
-from decoding.trees.draft import DraftTree
+from decoding.trees.draft import DraftTree, Links
 from decoding.trees.shape import TreeShape, chain
 
 PREFILL_CHUNK = 512
@@ -213,17 +213,20 @@ class Target:
             raise ValueError("recurrent layers can't verify a tree")
         if len(tree) > 1:
             cache.checkpoint(len(tree))
-        return self._run(cache, tree.tokens, tree.shape)
+        return self._run(cache, tree.tokens, tree.linked)
 
     def _run(
-        self, cache: TreeCache, tokens: Tensor, shape: TreeShape, last_only: bool = False
+        self, cache: TreeCache, tokens: Tensor, shape: TreeShape | Links, last_only: bool = False
     ) -> ForwardOutput:
         cache.begin(len(shape))
         past = cache.length
         if shape.is_chain:
             positions = torch.arange(past, past + len(shape), device=self.device)
         else:
-            positions = upload(shape.depths, self.device) + past
+            depths = shape.depths
+            if not isinstance(depths, Tensor):
+                depths = upload(depths, self.device)
+            positions = depths + past
         mask = self.mask(past, shape, positions)
         result = self._forward(tokens, positions, mask, cache, last_only)
         if self._bias is not None:
@@ -255,7 +258,7 @@ class Target:
         tolerance = TOLERANCE if self.dtype == torch.float32 else TOLERANCE_HALF
         return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
 
-    def mask(self, past: int, shape: TreeShape, positions: Tensor) -> Mask:
+    def mask(self, past: int, shape: TreeShape | Links, positions: Tensor) -> Mask:
         """Additive [1, 1, fold * n, past + n]; None if every row sees all rows before it.
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
@@ -266,13 +269,14 @@ class Target:
         windowed = window is not None and past + rows > window.size
         if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
             return None
-        full = additive_mask(past, self._block(shape), self._fold)
+        block = self._draw_block(shape) if isinstance(shape, Links) else self._block(shape)
+        full = additive_mask(past, block, self._fold)
         if window is None or not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = window.hides(positions, keys)
         mixed = window.layer_type is not None
-        near = additive_mask(past, self._block(shape), self._fold) if mixed else full
+        near = additive_mask(past, block, self._fold) if mixed else full
         near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
         if window.layer_type is None:
             return near
@@ -281,12 +285,12 @@ class Target:
             for kind in self.config.layer_types
         }
 
-    def _draw_block(self, shape: TreeShape) -> Tensor:
+    def _draw_block(self, shape: TreeShape | Links) -> Tensor:
         """The tree's own part of the mask, [n, n]."""
-        seen = ancestors(shape)
+        seen = shape.seen if isinstance(shape, Links) else ancestors(shape)
         lowest = torch.finfo(self.dtype).min
-        block = torch.zeros(seen.shape, dtype=self.dtype).masked_fill(~seen, lowest)
-        return upload(block, self.device)
+        block = torch.zeros_like(seen, dtype=self.dtype).masked_fill_(~seen, lowest)
+        return block if isinstance(shape, Links) else upload(block, self.device)
 
     @contextmanager
     def as_loaded(self) -> Iterator[PreTrainedModel]:

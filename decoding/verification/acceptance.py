@@ -53,9 +53,11 @@ class VerifyResult:
 def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> VerifyResult:
     """Verify a draft with the target's `logits` [n, V]; exact. One transfer from the device."""
     if draft.q is None or sampling.greedy:
-        choices = next_tokens(logits, sampling, noise, draft.tree.shape.depths)
-        tokens, chosen = torch.stack([draft.tree.tokens, choices]).tolist()
-        return walk(draft.tree.shape, tokens, chosen)
+        tree = draft.tree
+        choices = next_tokens(logits, sampling, noise, tree.links or tree.shape.depths)
+        tokens, chosen, *unread = torch.stack([tree.tokens, choices, *draft.unread]).tolist()
+        draft.learn(*unread)
+        return walk(tree.shape, tokens, chosen)
     return _accept_sampled_chain(draft, logits, sampling, noise)
 
 
@@ -119,15 +121,17 @@ def accept_typical(
     this is greedy and exact. Above it the output no longer has the target's distribution."""
     if sampling.greedy:
         return accept(draft, logits, sampling, noise)
-    shape = draft.tree.shape
+    tree, links = draft.tree, draft.tree.links
     log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
-    parents = upload((0, *shape.parents[1:]), logits.device)
-    log_x = log_p[parents, draft.tree.tokens]
+    parents = links.parents if links else upload((0, *tree.shape.parents[1:]), logits.device)
+    log_x = log_p[parents, tree.tokens]
     passes = log_x.exp() > threshold[parents]
-    bonus = next_tokens(logits, sampling, noise, shape.depths)
+    bonus = next_tokens(logits, sampling, noise, links or tree.shape.depths)
     # one transfer for all columns: float32 holds every id exactly (up to 2^24)
-    columns = (draft.tree.tokens, bonus, passes, log_x)
-    tokens, bonuses, passed, scores = torch.stack([c.float() for c in columns]).tolist()
+    columns = (tree.tokens, bonus, passes, log_x, *draft.unread)
+    tokens, bonuses, passed, scores, *unread = torch.stack([c.float() for c in columns]).tolist()
+    draft.learn(*unread)
+    shape = tree.shape
 
     best, alive = (0, 0.0, 0), {0: (0, 0.0)}  # node -> length and summed log p of its path
     for node, parent in enumerate(shape.parents[1:], 1):

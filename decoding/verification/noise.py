@@ -9,6 +9,9 @@ import torch
 from torch import Tensor
 
 from decoding.device import upload
+from decoding.trees.draft import Links
+
+Depths = Sequence[int] | Links  # of the nodes of a tree
 
 # Rows drawn at a time. It must be fixed: the numbers depend on how many are drawn at once.
 BLOCK = 8
@@ -36,11 +39,14 @@ class Noise:
         self.generator.manual_seed(~seed)  # drafts must not be correlated with the noise
         self._rows = self._rows[:0]
 
-    def at(self, depths: Sequence[int]) -> Tensor:
+    def at(self, depths: Depths) -> Tensor:
         """Exp(1) noise for the positions at these depths, where 0 is the next token; [n, width]."""
-        while len(self._rows) <= max(depths):
+        deepest = depths.deepest if isinstance(depths, Links) else max(depths)
+        while len(self._rows) <= deepest:
             block = self._rows.new_empty(BLOCK, self._rows.shape[1])
             self._rows = torch.cat([self._rows, exponential(block, self._position_noise)])
+        if isinstance(depths, Links):
+            return self._rows.index_select(0, depths.depths)
         if tuple(depths) == tuple(range(len(depths))):
             return self._rows[: len(depths)]
         return self._rows.index_select(0, upload(depths, self._rows.device))

@@ -47,7 +47,12 @@ def _seen(logits: Tensor, ids: Sequence[int], tree: DraftTree | None) -> Tensor:
     seen = torch.zeros(logits.shape, dtype=torch.bool, device=logits.device)
     if ids:
         seen[:, upload(ids, logits.device)] = True
-    if tree is not None and len(tree) > 1:
+    if tree is not None and tree.links is not None:
+        path = tree.links.seen.float()
+        path[:, 0] = 0.0  # the root is one of the ids
+        on_path = torch.zeros(logits.shape, device=logits.device)
+        seen |= on_path.scatter_add_(1, tree.tokens.expand(len(tree), -1), path) > 0
+    elif tree is not None and len(tree) > 1:
         nodes, above = _paths(tree.shape)
         seen[upload(nodes, logits.device), tree.tokens[upload(above, logits.device)]] = True
     return seen

@@ -18,7 +18,7 @@ from transformers.generation.logits_process import (
 )
 
 from decoding.params import SamplingParams
-from decoding.verification.noise import Noise
+from decoding.verification.noise import Depths, Noise
 
 # Warping is first tried on so many of the likeliest tokens, then on more, then on all.
 TOP_SIZES = (256, 4096)
@@ -106,7 +106,7 @@ def exponential_race(weights: Tensor, noise: Tensor) -> Tensor:
 
 
 def next_tokens(
-    logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Sequence[int] = (0,)
+    logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Depths = (0,)
 ) -> Tensor:
     """The next token of each row [n, V], for nodes at these depths of a tree: the argmax, or a
     sample of the warped distribution; NO_TOKEN if the logits are not finite. [n]."""

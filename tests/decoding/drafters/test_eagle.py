@@ -19,11 +19,12 @@ from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import DraftContext
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
+from decoding.drafters.eagle_tree import link, prune
 from decoding.errors import InputError
-from decoding.model.target import Target
+from decoding.model.target import Target, ancestors
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.trees.draft import Draft
+from decoding.trees.draft import CandidatePool, Draft, DraftTree, Links
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import NAMED_TREES
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
@@ -362,6 +363,36 @@ def test_half_precision_runs() -> None:
         assert head.qkv.weight.dtype == torch.bfloat16
     rounds = list(Decoder(target, eagle(target)).generate(PROMPT, Params(max_new_tokens=10)))
     assert sum(len(r.emitted) for r in rounds) == 9
+
+
+def pool_of(width: int, levels: int) -> CandidatePool:
+    """Guesses of random probabilities, some as likely as their parents."""
+    scores, parents, offset = [-torch.rand(width)], [torch.full((width,), -1)], 0
+    for _ in range(levels - 1):
+        going = scores[-1].topk(width).indices
+        parents.append((going + offset).repeat_interleave(width))
+        offset += len(scores[-1])
+        lost = torch.randint(0, 3, (width, width)) / 2
+        scores.append((scores[-1][going, None] - lost).flatten())
+    every = torch.cat(scores)
+    return CandidatePool(torch.arange(len(every)), torch.cat(parents), every, width, levels)
+
+
+@pytest.mark.parametrize("width, levels", [(2, 1), (2, 6), (4, 3), (5, 8)])
+def test_a_tree_that_the_device_alone_knows_is_the_one_that_the_host_makes(
+    width: int, levels: int
+) -> None:
+    torch.manual_seed(levels)
+    for nodes in (1, 4, 19, 60):
+        pool = pool_of(width, levels)
+        device, host = link(pool, nodes), prune(pool, nodes)
+        links, shape = device.shape, host.shape
+        assert isinstance(links, Links) and isinstance(shape, TreeShape)
+        assert torch.equal(device.guesses, host.guesses)
+        assert torch.equal(links.seen, ancestors(shape))
+        assert tuple(links.depths.tolist()) == shape.depths and shape.depth <= links.deepest
+        assert tuple(links.ranks.tolist()) == host.ranks
+        assert DraftTree(links, torch.zeros(len(shape))).shape == shape
 
 
 @torch.inference_mode()
