@@ -1,6 +1,6 @@
-"""The configuration of a serving engine that corresponds to a strategy and its settings.
+"""Configurations of serving engines for a strategy and its settings.
 
-Option names are those of the engines' documentation in November 2026; `Engine.version` says which.
+Option names follow the engines' documentation of November 2026, for `Engine.version`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from pathlib import Path
 from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
 from app.strategies.strategy import Strategy
 
-MAX_NGRAM = 4  # the longest match that prompt lookup looks for, as in decoding.drafters.lookup
+MAX_NGRAM = 4  # the longest match of prompt lookup, as in decoding.drafters.lookup
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A strategy with its settings. `gamma` is the longest draft in tokens, `top_k` the branches of
-    EAGLE's tree (1: a chain), `nodes` what the target verifies in a pass, root included. With
-    `other_tokenizer` a draft model's draft is read as text."""
+    EAGLE's tree (1: a chain), `nodes` the number that the target verifies in a pass, root included.
+    With `other_tokenizer` a draft model's draft is read as text."""
 
     target: str
     strategy: Strategy
     gamma: int
     top_k: int = 1
     nodes: int = 2
-    source: str = ""  # folder or hub id of what drafts
+    source: str = ""  # folder or hub id of the drafter
     version: str = ""  # of an EAGLE head: eagle1, eagle3
     other_tokenizer: bool = False
 
@@ -43,7 +43,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Text to paste, and how the engine differs from what was measured."""
+    """Text to paste, and a note on how the engine differs from what was measured."""
 
     text: str
     note: str = ""
@@ -59,7 +59,7 @@ class Engine:
 
 
 def _named(source: str) -> tuple[str, str | None]:
-    """A folder, or a hub id and the revision behind it."""
+    """A folder, or a hub id and its revision after @."""
     name, _, revision = source.partition("@")
     if not revision or source.startswith((".", "/", "~")) or Path(source).exists():
         return source, None
@@ -67,7 +67,7 @@ def _named(source: str) -> tuple[str, str | None]:
 
 
 def _on_a_line(source: str, option: str) -> str:
-    """A model for a command line, its revision as an option."""
+    """A model as command-line arguments, with its revision as an option."""
     name, revision = _named(source)
     return shlex.quote(name) + (f" {option} {shlex.quote(revision)}" if revision else "")
 

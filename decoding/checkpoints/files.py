@@ -1,5 +1,4 @@
-"""Tensors and configs out of a checkpoint folder and into one; nothing that lies in it is ever
-executed."""
+"""Reads and writes tensors and configs of a checkpoint folder; never executes anything in it."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from decoding.json_text import parse_json
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-# What trainers pickle beside the weights; some hold more than tensors.
+# States that trainers pickle beside the weights; some contain more than tensors.
 _STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
 _STATES |= {"training_args.bin"}
 _UNREADABLE = (
@@ -32,7 +31,7 @@ _UNWRITTEN = (OSError, RuntimeError, SafetensorError)
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json as a dict; {} where there is none."""
+    """config.json as a dict; {} if there is none."""
     path = folder / "config.json"
     if not path.is_file():
         return {}
@@ -49,8 +48,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tensor]:
     """All tensors whose name is `wanted`, from safetensors if there are any, else from .bin and .pt
-    files through `torch.load(weights_only=True)`. Other tensors are not loaded; quantized ones come
-    back in float32."""
+    files by `torch.load(weights_only=True)`. Quantized ones are converted to float32."""
     if not folder.is_dir():
         raise InputError(f"no folder {folder}: give the folder of a checkpoint")
     tensors: dict[str, Tensor] = {}
@@ -79,8 +77,8 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
 def write_checkpoint(
     folder: Path, name: str, tensors: dict[str, Tensor], config: Mapping[str, Any]
 ) -> None:
-    """Write tensors under a name, in the format that its ending says, and config.json after them:
-    where there is one, all is there. Raises InputError."""
+    """Write tensors to a file, in the format of its suffix, and config.json last: if it exists, the
+    checkpoint is complete. Raises InputError."""
     part = folder / "config.json.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -159,7 +159,7 @@ def distill(
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Let the target answer the prompts. Run again, it continues where it stopped."""
+    """Let the target answer the prompts. The same command again continues where it stopped."""
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
     here, there = ("batch_size", "device"), ("server_model", "concurrency")
@@ -278,8 +278,8 @@ def train(
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Train heads or a draft model on a target, which stays as it is. Measured on held-out data as
-    it goes; of an EAGLE head or a draft the best evaluation by served acceptance is kept."""
+    """Train heads or a draft model on a target, which does not change. Evaluates on held-out data;
+    the EAGLE head or draft model with the best served acceptance is kept."""
     from decoding.training.train_config import TrainConfig
 
     config = TrainConfig(
