@@ -114,20 +114,20 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @field_validator("strategies")
     @classmethod
-    def _known(cls, text: str) -> str:
+    def _valid_strategies(cls, text: str) -> str:
         parse_strategies(text)
         return text
 
     @field_validator("families")
     @classmethod
-    def _the_demo_is_ours(cls, families: dict[str, FamilyEntry]) -> dict[str, FamilyEntry]:
+    def _not_demo(cls, families: dict[str, FamilyEntry]) -> dict[str, FamilyEntry]:
         if "demo" in families:
             raise ValueError("demo is the family that comes along: take another name")
         return families
 
     @field_validator("family")
     @classmethod
-    def _a_family(cls, name: str, info: ValidationInfo) -> str:
+    def _known_family(cls, name: str, info: ValidationInfo) -> str:
         known = dict.fromkeys(["demo", *info.data.get("families", ()), *PUBLIC_FAMILIES])
         if name not in known:
             raise ValueError(f"there is no family '{name}'; there are {', '.join(known)}")
@@ -135,32 +135,32 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @field_validator("threads", mode="before")
     @classmethod
-    def _auto_or_number(cls, threads: object) -> object:
+    def _auto_or_count(cls, threads: object) -> object:
         if threads == "auto" or (str(threads).isdecimal() and 0 < int(str(threads)) <= MAX_THREADS):
             return threads
         raise ValueError(f"must be auto or a number from 1 to {MAX_THREADS}, not '{threads}'")
 
     @field_validator("server")
     @classmethod
-    def _addresses(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def _valid_addresses(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
         parse_servers(texts)
         return texts
 
     @field_validator("stop", "server", "template_arg", "logit_bias", mode="before")
     @classmethod
-    def _one_or_more(cls, texts: object) -> object:
+    def _as_tuple(cls, texts: object) -> object:
         return (texts,) if isinstance(texts, str) else texts
 
     @field_validator("stop")
     @classmethod
-    def _not_empty(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def _no_empty_text(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
         if not all(texts):
             raise ValueError("must not be empty text")
         return texts
 
     @field_validator(*ROLES, "adapter", "draft_adapter")
     @classmethod
-    def _can_be_a_name(cls, source: str | None) -> str | None:
+    def _valid_source(cls, source: str | None) -> str | None:
         try:
             Path(source or "").expanduser().is_dir()
         except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
@@ -169,7 +169,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @field_validator("logit_bias")
     @classmethod
-    def _biased(cls, texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    def _valid_logit_bias(cls, texts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         for text in texts:
             token, value = _bias(text)
             if not token or not math.isfinite(value):
@@ -182,7 +182,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     @field_validator("template_arg")
     @classmethod
-    def _named(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def _valid_template_arg(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
         for text in texts:
             name, equals, _ = text.partition("=")
             if not equals or not name.isidentifier():
@@ -197,7 +197,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         "server_model",
     )
     @classmethod
-    def _is_unicode(cls, value: Any) -> Any:
+    def _valid_unicode(cls, value: Any) -> Any:
         for text in value if isinstance(value, tuple) else (value or "",):
             require_unicode(text, "the text")
         return value

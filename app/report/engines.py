@@ -58,7 +58,7 @@ class Engine:
     configure: Callable[[Choice], Snippet | None]
 
 
-def _named(source: str) -> tuple[str, str | None]:
+def _split_revision(source: str) -> tuple[str, str | None]:
     """A folder, or a hub id and its revision after @."""
     name, _, revision = source.partition("@")
     if not revision or source.startswith((".", "/", "~")) or Path(source).exists():
@@ -68,7 +68,7 @@ def _named(source: str) -> tuple[str, str | None]:
 
 def _on_a_line(source: str, option: str) -> str:
     """A model as command-line arguments, with its revision as an option."""
-    name, revision = _named(source)
+    name, revision = _split_revision(source)
     return shlex.quote(name) + (f" {option} {shlex.quote(revision)}" if revision else "")
 
 
@@ -93,7 +93,7 @@ def _vllm(choice: Choice) -> Snippet | None:
     else:
         return None
     if choice.source:
-        config["model"], revision = _named(choice.source)
+        config["model"], revision = _split_revision(choice.source)
         if revision:
             config["revision"] = revision
     config["num_speculative_tokens"] = choice.gamma
@@ -133,7 +133,7 @@ def _tensorrt_llm(choice: Choice) -> Snippet | None:
         return None
     fields: dict[str, object] = {"max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
-    name, revision = _named(choice.source)
+    name, revision = _split_revision(choice.source)
     if revision:
         note += f"; it takes no revision of what drafts: download {choice.source}, name the folder"
     if choice.strategy is DRAFT_MODEL:
@@ -167,7 +167,7 @@ def _transformers(choice: Choice) -> Snippet | None:
         )
     if choice.strategy is not DRAFT_MODEL:
         return None
-    name, revision = _named(choice.source)
+    name, revision = _split_revision(choice.source)
     source = f"{name!r}, {revision=}" if revision else repr(name)
     call, note = "model.generate(**inputs, assistant_model=assistant)", ""
     if choice.other_tokenizer:

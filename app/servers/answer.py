@@ -24,10 +24,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an answer ended; `asked_at` is the time of the request, on the same clock."""
+    """How an answer ended."""
 
     reason: Literal["stop", "length"]
-    asked_at: float
     usage: Usage
     note: str | None = None
 
@@ -92,7 +91,7 @@ class Answer:
         self._thinking = False
         return closing
 
-    def ending(self, asked_at: float) -> Ending:
+    def ending(self) -> Ending:
         """How the answer ended. Raises ServerError if the stream broke off."""
         note = None
         if self._ended is None and self.overlong:
@@ -106,4 +105,4 @@ class Answer:
             note = note or "the server counts no tokens: its pieces of text are counted"
         seconds = ended_at - self._first_at if self.pieces else 0.0
         usage = Usage(seconds, tokens, self._last.prompt_tokens, self._last.drafting)
-        return Ending(reason, asked_at, usage, note)
+        return Ending(reason, usage, note)

@@ -110,7 +110,7 @@ class Server:
             body = question.body(self.model)
             async with self._stream(question.path, body, facts.engine) as (response, at):
                 asked(at)
-                ending = await self._read(response, question, at, take)
+                ending = await self._read(response, question, take)
             usage = ending.usage
             if usage.drafting is not None or before is None:
                 return ending
@@ -164,7 +164,6 @@ class Server:
         self,
         response: httpx2.Response,
         question: Question,
-        asked_at: float,
         take: Callable[[Piece], None],
     ) -> Ending:
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
@@ -191,12 +190,12 @@ class Server:
                     take(Piece("", 1, time.perf_counter()))  # an answer may be empty
         except (TimeoutError, httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
             if answer.finished:
-                return answer.ending(asked_at)
+                return answer.ending()
             if not isinstance(error, TimeoutError):
                 raise
             waited = patience.silence if answer.pieces else patience.first
             raise ServerError(f"nothing came for {waited:g} seconds") from error
-        return answer.ending(asked_at)
+        return answer.ending()
 
     # Counters
 

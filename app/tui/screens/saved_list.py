@@ -142,7 +142,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         return True
 
     @on(OptionList.OptionHighlighted)
-    def look_elsewhere(self) -> None:
+    def cancel_delete(self) -> None:
         self._doomed = None
         if not self._field.display:
             self.say()

@@ -100,7 +100,7 @@ class RejectionsPanel(Panel):
         yield self.bottom
 
     @on(Panel.Filled)
-    def _give_scroll_bar_its_look(self) -> None:  # a bar lives in a table that is mounted
+    def _style_scroll_bar(self) -> None:  # a bar lives in a table that is mounted
         self._table.vertical_scrollbar.renderer = EdgeScrollBarRender  # type: ignore[misc]
 
     @property
