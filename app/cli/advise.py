@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from app.cli.run import first_prompts, progress
+from app.cli.prompts import first_prompts
+from app.cli.terminal import progress
 from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.experiment import DRAFT_SHAPE, Experiment, candidates

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.cli.conversations import after_prefixes, all_turns
-from app.cli.run import backend, check_concurrency, open_lanes, progress
+from app.cli.lanes import backend, check_concurrency, open_lanes
+from app.cli.terminal import progress
 from app.config.overrides import Sweep, sweep_lanes
 from app.config.settings import Settings
 from app.engine.batches import costs_that_fit, mean_context

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, cycle, islice
 
-from app.cli.run import first_prompts, opening, question
+from app.cli.prompts import first_prompts, opening, question
 from app.config.settings import Settings
 from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane, answer_seed

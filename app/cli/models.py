@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.terminal import print_document, print_output, say
+from app.cli.terminal import print_document, print_output, progress, say
 from decoding.errors import InputError
 
 
@@ -39,7 +39,6 @@ def models(
 
 
 def _download(name: str, yes: bool) -> None:
-    from app.cli.run import progress
     from app.config.families import PUBLIC_FAMILIES
     from app.models.public import family_state, fetch, machine_memory
     from app.text.units import format_bytes

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.cli import terminal
+from app.cli.lanes import backend, check_concurrency, open_lanes
+from app.cli.prompts import first_prompts, opening, question
+from app.cli.terminal import progress
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
 from app.engine.load import Load, answer_together
-from app.engine.server_lane import ServerLane, served_model
+from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane, answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
-from app.servers.background import Background
 from app.servers.chunks import Question
-from app.servers.errors import ServerError
-from app.strategies.lane_spec import LaneSpec
 from app.text.errors import describe
-from app.text.prompt_file import Message, Request
-from app.text.terminal_text import one_line
+from app.text.prompt_file import Request
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import Stop
 
@@ -88,52 +85,6 @@ def run(
     return RunResult(document, code)
 
 
-def check_concurrency(settings: Settings, concurrency: int) -> None:
-    """Raise InputError for --concurrency without a server."""
-    if concurrency > 1 and not settings.server:
-        raise InputError("--concurrency is for servers: give one with --server URL")
-
-
-def open_lanes(
-    specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
-) -> tuple[list[AnyLane], LoadedModels | None]:
-    """All lanes, and the models of the local ones, None if there are none. A server that does not
-    answer makes its lane unavailable. Raises InputError."""
-    background = Background()
-    lanes: dict[str, AnyLane] = {
-        spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint is not None
-    }
-    for lane in lanes.values():
-        say(f"asking {lane.spec.name} for its models")
-        if isinstance(lane, ServerLane):
-            try:
-                lane.look().result()
-            except ServerError as error:
-                lane.reason = str(error)
-    local = [spec for spec in specs if spec.endpoint is None]
-    models = None
-    if local:
-        from app.engine.lane import Lane
-        from app.models.loaded import load_models
-
-        models = load_models(
-            settings.models,
-            lambda what, part: say(f"loading {what}"),
-            local,
-        )
-        lanes |= {spec.name: Lane(spec, models) for spec in local}
-    return [lanes[spec.name] for spec in specs], models
-
-
-def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, Any]:
-    """Target, device and precision for a document; unknown if only servers answer."""
-    if models is not None:
-        return models.facts
-    servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
-    unknown = dict.fromkeys(("dtype", "kv_cache", "threads"))
-    return {"target": served_model(servers), "device": "server", **unknown}
-
-
 def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:
     """The first prompt of each request."""
     found = []
@@ -142,13 +93,6 @@ def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> li
         messages = [*opening(request, settings.system), *user]
         found.append(question(settings, messages, answer_seed(seed, index)))
     return found
-
-
-def question(settings: Settings, messages: Sequence[Message], seed: int) -> Question:
-    """A prompt for servers, which take text instead of ids."""
-    return Question(
-        tuple(messages), settings.params, seed, settings.stop, settings.raw, settings.ignore_eos
-    )
 
 
 def _answer(
@@ -235,48 +179,6 @@ def _reports(
     ]
 
 
-def opening(request: Request, system: str | None) -> list[Message]:
-    """The messages before the request's first turn; its own system message wins."""
-    history = list(request.history)
-    if system and not (history and history[0]["role"] == "system"):
-        history.insert(0, {"role": "system", "content": system})
-    return history
-
-
-def first_prompts(
-    requests: Sequence[Request],
-    models: LoadedModels | None,
-    system: str | None = None,
-    raw: bool = False,
-) -> list[list[int]]:
-    """The ids of each request's first prompt, all checked before the first is answered; empty if
-    only servers answer."""
-    if models is not None:
-        from decoding.prefill import require_room
-
-    prompts: list[list[int]] = []
-    for number, request in enumerate(requests):
-        ids = list(request.input_ids)
-        if models is None:
-            if ids:
-                raise InputError("servers take text: give prompts, messages or turns, no input_ids")
-            prompts.append([])
-            continue
-        if not ids:
-            user = {"role": "user", "content": request.turns[0]}
-            ids = models.encode([*opening(request, system), user], raw)
-        name = f"prompt {number if request.id is None else request.id}"
-        if not ids:
-            raise InputError(f"{name} has no tokens: the tokenizer leaves nothing of it")
-        require_room(models.context, name, len(ids))
-        if max(ids) >= models.target.vocab_size:
-            raise InputError(
-                f"{name}: id {max(ids)} is beyond the model's {models.target.vocab_size} tokens"
-            )
-        prompts.append(ids)
-    return prompts
-
-
 @contextmanager
 def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
     """Turn SIGTERM and SIGHUP into KeyboardInterrupt; their numbers are appended to `ended`."""
@@ -292,20 +194,3 @@ def _like_ctrl_c(ended: list[int]) -> Iterator[None]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Show progress in one overwritten line on stderr; nothing if that is not a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda text: None
-        return
-
-    def say(text: str) -> None:
-        print("\r\x1b[K", end="", file=sys.stderr)
-        terminal.say(one_line(text), end="")
-
-    try:
-        yield say
-    finally:
-        say("")

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from app.text.terminal_text import as_json, visible
+from app.text.terminal_text import as_json, one_line, visible
 from decoding.errors import InputError
 
 LONGEST_COMPLAINT = 800  # characters
@@ -43,6 +45,23 @@ def say(text: str, end: str = "\n") -> None:
     """Tell the user something on stderr."""
     if sys.stderr is not None:
         print(visible(text), end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Show progress in one overwritten line on stderr; nothing if that is not a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+
+    def show(text: str) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr)
+        say(one_line(text), end="")
+
+    try:
+        yield show
+    finally:
+        show("")
 
 
 def complain(line: str) -> None:

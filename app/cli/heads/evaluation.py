@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from app.cli.heads.training_data import requests_of, target_shape
-from app.cli.run import first_prompts, progress
-from app.cli.terminal import print_document, print_output
+from app.cli.prompts import first_prompts
+from app.cli.terminal import print_document, print_output, progress
 from app.config.model_options import ModelOptions
 from app.models.loaded import LoadedModels, load_models
 from app.report.advice import Estimate, compare

@@ -1,0 +1,63 @@
+"""Opens the lanes of headless commands, local ones and servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from app.config.settings import Settings
+from app.engine.server_lane import ServerLane, served_model
+from app.engine.turn import AnyLane
+from app.servers.background import Background
+from app.servers.errors import ServerError
+from app.strategies.lane_spec import LaneSpec
+from decoding.errors import InputError
+
+if TYPE_CHECKING:  # these import torch, which a run with only servers does not need
+    from app.models.loaded import LoadedModels
+
+
+def check_concurrency(settings: Settings, concurrency: int) -> None:
+    """Raise InputError for --concurrency without a server."""
+    if concurrency > 1 and not settings.server:
+        raise InputError("--concurrency is for servers: give one with --server URL")
+
+
+def open_lanes(
+    specs: Sequence[LaneSpec], settings: Settings, say: Callable[[str], None]
+) -> tuple[list[AnyLane], LoadedModels | None]:
+    """All lanes, and the models of the local ones, None if there are none. A server that does not
+    answer makes its lane unavailable. Raises InputError."""
+    background = Background()
+    lanes: dict[str, AnyLane] = {
+        spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint is not None
+    }
+    for lane in lanes.values():
+        say(f"asking {lane.spec.name} for its models")
+        if isinstance(lane, ServerLane):
+            try:
+                lane.look().result()
+            except ServerError as error:
+                lane.reason = str(error)
+    local = [spec for spec in specs if spec.endpoint is None]
+    models = None
+    if local:
+        from app.engine.lane import Lane
+        from app.models.loaded import load_models
+
+        models = load_models(
+            settings.models,
+            lambda what, part: say(f"loading {what}"),
+            local,
+        )
+        lanes |= {spec.name: Lane(spec, models) for spec in local}
+    return [lanes[spec.name] for spec in specs], models
+
+
+def backend(models: LoadedModels | None, lanes: Sequence[AnyLane]) -> dict[str, Any]:
+    """Target, device and precision for a document; unknown if only servers answer."""
+    if models is not None:
+        return models.facts
+    servers = [lane for lane in lanes if isinstance(lane, ServerLane)]
+    unknown = dict.fromkeys(("dtype", "kv_cache", "threads"))
+    return {"target": served_model(servers), "device": "server", **unknown}
