@@ -1,7 +1,7 @@
-"""Lanes and others answer the same prompts in turn, so that their speeds can be compared.
+"""Lanes and other contestants answer the same prompts interleaved, to compare their speeds.
 
-A machine's speed drifts. Every prompt is therefore answered by all contestants one after the other,
-in an order that turns: what slows one down for a while slows down all.
+A machine's speed drifts. All contestants therefore answer one prompt before the next, in rotating
+order, so that a slow phase meets all of them.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def lane_contestant(
     tokens: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Contestant:
-    """`lane` with the settings of `spec`: contestants may share a lane, and with it the prompt's
-    rows. `tokens`: an answer may end after so many. It raises InterruptedError when `cancelled`."""
+    """`lane` with the settings of `spec`. Contestants may share a lane, and so the prompt's rows in
+    its cache. An answer ends after about `tokens`, if given. Raises InterruptedError when
+    `cancelled`."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         lane.spec = spec
@@ -50,7 +51,7 @@ def lane_contestant(
 def decoder_contestant(
     decoder: Decoder, params: Params, stop: Stop, before: Callable[[int], None]
 ) -> Contestant:
-    """A decoder that is no lane. `before` gets the index of a prompt that is to be answered."""
+    """A decoder without a lane. `before` is called with the index of the prompt to answer."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         before(index)
@@ -92,7 +93,7 @@ def simulated_contestants(
 
 
 def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contestant:
-    """Asked by the prompt's index, as a server takes text."""
+    """A server. It takes text: the prompt's index selects one of the `questions`."""
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         lane.generate(questions[index])
@@ -105,7 +106,7 @@ def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contes
 def answer_in_turn(
     contestants: Mapping[str, Contestant], ids: Sequence[int], index: int, turn: int
 ) -> dict[str, Answer]:
-    """Everybody's answer to one prompt. `turn` says who begins."""
+    """All contestants' answers to one prompt; `turn` rotates their order."""
     names = list(contestants)
     first = turn % len(names)
     return {name: contestants[name](ids, index) for name in names[first:] + names[:first]}

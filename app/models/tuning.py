@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import platformdirs
 import torch
 
+from app.text.files import write_atomically
 from decoding.cost.curve import Curve
 from decoding.cost.measure import pass_seconds, verify_cost
 from decoding.cost.model import Cost
@@ -31,23 +31,23 @@ from decoding.model.target import Target
 from decoding.trees.static import Choices
 
 TYPICAL_ROUND = 5  # nodes: a root and four drafts
-QUICK_PASS = 0.1  # seconds up to which a few passes more at a start are not noticed
+QUICK_PASS = 0.1  # seconds; a few passes up to this long are not noticed at start-up
 MUCH_QUICKER = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is kept of a model on this machine."""
+    """The measurements of a model on this machine."""
 
     threads: int
     layouts: Layouts
-    typical: float | None = None  # seconds of a typical round's pass; None: of no whole model
+    typical: float | None = None  # seconds of a typical round's pass; None for heads
     passes: tuple[tuple[float, float], ...] = ()  # v(n): nodes and seconds; (): not yet measured
 
 
 def tune(target: Target, threads: int | None) -> int:
-    """Set torch's threads and lay the weights out, as was best the last time or else as is measured
-    now. Returns the threads."""
+    """Set torch's threads and lay the weights out, by an earlier measurement or a new one. Returns
+    the number of threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
     key = _target_key(target, threads)
@@ -64,7 +64,7 @@ def tune(target: Target, threads: int | None) -> int:
 
 
 def tune_head(head: EagleHead, target: Target) -> None:
-    """Lay a head's weights out, with the threads that the target has got."""
+    """Lay out a head's weights, for the number of threads that the target uses."""
     if target.device.type != "cpu":
         return
     threads = torch.get_num_threads()
@@ -77,8 +77,8 @@ def tune_head(head: EagleHead, target: Target) -> None:
 
 
 def pass_cost(target: Target, threads: int | None) -> Curve:
-    """v(n), seconds of a pass over n nodes, as it was the last time or else as it is now. `threads`
-    as they were given to `tune`."""
+    """v(n), seconds of a pass over n nodes, from an earlier measurement or a new one. `threads`
+    must be those given to `tune`."""
     key = _target_key(target, threads)
     known = read_measured(_path(), key) if target.device.type == "cpu" else None
     if known is not None and known.passes:
@@ -130,8 +130,8 @@ def _arrange(target: Target, known: Measured) -> None:
 
 
 def _was_busy(target: Target, known: Measured) -> bool:
-    """Whether a pass is now much quicker than it was when something was measured. Not asked of
-    passes that take long."""
+    """Whether the machine was busy when `known` was measured: a pass is much quicker now. Not
+    checked for slow models."""
     if known.typical is None or known.typical > QUICK_PASS:
         return False
     then = Curve(known.passes)(TYPICAL_ROUND) if known.passes else known.typical
@@ -139,10 +139,10 @@ def _was_busy(target: Target, known: Measured) -> bool:
 
 
 def choose_threads(target: Target, wanted: int | None) -> int:
-    """Set torch's threads and return their number. None measures on a CPU and takes the fastest.
+    """Set torch's threads and return their number. On a CPU, None measures and takes the fastest.
 
-    One core is left to the screen: with a torch thread on every core the two compete for the last
-    one, and every parallel region of the decoder waits for the slower.
+    One core is left to the screen: with a torch thread on every core the two would compete for the
+    last one, and every parallel region of the decoder would wait for that thread.
     """
     if wanted is None:
         wanted = _fastest(target) if target.device.type == "cpu" else torch.get_num_threads()
@@ -170,7 +170,7 @@ def _path() -> Path:
 
 
 def _key(model: str, threads: int | None) -> str:
-    """What the measurements depend on."""
+    """Everything that the measurements depend on."""
     parts = (
         platform.node(),
         torch.backends.cpu.get_cpu_capability(),
@@ -186,13 +186,13 @@ def _key(model: str, threads: int | None) -> str:
 def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
     model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
-    nbytes = target.model.get_memory_footprint()  # packed copies, which come later, left out
+    nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
     kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
     return _key(f"{model}, {nbytes} bytes of {target.dtype}{kept}", threads)
 
 
 def read_measured(path: Path, key: str) -> Measured | None:
-    """What was measured; None where nothing was, or where it can't be read."""
+    """A kept measurement; None if there is none, or it can't be read."""
     try:
         return _parse(_read(path)[key])
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -232,15 +232,7 @@ def _keep(key: str, entry: Mapping[str, Any], instead_of: str | None = None) -> 
     kept = {k: e for k, e in others if instead_of is None or not k.startswith(instead_of)}
     together = {**kept, key: entry}
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            try:
-                json.dump(together, file, indent=1)
-                file.flush()  # here a full disk says so
-            except OSError:
-                os.unlink(file.name)
-                raise
-        os.replace(file.name, path)
+        write_atomically(path, json.dumps(together, indent=1))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What larger batches make of a strategy's speed, and at which size it stops paying. Plain numbers,
-no models."""
+"""Projects a strategy's speed to larger batches, and finds the size at which it stops paying. Plain
+numbers, no models."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ESTIMATED_LIMITS = (
 
 @dataclass(frozen=True, slots=True)
 class RoundCost:
-    """A mean round of one strategy at batch size 1: its tokens (τ), the nodes that its pass
-    verifies (root included), and the seconds of its parts."""
+    """A strategy's mean round at batch size 1: its tokens (τ), the nodes that its pass verifies
+    (root included), and the seconds of its parts."""
 
     tokens: float
     nodes: float
@@ -43,7 +43,7 @@ class RoundCost:
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """What drafts, and what it is compared with."""
+    """A contestant that drafts, and the baseline that it is compared with."""
 
     name: str
     baseline: str
@@ -54,7 +54,7 @@ class Drafting:
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """Tokens per second of all sequences of a batch: with drafts, and by the target alone."""
+    """Tokens per second over all sequences of a batch, with drafts and by the target alone."""
 
     drafting: float
     plain: float
@@ -65,7 +65,7 @@ class Throughput:
 
 
 def round_cost(stats: Stats) -> RoundCost:
-    """Of the mean round."""
+    """The cost of the mean round."""
     passes = stats.passes
     draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
     return RoundCost(
@@ -84,16 +84,16 @@ def batch_throughputs(
     passes: Callable[[int, float], float],
     batches: Iterable[int],
 ) -> dict[int, Throughput]:
-    """What to expect of each of the batch sizes. `passes(B, n)`: seconds of a target pass over B
-    sequences with n tokens each, brought into line with what the rounds themselves took.
-    `by_model`: a model or a head drafts, whose passes a batch shares."""
+    """Estimated throughput for each batch size. `passes(B, n)`: seconds of a target pass over B
+    sequences with n tokens each, which is scaled to the measured rounds. `by_model`: drafts come
+    from a model or head, whose passes the batch shares."""
     found = {}
     for batch in batches:
         growth = passes(batch, 1) / passes(1, 1)
         alone = plain.verify * growth + plain.rest
         verify = own.verify * passes(batch, own.nodes) / passes(1, own.nodes)
         whole = verify + own.draft * (growth if by_model else batch) + own.rest
-        # A larger pass is never the cheaper one.
+        # A larger pass is never cheaper, whatever the noisy measurements say.
         found[batch] = Throughput(
             batch * min(own.tokens / whole, own.tokens / alone), batch * plain.tokens / alone
         )

@@ -1,7 +1,7 @@
-"""Keys and values of one sequence, with room to spare: rows stay where they were written.
+"""A cache of the keys and values of one sequence, with spare capacity.
 
-A round appends the rows of its tree to the committed ones and then keeps those of the accepted
-path. Going back is moving a length; the prefix is never copied.
+A round appends the rows of its tree to the committed ones, and then keeps those of the accepted
+path. Rolling back only resets a length; the prefix is never copied.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class LayerShape:
 
 
 class Rows(Protocol):
-    """A layer's part in a pass of n rows: `keys` and `values` [sequences, heads, rows, D] to attend
-    to, once the pass's own are written."""
+    """One layer's view of the cache in a pass of n rows: `keys` and `values` [sequences, heads,
+    rows, D] to attend to, valid once the pass's own rows are written."""
 
     @property
     def keys(self) -> Tensor: ...
@@ -42,8 +42,8 @@ class Rows(Protocol):
 
 
 class LayerRows(NamedTuple):
-    """Where the keys and values of a pass's n rows go, `new` [n, 2 * heads, D], and all `keys` and
-    `values` [1, heads, length + n, D] up to these."""
+    """Contiguous rows: `new` [n, 2 * heads, D] receives those of the pass, `keys` and `values`
+    [1, heads, length + n, D] end with them."""
 
     new: Tensor
     keys: Tensor
@@ -54,8 +54,8 @@ class LayerRows(NamedTuple):
 
 
 class LayerRowsAt(NamedTuple):
-    """The same for rows that a tensor names, `at` [n]: no shape depends on where they are.
-    `store` [2 * heads, capacity, D]; `keys` and `values` are all that there is room for."""
+    """Rows given by a tensor of indices, `at` [n], so that no shape depends on their position.
+    `store` [2 * heads, capacity, D]; `keys` and `values` cover the whole capacity."""
 
     store: Tensor
     at: Tensor
@@ -67,8 +67,8 @@ class LayerRowsAt(NamedTuple):
 
 
 class BatchRows(NamedTuple):
-    """The same for n rows of each of several sequences, one sequence after the other: `new`
-    [sequences, n, 2, heads, D]."""
+    """n rows of each of several sequences, one sequence after the other: `new` [sequences, n, 2,
+    heads, D]."""
 
     new: Tensor
     keys: Tensor
@@ -148,8 +148,8 @@ class BatchCache:
 
 
 class TreeCache(Cache):
-    """A `transformers` cache for batch size 1 that appends, keeps rows and truncates in place; with
-    a `precision` it keeps them in that."""
+    """A `transformers` cache for batch size 1 that appends, selects and truncates rows in place;
+    with a `precision` rows are quantized."""
 
     def __init__(
         self,
@@ -165,8 +165,8 @@ class TreeCache(Cache):
         self._dtype = dtype
         self._precision = precision
         self._count = len(layers)
-        # Keys and values of one shape on one device lie in one tensor, [layers, 1, heads, rows, D]:
-        # what concerns all layers is then one kernel.
+        # Keys and values of one shape on one device share a tensor, [layers, 1, heads, rows, D], so
+        # that operations on all layers are one kernel.
         self._groups: dict[tuple[torch.device, int, int], list[int]] = {}
         for layer, (shape, device) in enumerate(zip(layers, devices, strict=True)):
             if shape is None:
@@ -176,12 +176,13 @@ class TreeCache(Cache):
                 group.append(2 * layer + side)
         self._stores: list[Tensor] = []
         self._sides: dict[int, Tensor] = {}  # of layer i keys (2i) and values, [1, heads, rows, D]
-        # With a precision every group has its scales behind it, as a store of one column.
+        # With a precision every group is followed by its scales, as a store of one column.
         self._scales: dict[int, Tensor] = {}
         self.reserve(capacity)
 
     def reserve(self, rows: int) -> None:
-        """Make room for `rows` rows in all. Doubles, so that growing costs a row O(1) copies."""
+        """Make room for `rows` rows in all. Capacity doubles, so growing costs O(1) copies per
+        row."""
         if rows <= self.capacity:
             return
         capacity = max(rows, 2 * self.capacity)
@@ -200,8 +201,8 @@ class TreeCache(Cache):
     def _grown(
         self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device, old: list[Tensor]
     ) -> Tensor:
-        """The next store, with what the one in its place in `old` had."""
-        # zeros: what stands in rows that a mask hides still has to be numbers
+        """The next store, with the contents of its predecessor in `old`."""
+        # zeros, because rows hidden by a mask must still be finite
         store = torch.zeros(shape, dtype=dtype, device=device)
         if old:
             store[..., : self.length, :] = old[len(self._stores)][..., : self.length, :]
@@ -209,16 +210,17 @@ class TreeCache(Cache):
         return store
 
     def begin(self, rows: int) -> None:
-        """A pass of `rows` rows is to follow the committed ones."""
+        """Called before a pass of `rows` rows after the committed ones."""
         self.reserve(self.length + rows)
 
     def checkpoint(self, rows: int) -> None:
-        """Of the next `rows` rows some may be taken back. Keys and values always can be."""
+        """Called if some of the next `rows` rows may be rolled back, which keys and values always
+        can."""
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: object, **kw: object
     ) -> tuple[Tensor, Tensor]:
-        """Write the pass's rows after the committed ones; the views handed out end with them."""
+        """Write the pass's rows after the committed ones; returns views that end with them."""
         start, end = self.length, self.length + key_states.shape[2]
         side = 2 * layer_idx
         if self._precision is not None:
@@ -238,14 +240,13 @@ class TreeCache(Cache):
         return self._precision.restore(kept[:, :, :end], scales[:, :, :end], states.dtype)
 
     def append(self, rows: int) -> Iterator[Rows]:
-        """Of each layer, where a pass writes its rows after the committed ones. For layers of one
-        shape on one device."""
+        """For each layer the rows of a pass after the committed ones. For layers of one shape on
+        one device."""
         of = partial(self._appended, end=self.length + rows)
         return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
     def rows_at(self, at: Tensor) -> Iterator[Rows]:
-        """Of each layer, where a pass writes the rows `at` [n]. For layers of one shape on one
-        device."""
+        """For each layer the rows `at` [n] of a pass. For layers of one shape on one device."""
         of = partial(self._named, at=at)
         return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
@@ -263,9 +264,9 @@ class TreeCache(Cache):
         return store.view(len(self), -1, self.capacity, store.shape[-1])
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Commit these rows of the last pass (0 = its first), in this order; the rest is dropped.
+        """Commit these rows of the last pass (0 = its first), in this order; drop the others.
 
-        A chain's accepted rows already stand in place, then only the length moves.
+        A chain's accepted rows are already in place, so that only the length changes.
         """
         start = self.length
         if list(rows) != list(range(len(rows))):
@@ -275,18 +276,18 @@ class TreeCache(Cache):
         self.length = start + len(rows)
 
     def truncate(self, length: int) -> None:
-        """Forget the rows from `length` on. `self.length` tells what is left."""
+        """Drop the rows from `length` on; `self.length` is the number that are left."""
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot truncate {self.length} rows to {length}")
         self.length = length
 
     def states(self) -> list[Tensor]:
-        """Copies of what rows are not enough for: nothing, where there are only keys and values."""
+        """Copies of recurrent states; none in a cache of only keys and values."""
         return []
 
     def copy_rows(self, source: TreeCache, end: int, states: Sequence[Tensor] = ()) -> None:
-        """Take over the source's rows from our length up to `end`, and the `states` that it had
-        then."""
+        """Copy the source's rows from this length up to `end`, and the `states` that it had
+        there."""
         start = self.length
         if end > start:
             self.reserve(end)
@@ -294,7 +295,7 @@ class TreeCache(Cache):
                 mine[..., start:end, :] = theirs[..., start:end, :]
             self.length = end
 
-    # What transformers' models ask of a cache.
+    # The interface for transformers' models
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return self.length
@@ -310,5 +311,5 @@ class TreeCache(Cache):
 
     @property
     def nbytes(self) -> int:
-        """Of keys and values, unused capacity included."""
+        """Bytes of keys and values, including unused capacity."""
         return sum(store.nbytes for store in self._stores)
