@@ -260,8 +260,8 @@ def color_by_legend(options: DisplayOptions, state: AppState) -> list[Part]:
     rank = 1 if state.notice else 0  # which is soon gone
     for style, words in zip(STEPS, SCALES[options.color_by], strict=True):
         pair = GLYPHS.get(style, "")
-        text, style = (f"{pair[:1]}{words}{pair[1:]}", "") if glyphs else (words, f"${style}")
-        parts.append(Part(text, style, rank))
+        text, drawn = (f"{pair[:1]}{words}{pair[1:]}", "") if glyphs else (words, f"${style}")
+        parts.append(Part(text, drawn, rank))
     if any(lane.unmeasured for lane in state.lanes.values()):
         parts.append(Part(unmeasured(state), "$warning"))
     return parts
