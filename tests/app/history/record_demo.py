@@ -24,7 +24,7 @@ from app.report.document import settings_report
 
 PROMPTS = (
     "What is speculative decoding?",
-    "How big are you?",
+    "Who are you?",
 )
 
 
