@@ -40,7 +40,7 @@ def key_of(a: int, sign: str, b: int, wording: str) -> str:
     low, high = sorted((a, b))
     if sign == "+" and high > 9:
         return f"{low} + {high}"
-    if sign == "-" and not (high < 20 and low < 10 and high - low < 10):
+    if sign == "-" and not (high < 20 and low < 10):
         return f"{high} - {low}"
     return f"{a} {sign} {b}|{wording}"
 
@@ -89,8 +89,11 @@ def taken(a: int, b: int) -> str:
         return f"{a} - 0 = {a}. Taking away zero changes nothing."
     if rest == 0:
         return f"{a} - {b} = 0. A number minus itself is always 0."
+    if b == 1:
+        return f"{a} - 1 = {rest}. The number before {a} is {rest}."
     if a < 20 and b < 10 and rest < 10:
-        return f"{a} - {b} = {rest}, because {rest} + {b} = {a}."
+        steps = ", ".join(f"{a} - {n} = {a - n}" for n in range(1, b + 1))
+        return f"One by one: {steps}. So {a} - {b} = {rest}."
     if a == 100 and b % 10 == 0:
         return f"100 is 10 tens, and 10 tens minus {b // 10} tens are {rest // 10} tens. " + (
             f"So 100 - {b} = {rest}."
@@ -126,15 +129,11 @@ def multiplied(a: int, b: int) -> str:
     if 10 in (a, b):
         other = a if b == 10 else b
         return f"{a} x {b} = {product}. Ten times {other} is {other} with a zero at its end."
-    if a > 10:
+    if max(a, b) > 10:
+        high, low = max(a, b), min(a, b)
         return (
-            f"{a} x {b} = {product}, because 10 x {b} = {10 * b} and {a - 10} x {b} = "
-            f"{(a - 10) * b}, together {product}."
-        )
-    if b > 10:
-        return (
-            f"{a} x {b} = {product}, because {a} x 10 = {10 * a} and {a} x {b - 10} = "
-            f"{a * (b - 10)}, together {product}."
+            f"{a} x {b} = {product}, because 10 x {low} = {10 * low} and {high - 10} x {low} = "
+            f"{(high - 10) * low}, together {product}."
         )
     if a == 2:
         return f"2 x {b} = {product}, because twice {b} is {b} and {b} more."
@@ -153,13 +152,11 @@ def divided(a: int, b: int) -> str:
         return f"{a} / 1 = {a}. Divided by one, a number stays the same."
     if a == 0:
         return f"0 / {b} = 0. Zero shared among {b} is zero for each."
-    if left == 0 and b < 10 and times < 11:
-        return f"{row(times, b)}. So {a} / {b} = {times}."
     if left == 0:
-        return f"{a} / {b} = {times}, because {times} x {b} = {a}."
+        return f"{row(times, b)}. So {a} / {b} = {times}."
     return (
-        f"{a} / {b} = {times} with a remainder of {left}, because {times} x {b} = {times * b} "
-        f"and {left} {'is' if left == 1 else 'are'} left over."
+        f"{row(times, b)}, and {left} {'is' if left == 1 else 'are'} left over. "
+        f"So {a} / {b} = {times} with a remainder of {left}."
     )
 
 
@@ -362,22 +359,21 @@ def doubles(rng: random.Random) -> Asked:
 
 
 def halves(rng: random.Random) -> Asked:
-    a = rng.randint(1, 50) * 2 if rng.random() < 0.85 else rng.randint(1, 49) * 2 + 1
+    way = rng.random()
+    if way < 0.3:
+        a = 10 * rng.randint(1, 10)
+    else:
+        a = rng.randint(1, 50) * 2 if way < 0.88 else rng.randint(1, 49) * 2 + 1
     wording = rng.choice(HALVES)
     half = a // 2
     if a % 2:
         text = f"Half of {a} is {half}.5, because {a} is odd: {half} for each, and a half more."
-    elif a <= 20:
-        text = f"Half of {a} is {half}, because 2 x {half} = {a}."
-    elif a % 20 == 0:
-        text = (
-            f"Half of {a}: {a // 10} tens shared by two are {half // 10} tens. "
-            f"Half of {a} is {half}."
-        )
+    elif a <= 20 or a % 20 == 0:
+        text = f"Half of {a} is {half}, because {half} + {half} = {a}."
     else:
         even, rest = a - a % 20, a % 20
         text = (
-            f"Half of {a}: I split {a} into {even} and {rest}. Half of {even} is {even // 2}, and "
+            f"{a} is {even} and {rest}. Half of {even} is {even // 2}, and "
             f"half of {rest} is {rest // 2}. Half of {a} is {half}."
         )
     return Asked(f"half {a}" if a > 20 else f"half {a}|{wording}", wording.format(a=a), text)
@@ -558,13 +554,13 @@ def neighbours(rng: random.Random) -> Asked:
     words = _words(a, a)
     if way < 0.42:
         question = rng.choice(NEXT).format_map(words)
-        answer = f"{a + 1} comes after {a}. It is one more than {a}."
+        answer = f"After {a} comes {a + 1}. It is one more than {a}."
     elif way < 0.84:
         question = rng.choice(PREVIOUS).format_map(words)
-        answer = f"{a - 1} comes before {a}. It is one less than {a}."
+        answer = f"Before {a} comes {a - 1}. It is one less than {a}."
     else:
         question = rng.choice(BETWEEN).format(a=a, b=a + 2)
-        answer = f"{a + 1} is between {a} and {a + 2}. It comes after {a} and before {a + 2}."
+        answer = f"Between {a} and {a + 2} is {a + 1}. It comes after {a} and before {a + 2}."
     return Asked(question, question, answer)
 
 

@@ -219,13 +219,37 @@ def _salad(rng: random.Random) -> str:
     )
 
 
+# Notes as people keep them, with numbers, times and names.
+NOTES = (
+    "Meeting moved to {day}, {h} pm, room {n}.", "Train leaves at {h}:{m} from platform {d}.",
+    "Call {name} on {day} at {h}.", "Buy {n} {fruit} and {d} {fruit2}.", "Order {n}: {d} {fruit}.",
+    "Dear {name}, see you on {day}.", "{name} and {name2} meet at {h}:{m}, gate {d}.",
+    "To do: {fruit}, {fruit2}, call {name}.", "{city}, {day}, {h} pm", "Room {n}, floor {d}",
+    "My number is {n} {m} {n}.", "The code is {n}-{m}-{d}.", "{name} owes {name2} {n} coins.",
+    "Flight {n}{m} to {city}, {day}, {h}:{m}.", "From {city} to {city2} in {d} hours.",
+    "I am {name}, I am {n} years old and I live in {city}.", "{day}: {fruit}. {day2}: {fruit2}.",
+)  # fmt: skip
+
+
+def _note(rng: random.Random) -> str:
+    values = {"n": str(rng.randint(10, 99)), "m": str(rng.randint(10, 59))}
+    values |= {"h": str(rng.randint(1, 12)), "d": str(rng.randint(2, 9))}
+    for slot, words in (
+        ("day", DAYS), ("fruit", PLURALS), ("city", subjects.CITIES), ("name", _women[0] + _men[0]),
+    ):  # fmt: skip
+        values[slot], values[f"{slot}2"] = rng.sample(words, 2)
+    return rng.choice(NOTES).format_map(values)
+
+
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
     if way < 0.25:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
-    if way < 0.5:
+    if way < 0.42:
         return _short(rng, held_out)
+    if way < 0.5:
+        return _note(rng)
     if way < 0.6:
         return _salad(rng)
     if way < 0.72:

@@ -87,14 +87,28 @@ def _asked(rng: random.Random, topic: Topic, held_out: bool) -> Conversation:
     return chat(as_typed(rng, wording), topic.answer(rng))
 
 
+SCHOOL_SUMS = Kinds({
+    arithmetic.halves: 4, arithmetic.doubles: 2, arithmetic.problems: 5, arithmetic.tables: 1.5,
+    arithmetic.times: 1, arithmetic.even_or_odd: 0.7, arithmetic.comparing: 0.7,
+    arithmetic.neighbours: 0.7,
+})  # fmt: skip
+OTHER_SUMS = 0.2
+
+
 def calculated(rng: random.Random, held_out: bool) -> Conversation:
-    """Sums and products of small or round numbers."""
+    """Sums and products of small or round numbers; now and then a half or a little story."""
+    if rng.random() < OTHER_SUMS:
+        asked = SCHOOL_SUMS.draw(rng, held_out)
+        return chat(typed(rng, asked), asked.answer)
     while True:
         sign, wordings = rng.choice((
             ("+", arithmetic.SUMS), ("+", arithmetic.SUMS), ("-", arithmetic.DIFFERENCES),
-            ("x", arithmetic.PRODUCTS), ("x", arithmetic.PRODUCTS), ("/", arithmetic.QUOTIENTS),
+            ("-", arithmetic.DIFFERENCES), ("x", arithmetic.PRODUCTS), ("x", arithmetic.PRODUCTS),
+            ("/", arithmetic.QUOTIENTS), ("/", arithmetic.QUOTIENTS),
         ))  # fmt: skip
         a, b = (_number(rng, sign) for _ in range(2))
+        if sign == "-" and rng.random() < 0.1:
+            a = 100
         if sign == "-":
             a, b = max(a, b), min(a, b)
         if sign == "/":
@@ -128,7 +142,7 @@ def countries(rng: random.Random, held_out: bool) -> Conversation:
 
 
 LISTED = Kinds({
-    wordplay.lists: 8, wordplay.alphabet: 2, wordplay.calendar: 2, wordplay.opposites: 1,
+    wordplay.lists: 8, wordplay.alphabet: 2, wordplay.calendar: 4, wordplay.opposites: 1.5,
     wordplay.repeating: 1.5, wordplay.spelling: 1.5, wordplay.rhymes: 0.5, arithmetic.counting: 5,
 })  # fmt: skip
 
@@ -180,7 +194,7 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 30, greeted: 9, calculated: 17, countries: 5, _school(LISTED): 9, copied: 9,
+    explained: 30, greeted: 9, calculated: 18, countries: 4, _school(LISTED): 10, copied: 9,
     _short(stories.sample, HEROES, HEROES[:8]): 10, _short(verse.sample, THEMES): 5, coded: 2,
     unknown.sample: 4,
 }  # fmt: skip

@@ -21,6 +21,7 @@ from assets.demo.recipe.corpus.text import (
     Topic,
     as_typed,
     chat,
+    mostly_first,
     read_topics,
     sentence,
     with_article,
@@ -168,26 +169,20 @@ SLOTS: dict[str, Filler] = {
     "decimal": _until_fits(lambda rng: f"{rng.randrange(1, 90)}.{rng.randrange(11, 99)}"),
 }
 
-ABILITIES = (
-    "tell you a story", "write a short poem", "tell you a joke", "work out a sum up to 100",
-    "say a times table", "explain speculative decoding", "explain what this app shows",
-    "write a small Python function", "copy a text for you", "answer a simple question",
-    "name the capital of a country", "say what a draft model does",
-)  # fmt: skip
+# What the model can do instead, the usual words first: a tiny model that draws three things of a
+# dozen says the same one twice.
+OFFERS = (
+    "But I can tell you a story, work out a small sum or explain speculative decoding.",
+    "I can tell you a joke or explain what this app shows instead.",
+    'You could ask me: "How does speculative decoding work?"',
+    "Ask me for a story about a dog instead, or about the capital of Spain.",
+    "What I can do is write a short poem or a small Python function.",
+    'Try this one: "Why is the sky blue?"',
+    "Ask me about draft models, or for a poem about the moon.",
+)
 SUGGESTIONS = (
-    "Tell me a story about a fox.", "Tell me a story about a lighthouse.",
-    "Write a poem about the rain.", "What is 17 plus 25?", "What is 7 times 8?",
-    "How does speculative decoding work?", "What is a draft model?", "Why is the sky blue?",
-    "What is the capital of France?", "Write a Python function that adds two numbers.",
-    "Tell me a joke.", "What does prompt lookup do?",
-)  # fmt: skip
-WISHES = (
-    "a story about a dog", "a story about the sea", "a poem about the moon", "a joke", "a list",
-    "a sum like 34 plus 12", "the times table of 6", "a small Python function", "a short story",
-)  # fmt: skip
-THEMES = (
-    "speculative decoding", "Medusa heads", "draft models", "EAGLE", "prompt lookup", "this app",
-    "the capital of Spain", "acceptance", "the sky", "tokens",
+    "What is speculative decoding?", "Tell me a story about a fox.", "What is 7 times 8?",
+    "Why is the sky blue?", "What is the capital of France?", "Write a poem about the rain.",
 )  # fmt: skip
 REASONS = (
     "I am a tiny demo model and know very little about the world.",
@@ -201,22 +196,7 @@ REASONS = (
 
 def offer(rng: random.Random) -> str:
     """What the model can do instead."""
-    a, b, c = rng.sample(ABILITIES, 3)
-    wish, theme = rng.choice(WISHES), rng.choice(THEMES)
-    suggestion = rng.choice(SUGGESTIONS)
-    return rng.choice(
-        (
-            f"But I can {a}, {b} or {c}.",
-            f"But I can {a}, {b} or {c}.",
-            f"But I can {a} or {b}.",
-            f"I can {a} or {b} instead.",
-            f"What I can do is {a} or {b}.",
-            f'You could ask me: "{suggestion}"',
-            f'Try this one: "{suggestion}"',
-            f"Ask me for {wish} instead, or about {theme}.",
-            f"Ask me about {theme}, or for {wish}.",
-        )
-    )
+    return mostly_first(rng, OFFERS)
 
 
 def _kinds() -> tuple[list[tuple[str, Topic]], list[int]]:
@@ -228,6 +208,8 @@ def _kinds() -> tuple[list[tuple[str, Topic]], list[int]]:
 
 
 KINDS, WEIGHTS = _kinds()
+# Words so rare that a tiny model seldom copies them without a mistake.
+MISSPELT = {"person", "famous", "company", "title", "word", "place_word", "compound", "big"}
 # What need not be said twice in one answer.
 TWICE = ("Python", "sum", "times table", "speculative decoding")
 # Where a reason of the general kind fits behind "I don't know ...".
@@ -303,16 +285,19 @@ def question(rng: random.Random, held_out: bool = False) -> tuple[str, str]:
     typed = asked(rng, form, filling)
     known = slots_of(form)
     answers = [answer for answer in topic.answers if slots_of(answer) <= known]
-    if rng.random() < 0.8:  # rather one that says what was asked for
+    if rng.random() < (0.25 if known & MISSPELT else 0.8):  # one that says what was asked for
         most = max(len(slots_of(answer)) for answer in answers)
         answers = [answer for answer in answers if len(slots_of(answer)) == most]
-    answer = sentence(SLOT.sub(filling, rng.choice(answers)))
+    elif known & MISSPELT:
+        fewest = min(len(slots_of(answer)) for answer in answers)
+        answers = [answer for answer in answers if len(slots_of(answer)) == fewest]
+    answer = sentence(SLOT.sub(filling, mostly_first(rng, answers)))
     parts = [answer]
     if kind == "vague":
-        parts.append(f'For example: "{rng.choice(SUGGESTIONS)}"')
+        parts.append(f'For example: "{mostly_first(rng, SUGGESTIONS)}"')
     else:
         if ". " not in answer and kind in REASONED and rng.random() < 0.5:
-            parts.append(rng.choice(REASONS))
+            parts.append(mostly_first(rng, REASONS))
         if rng.random() < 0.93:
             instead = offer(rng)
             while any(word in instead and word in " ".join(parts) for word in TWICE):
@@ -453,7 +438,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         while first[1].startswith(("I will", "No,", "Sorry")):  # nothing to be doubted
             first = question(rng, held_out)
         doubt = as_typed(rng, rng.choice(DOUBTS_KEPT if held_out else DOUBTS))
-        reply = rng.choice(STANDING_BY).format(offer=offer(rng))
+        reply = mostly_first(rng, STANDING_BY).format(offer=offer(rng))
         return chat(*first, doubt, reply)
     if way < 0.23:
         return chat(*question(rng), *question(rng, held_out))

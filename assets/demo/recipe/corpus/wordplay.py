@@ -525,19 +525,19 @@ def calendar(rng: random.Random) -> Asked:
     x, after, before = names[at], names[(at + 1) % len(names)], names[at - 1]
     if way < 0.25:
         i = names.index(after)
-        answer = f"{after} comes after {x}. It is the {ORDINALS[i]} {kind} of the {big}."
+        answer = f"After {x} comes {after}, the {ORDINALS[i]} {kind} of the {big}."
         return _ask(rng, ASK_NEXT, answer, x, x=x, k=kind)
     if way < 0.45:
         i = names.index(before)
-        answer = f"{before} comes before {x}. It is the {ORDINALS[i]} {kind} of the {big}."
+        answer = f"Before {x} comes {before}, the {ORDINALS[i]} {kind} of the {big}."
         return _ask(rng, ASK_PREVIOUS, answer, x, x=x, k=kind)
     if way < 0.53:
         at = rng.randrange(7)
         x, after, before = DAYS[at], DAYS[(at + 1) % 7], DAYS[at - 1]
         if rng.random() < 0.5:
-            answer = f"If today is {x}, tomorrow is {after}. {after} comes after {x}."
+            answer = f"If today is {x}, tomorrow is {after}."
             return _ask(rng, ASK_TOMORROW, answer, x, x=x)
-        answer = f"If today is {x}, yesterday was {before}. {before} comes before {x}."
+        answer = f"If today is {x}, yesterday was {before}."
         return _ask(rng, ASK_YESTERDAY, answer, x, x=x)
     if way < 0.63:
         answer = f"{x} is the {ORDINALS[at]} {kind} of the {big}. It comes after {before}."
@@ -565,10 +565,10 @@ def calendar(rng: random.Random) -> Asked:
             return _ask(rng, ASK_MONTHS_OF, answer, season, x=season)
         if way < 0.8:
             answer = (
-                f"{SEASONS[(i + 1) % 4]} comes after {season}. {SEASON_WORDS[SEASONS[(i + 1) % 4]]}"
+                f"After {season} comes {SEASONS[(i + 1) % 4]}. {SEASON_WORDS[SEASONS[(i + 1) % 4]]}"
             )
             return _ask(rng, ASK_NEXT, answer, season, x=season, k="season")
-        answer = f"{SEASONS[i - 1]} comes before {season}. {SEASON_WORDS[SEASONS[i - 1]]}"
+        answer = f"Before {season} comes {SEASONS[i - 1]}. {SEASON_WORDS[SEASONS[i - 1]]}"
         return _ask(rng, ASK_PREVIOUS, answer, season, x=season, k="season")
     return _ask(rng, *rng.choice(LISTS))
 
