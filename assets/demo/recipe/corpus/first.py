@@ -67,7 +67,7 @@ def topics() -> tuple[tuple[tuple[Topic, ...], float], ...]:
         (code.TOPICS, 0.06),
     )  # fmt: skip
     heads = tuple((tuple(t for t in of if t.weight >= OFTEN), share) for of, share in sources)
-    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 0.7))
+    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 1.7))
 
 
 def explained(rng: random.Random, held_out: bool) -> Conversation:
@@ -195,7 +195,7 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 46, greeted: 9, calculated: 18, countries: 4, _school(LISTED): 10, copied: 9,
+    explained: 80, greeted: 9, calculated: 18, countries: 4, _school(LISTED): 10, copied: 9,
     _short(stories.sample, HEROES, HEROES[:8]): 10, _short(verse.sample, THEMES): 5, coded: 2,
     unknown.sample: 4,
 }  # fmt: skip
