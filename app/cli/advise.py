@@ -20,7 +20,7 @@ from app.text.prompt_file import Request
 
 
 def advise(
-    settings: Settings, requests: Sequence[Request], seed: int, budget: float, sweep: Sweep
+    settings: Settings, requests: Sequence[Request], budget: float, sweep: Sweep
 ) -> dict[str, Any]:
     """Measure for about `budget` seconds, and return the JSON document. `sweep` replaces the
     settings that are tried. Raises InputError."""
@@ -46,7 +46,7 @@ def advise(
             first_prompts(requests, models, settings.system, settings.raw),
             settings.params,
             models.stop(settings.ignore_eos, settings.stop),
-            seed,
+            settings.seed,
             budget,
             report,
         )
@@ -54,7 +54,7 @@ def advise(
     return advice_document(
         outcome,
         **models.facts,
-        settings=settings_report(settings) | {"seed": seed},
+        settings=settings_report(settings),
         sweep=sweep,
         first_turns_only=any(len(request.turns) > 1 for request in requests),
         unavailable=why_missing(lanes, models),

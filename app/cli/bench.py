@@ -40,7 +40,6 @@ from decoding.tokenizing.stopping import Stop
 def bench(
     settings: Settings,
     requests: Sequence[Request],
-    seed: int,
     repeats: int,
     peers: Sequence[Peer],
     sweep: Sweep,
@@ -63,7 +62,7 @@ def bench(
         able = [lane for lane in lanes if lane.available]
         if not able:
             raise InputError(f"no lane can run: {lanes[0].reason}")
-        turns, left_out = all_turns(settings, requests, able[0], models, seed, say)
+        turns, left_out = all_turns(settings, requests, able[0], models, say)
         if prefixes:
             if models is None or any(isinstance(lane, ServerLane) for lane in able):
                 raise InputError("--prefix is for lanes on a model here: leave --server out")
@@ -73,7 +72,7 @@ def bench(
         twins = with_whole_cache(able, models)
         whole = [twin.spec.name for _, twin in twins]
         able += [twin for _, twin in twins]
-        contestants = _lanes(settings, able, models, seed, asked)
+        contestants = _lanes(settings, able, models, asked)
         if models is not None:
             contestants |= peer_contestants(settings, models, peers)
             stop = models.stop(settings.ignore_eos, settings.stop)
@@ -116,7 +115,7 @@ def bench(
     return {
         "schema_version": 1,
         **backend(models, lanes),
-        "settings": settings_report(settings) | {"seed": seed},
+        "settings": settings_report(settings),
         "sweep": sweep,
         "prompts": len(prompts),
         "unavailable": {lane.spec.name: lane.reason for lane in lanes if lane.reason is not None},
@@ -136,14 +135,13 @@ def _lanes(
     settings: Settings,
     lanes: Sequence[AnyLane],
     models: LoadedModels | None,
-    seed: int,
     asked: Sequence[Question],
 ) -> dict[str, Contestant]:
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
     return {
         lane.spec.name: server_contestant(lane, asked)
         if isinstance(lane, ServerLane)
-        else lane_contestant(lane, lane.spec, settings.params, seed, stop)
+        else lane_contestant(lane, lane.spec, settings.params, settings.seed, stop)
         for lane in lanes
     }
 

@@ -20,12 +20,12 @@ from app.strategies.registry import STRATEGIES
 from app.tui.app import SpecchatApp, run_tui
 
 
-def open_screen(settings: Settings, seed: int) -> int:
+def open_screen(settings: Settings) -> int:
     """Run the screen until the user quits; returns the exit code. It appears before models load."""
     theme, keys = theme_of(settings), keymap_of(settings)  # checked before anything starts
     config = SessionConfig(
         params=settings.params,
-        seed=seed,
+        seed=settings.seed,
         schedule=settings.schedule,
         system=settings.system,
         raw=settings.raw,
@@ -40,7 +40,7 @@ def open_screen(settings: Settings, seed: int) -> int:
             settings.params,
             tuple(map(_not_yet_known, settings.lanes)),
             settings.schedule,
-            seed,
+            settings.seed,
             recorder=Recorder(logs, settings_report(settings)),
             theme=theme,
             keys=keys,

@@ -31,7 +31,6 @@ def all_turns(
     requests: Sequence[Request],
     lane: AnyLane,
     models: LoadedModels | None,
-    seed: int,
     say: Callable[[str], None],
 ) -> tuple[list[Asked], int]:
     """All turns, and the number of those left out because they exceed the context. Later turns
@@ -50,7 +49,7 @@ def all_turns(
                 if len(ids) > models.context:
                     left_out += len(request.turns) - turn
                     break
-            draws = answer_seed(seed, len(asked))
+            draws = answer_seed(settings.seed, len(asked))
             asked.append(Asked(ids, question(settings, messages, draws), request.category))
             if turn + 1 < len(request.turns):
                 say(f"turn {turn + 1} of prompt {number + 1}")

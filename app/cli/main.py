@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import secrets
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -229,7 +228,7 @@ def run(
     from app.cli.run_text import format_report
 
     with redirect_stdout(sys.stderr):  # remote code may print; stdout is for the answer
-        result = run_headless(settings, requests, _seed(settings.seed), trace, concurrency)
+        result = run_headless(settings, requests, trace, concurrency)
     if as_json:
         print_document(result.document)
     else:
@@ -288,11 +287,9 @@ def bench(
     from app.cli.bench import bench as measure
     from app.report.bench_text import format_report, report_sections
 
-    seed = _seed(settings.seed)
     document = measure(
         settings,
         requests,
-        seed,
         repeats,
         others,  # type: ignore[arg-type]
         values,
@@ -335,7 +332,7 @@ def rejections(
     from app.report.rejections_document import format_rejections
 
     with redirect_stdout(sys.stderr):
-        document, code = find_rejections(settings, requests, _seed(settings.seed))
+        document, code = find_rejections(settings, requests)
     if as_json:
         print_document(document)
     else:
@@ -386,7 +383,7 @@ def advise(
     from app.report.advice_text import advice_report, format_advice
 
     with redirect_stdout(sys.stderr):
-        document = measure(settings, requests, _seed(settings.seed), seconds, values)
+        document = measure(settings, requests, seconds, values)
     if report is not None:
         from app.report.page import write_report
 
@@ -427,7 +424,7 @@ def _open_screen(flags: Flags) -> NoReturn:
     require_terminal("specchat run --prompt TEXT")
     from app.cli.chat import open_screen
 
-    raise typer.Exit(open_screen(settings, _seed(settings.seed)))
+    raise typer.Exit(open_screen(settings))
 
 
 def _requests(prompt: str | None, prompts: str | None) -> list[Request]:
@@ -473,10 +470,6 @@ def _stdin(option: str) -> bytes:
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError(f"{option} reads stdin, but nothing is piped into it")
     return sys.stdin.buffer.read()
-
-
-def _seed(wanted: int | None) -> int:
-    return secrets.randbelow(2**32) if wanted is None else wanted
 
 
 def main() -> None:

@@ -17,13 +17,10 @@ from app.report.rejections_document import Drafted, lane_document
 from app.text.errors import describe
 from app.text.prompt_file import Request
 from decoding.errors import InputError
-from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
 
 
-def find_rejections(
-    settings: Settings, requests: Sequence[Request], seed: int
-) -> tuple[dict[str, Any], int]:
+def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[dict[str, Any], int]:
     """Answer the first prompt of every request in each lane that drafts. Returns the JSON document
     and the exit code, 1 if a lane broke. Raises InputError."""
     with progress() as say:
@@ -42,20 +39,12 @@ def find_rejections(
             for lane, drafted in zip(lanes, found, strict=True):
                 if drafted.error is None:
                     try:
-                        _answer(
-                            lane,
-                            drafted,
-                            index,
-                            ids,
-                            settings.params,
-                            answer_seed(seed, index),
-                            stop,
-                        )
+                        _answer(lane, drafted, index, ids, settings, stop)
                     except Exception as error:  # the other lanes go on
                         drafted.error = describe(error)
     document = envelope(
         **models.facts,
-        settings=settings_report(settings) | {"seed": seed},
+        settings=settings_report(settings),
         prompts=len(prompts),
         first_turns_only=any(len(request.turns) > 1 for request in requests),
         unavailable=missing,
@@ -69,14 +58,14 @@ def _answer(
     drafted: Drafted,
     index: int,
     ids: Sequence[int],
-    params: Params,
-    seed: int,
+    settings: Settings,
     stop: Stop,
 ) -> None:
     lane.record_probabilities(True)
-    first, steps, texts = lane.start(ids, params, seed, stop), [], dict[int, str]()
+    first = lane.start(ids, settings.params, answer_seed(settings.seed, index), stop)
+    steps, texts = [], dict[int, str]()
     while not lane.finished:
-        record = lane.step(params)
+        record = lane.step(settings.params)
         texts |= lane.token_texts({*record.tokens, *record.emitted})
         steps.append((record, lane.events(record)))
     drafted.answered += 1

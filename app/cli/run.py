@@ -34,7 +34,7 @@ class RunResult:
 
 
 def run(
-    settings: Settings, requests: Sequence[Request], seed: int, trace: bool, concurrency: int = 1
+    settings: Settings, requests: Sequence[Request], trace: bool, concurrency: int = 1
 ) -> RunResult:
     """Answer every request in every lane; a server gets `concurrency` prompts at a time. Raises
     InputError before anything is generated; later failures of a lane go into the document. Ctrl+C
@@ -60,7 +60,7 @@ def run(
         try:
             with _like_ctrl_c(ended):
                 if concurrency > 1:
-                    asked = _questions(settings, requests, seed)
+                    asked = _questions(settings, requests)
                     for lane in available:
                         if isinstance(lane, ServerLane):
                             say(f"{len(asked)} prompts to {lane.spec.name}")
@@ -68,7 +68,7 @@ def run(
                 for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
                     say(f"prompt {index + 1} of {len(requests)}")
                     for report in _answer(
-                        settings, request, ids, lanes, models, seed, len(runs), trace, loads
+                        settings, request, ids, lanes, models, len(runs), trace, loads
                     ):
                         runs.append(report)
                         if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
@@ -77,7 +77,7 @@ def run(
             code = 128 + (ended or [signal.SIGINT])[0]
     document = envelope(
         **backend(models, lanes),
-        settings=settings_report(settings) | {"seed": seed},
+        settings=settings_report(settings),
         ignored=[] if models is None else list(models.ignored),
         runs=runs,
         load=[load.document() for load in loads.values()],
@@ -85,13 +85,13 @@ def run(
     return RunResult(document, code)
 
 
-def _questions(settings: Settings, requests: Sequence[Request], seed: int) -> list[Question]:
+def _questions(settings: Settings, requests: Sequence[Request]) -> list[Question]:
     """The first prompt of each request."""
     found = []
     for index, request in enumerate(requests):
         user = [{"role": "user", "content": text} for text in request.turns[:1]]
         messages = [*opening(request, settings.system), *user]
-        found.append(question(settings, messages, answer_seed(seed, index)))
+        found.append(question(settings, messages, answer_seed(settings.seed, index)))
     return found
 
 
@@ -101,7 +101,6 @@ def _answer(
     first_ids: list[int],
     lanes: Sequence[AnyLane],
     models: LoadedModels | None,
-    seed: int,
     first_index: int,
     trace: bool,
     loads: Mapping[str, Load],
@@ -118,7 +117,7 @@ def _answer(
             ids = first_ids
             if turn > 0 and models is not None:
                 ids = models.encode(messages, settings.raw)
-            asked = question(settings, messages, answer_seed(seed, index))
+            asked = question(settings, messages, answer_seed(settings.seed, index))
             reports = _run_lanes(settings, ids, asked, lanes, models, index, trace, loads)
         except InputError as error:  # a template that takes no second turn
             ids = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +97,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     server_model: str | None = Field(None, min_length=1)
     medusa_choices: str | None = None
     eagle_choices: str | None = None
-    seed: int | None = Field(None, ge=0, lt=2**63)
+    seed: int = Field(default_factory=lambda: secrets.randbelow(2**32), ge=0, lt=2**63)
     stop: Annotated[tuple[str, ...], NoDecode] = ()  # in the environment: one text, no JSON
     system: str | None = None
     ignore_eos: bool = False

@@ -33,9 +33,8 @@ def test_later_turns_follow_the_answers_as_far_as_there_is_room() -> None:
         Request(turns=("d", "e")),
     ]
     lane: Any = OneWord()
-    asked, left_out = all_turns(
-        Settings.model_validate({}), requests, lane, models, 0, lambda text: None
-    )
+    settings = Settings.model_validate({})
+    asked, left_out = all_turns(settings, requests, lane, models, lambda text: None)
     said = [[each["content"] for each in turn.question.messages] for turn in asked]
     assert said == [["a"], ["a", "1", "b"], [], ["d"], ["d", "3", "e"]]
     assert [len(turn.ids) for turn in asked] == [1, 3, 2, 1, 3]

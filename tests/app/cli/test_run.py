@@ -38,7 +38,8 @@ def run(family_folders: FamilyFolders) -> Run:
     def run(*requests: Request, strategies: str = "lookup,ar", **flags: object) -> RunResult:
         models = {"target": family_folders.target, "draft": family_folders.draft, "threads": "1"}
         short = {"max_new_tokens": 6, "ignore_eos": True, "strategies": strategies}
-        return headless.run(load_settings({**models, **short, **flags}), requests, 1, trace=False)
+        settings = load_settings({**models, **short, "seed": 1, **flags})
+        return headless.run(settings, requests, trace=False)
 
     return run
 

@@ -119,7 +119,7 @@ def test_what_is_wrong_of_the_screen_stops_it_before_anything_begins(
     monkeypatch.setattr(screen, "SessionProcess", None)
     config.write_text(wrong)
     with pytest.raises(InputError, match=why):
-        screen.open_screen(load_settings({}), seed=1)
+        screen.open_screen(load_settings({}))
 
 
 def test_the_environment_takes_plain_text_and_empty_means_not_set(
