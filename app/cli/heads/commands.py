@@ -283,13 +283,13 @@ def train(
     from decoding.training.train_config import TrainConfig
 
     config = TrainConfig(
-        max_steps,
-        epochs,
-        lr or 0.0,
-        target_lr if joint else 0.0,
-        muon_lr,
-        batch_size,
-        accumulate,
+        steps=max_steps,
+        epochs=epochs,
+        lr=lr or 0.0,
+        target_lr=target_lr if joint else 0.0,
+        muon_lr=muon_lr,
+        batch_size=batch_size,
+        accumulate=accumulate,
         evaluate_every=evaluate_every,
         seed=seed,
         qat=qat,
@@ -311,8 +311,10 @@ def train(
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
-        target, heads, data, held_out, length, out, config, resume, device, features, offline, shard
-    )
+        target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
+        config=config, resume=resume, device=device, features=features, offline=offline,
+        shard=shard,
+    )  # fmt: skip
     if kind == "medusa":
         from app.cli.heads.medusa import train_on
 
@@ -326,7 +328,7 @@ def train(
 
         train_eagle_on(job, unroll)
     if not keep_checkpoints and is_first_process():
-        remove_checkpoints(out / "training")
+        remove_checkpoints(job.work)
 
 
 @heads.command()

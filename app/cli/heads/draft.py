@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-from app.cli.heads.serving import ServedSample
+from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
@@ -22,7 +20,6 @@ from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.tokenizing.vocabulary import first_difference
-from decoding.training.data import Record
 from decoding.training.draft import DraftReport, train_draft
 from decoding.training.draft_attach import attach_draft
 
@@ -44,7 +41,7 @@ def attach_to(
 
 
 def train_on(job: TrainingJob) -> None:
-    work, model, tokenizer = job.begin()
+    model, tokenizer = job.begin()
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
@@ -55,31 +52,16 @@ def train_on(job: TrainingJob) -> None:
     config = job.config
     if not config.lr:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    reports = train_draft(
-        model, draft, learned, tested, config, work, job.resume,
-        _serving(model, tokenizer, records, work) if job.serves else None,
+    # A copy is served: decoding lays the weights out anew.
+    served = serving(
+        job, model, tokenizer, records, _SERVED_GAMMA,
+        lambda trained, target: DraftModel(Target(copy.deepcopy(trained)), target.vocab_size),
     )  # fmt: skip
+    reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))
         say(f"trained draft model in {job.out}")
         say(_table(reports))
-
-
-def _serving(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    records: Sequence[Record],
-    work: Path,
-) -> Callable[[PreTrainedModel], float] | None:
-    """A function that measures a draft model's τ on held-out prompts; None if there are none."""
-    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
-
-    def served(student: PreTrainedModel) -> float:
-        # A copy: decoding lays the weights out anew.
-        drafter = DraftModel(Target(copy.deepcopy(student)), sample.target.vocab_size)
-        return sample.tokens_per_pass(drafter)
-
-    return served if sample.prompts else None
 
 
 def _table(reports: Sequence[DraftReport]) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-from app.cli.heads.serving import ServedSample
+from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
@@ -20,18 +18,13 @@ from app.cli.heads.training_data import (
     target_shape,
 )
 from app.cli.terminal import say
-from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
-from decoding.training.data import Record
-from decoding.training.eagle import (
-    EagleReport,
-    train_eagle,
-)
+from decoding.training.eagle import EagleReport, train_eagle
 from decoding.training.eagle_attach import attach_eagle, frequent_tokens
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
@@ -69,7 +62,7 @@ def attach_to(
 
 
 def train_on(job: TrainingJob, unroll: int) -> None:
-    work, model, tokenizer = job.begin()
+    model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
     texts, held_out, records = conversations_of(
         job.data, job.held_out, model, tokenizer, job.length
@@ -80,32 +73,17 @@ def train_on(job: TrainingJob, unroll: int) -> None:
     if not config.lr:
         short = config.total_steps(len(texts)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
-    trained, reports = train_eagle(
-        model, weights, learned, tested, config, work, job.resume,
-        _serving(model, tokenizer, records, layers, work) if job.serves else None, unroll,
+    served = serving(
+        job, model, tokenizer, records, _SERVED_GAMMA,
+        lambda head, target: Eagle(drafting_head(head, target), target, _SERVED_TREE), layers,
     )  # fmt: skip
+    trained, reports = train_eagle(
+        model, weights, learned, tested, config, job.work, job.resume, served, unroll
+    )
     if is_first_process():
         trained.save_pretrained(job.out, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
-
-
-def _serving(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    records: Sequence[Record],
-    layers: Sequence[int],
-    work: Path,
-) -> Callable[[EagleWeights], float] | None:
-    """A function that measures a head's τ on held-out prompts; None if there are none."""
-    sample = ServedSample(model, tokenizer, records, _SERVED_GAMMA, work)
-    sample.target.capture_layers(layers)
-
-    def served(candidate: EagleWeights) -> float:
-        head = drafting_head(candidate, sample.target)
-        return sample.tokens_per_pass(Eagle(head, sample.target, _SERVED_TREE))
-
-    return served if sample.prompts else None
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-from app.cli.heads.serving import ServedSample
+from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
     conversations_of,
@@ -17,9 +14,8 @@ from app.cli.heads.training_data import (
     shape_of,
 )
 from app.cli.terminal import say
-from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
+from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa, MedusaHeads
-from decoding.training.data import Record
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
 from decoding.trees.static import NAMED_TREES
@@ -37,7 +33,7 @@ def attach_to(
 
 
 def train_on(job: TrainingJob, joint: bool) -> None:
-    work, model, tokenizer = job.begin()
+    model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
     texts, held_out, records = conversations_of(
         job.data, job.held_out, model, tokenizer, job.length
@@ -47,12 +43,15 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     if not config.lr:
         # Heads on the target's lm_head are small matrices, which take larger steps.
         config = replace(config, lr=1e-3 if joint or weights.lm_heads is not None else 5e-3)
-    task = (model, weights, learned, tested, config, work, job.resume)
+    task = (model, weights, learned, tested, config, job.work, job.resume)
     if joint:
         trained = train_joint(*task)
     else:
-        serving = _serving(model, tokenizer, records, weights.heads, work) if job.serves else None
-        trained = train_medusa(*task, serving)
+        served = serving(
+            job, model, tokenizer, records, weights.heads,
+            lambda heads, target: Medusa(MedusaHeads(heads, target), _SERVED_TREE),
+        )  # fmt: skip
+        trained = train_medusa(*task, served)
     if not is_first_process():
         return
     if joint:
@@ -61,23 +60,6 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
-
-
-def _serving(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    records: Sequence[Record],
-    heads: int,
-    work: Path,
-) -> Callable[[MedusaWeights], float] | None:
-    """What gives τ of heads on held-out prompts; None without any."""
-    sample = ServedSample(model, tokenizer, records, heads, work)
-
-    def served(candidate: MedusaWeights) -> float:
-        drafter = Medusa(MedusaHeads(candidate, sample.target), _SERVED_TREE)
-        return sample.tokens_per_pass(drafter)
-
-    return served if sample.prompts else None
 
 
 def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:

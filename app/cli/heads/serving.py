@@ -4,12 +4,13 @@ with the fates of its tokens."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.training_data import ANSWERS, is_first_process
+from app.cli.heads.training_data import ANSWERS, TrainingJob, is_first_process
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
@@ -23,6 +24,27 @@ from decoding.training.evaluate import Answer, answer_prompts, stats_of
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer
+Trained = TypeVar("Trained")  # weights, or a draft model
+
+
+def serving(
+    job: TrainingJob,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
+    records: Sequence[Record],
+    gamma: int,
+    drafter_of: Callable[[Trained, Target], Drafter],
+    aux_layers: Sequence[int] = (),
+) -> Callable[[Trained], float] | None:
+    """A function that measures τ on held-out prompts of what is being trained, with the drafter
+    that `drafter_of` makes from it. None if the job serves nothing, or if there are no prompts."""
+    if not job.serves:
+        return None
+    sample = ServedSample(model, tokenizer, records, gamma, job.work)
+    sample.target.capture_layers(aux_layers)
+    if not sample.prompts:
+        return None
+    return lambda trained: sample.tokens_per_pass(drafter_of(trained, sample.target))
 
 
 class ServedSample:

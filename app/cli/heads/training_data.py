@@ -31,7 +31,7 @@ ANSWERS = "answers.jsonl"  # beside the training log: one answer per evaluation
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingJob:
     """The options of `heads train` that all kinds of drafters share."""
 
@@ -53,18 +53,29 @@ class TrainingJob:
         """Whether the whole target is in this process, so that drafters can be served with it."""
         return not (self.offline or self.shard)
 
-    def begin(self) -> tuple[Path, PreTrainedModel, PreTrainedTokenizerBase]:
-        """The folder for checkpoints, the target and its tokenizer. With `offline`, the target
-        comes without its layers if it was saved so beside its features. Raises InputError."""
-        work = _check_training_folder(self.out, self.resume)
+    @property
+    def work(self) -> Path:
+        """The folder for checkpoints."""
+        return self.out / "training"
+
+    def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        """The target and its tokenizer. With `offline`, the target comes without its layers if it
+        was saved so beside its features. Raises InputError, also if --out is not new or, with
+        `resume`, holds no training."""
+        if self.resume and not self.work.is_dir():
+            raise InputError(f"{self.out} holds no training to go on with: leave --resume out")
+        if not self.resume and self.work.is_dir():
+            raise InputError(f"{self.out} holds a training: add --resume, or choose a new folder")
+        if not self.resume:
+            refuse_existing(self.out)
         if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
-            return work, *load(str(bare), self.device)
+            return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
         if self.shard:
             from decoding.training.sharding import shard_layers
 
             shard_layers(model)
-        return work, model, tokenizer
+        return model, tokenizer
 
     def with_features(
         self,
@@ -222,19 +233,6 @@ def refuse_existing(out: Path) -> None:
         raise InputError(f"{out} is a file: choose a new folder for --out")
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out} is not empty: choose a new folder for --out")
-
-
-def _check_training_folder(out: Path, resume: bool) -> Path:
-    """The folder for checkpoints within --out. Raises InputError if --out is not new or, with
-    `resume`, holds no training."""
-    work = out / "training"
-    if not resume:
-        if work.is_dir():
-            raise InputError(f"{out} holds a training: add --resume, or choose a new folder")
-        refuse_existing(out)
-    elif not work.is_dir():
-        raise InputError(f"{out} holds no training to go on with: leave --resume out")
-    return work
 
 
 def _require_disk_space(folder: Path, size: int) -> None:
