@@ -8,6 +8,7 @@ from typing import Any
 from textual.app import App
 from textual.binding import Binding, BindingsMap, BindingType
 from textual.keys import format_key
+from textual.widget import Widget
 
 from app.tui.keys.bindings import APP_KEYS, CURSOR_KEYS, RUN_KEYS, SEARCH_KEYS, VIEW_KEYS
 
@@ -33,11 +34,10 @@ def active_bindings(app: App[Any], bindings: Iterable[BindingType]) -> list[Bind
     return apply_keymap(bindings, app._keymap)  # there is no public access to it
 
 
-def first_key(app: App[Any], bindings: Iterable[BindingType], action: str) -> str:
-    """The label of the first key that the action has in this app."""
-    return next(
-        key_label(each.key) for each in active_bindings(app, bindings) if each.action == action
-    )
+def first_key(widget: Widget, action: str) -> str:
+    """The label of the first key of one of the widget's own actions."""
+    bindings = active_bindings(widget.app, widget.BINDINGS)
+    return next(key_label(each.key) for each in bindings if each.action == action)
 
 
 def key_labels(keymap: Mapping[str, str]) -> dict[str, str]:

@@ -206,21 +206,18 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     @property
     def _hints(self) -> list[str]:
-        def key_of(action: str) -> str:
-            return first_key(self.app, self.BINDINGS, action)
-
         document, hints = self._now.document, list[str]()  # where it is narrow the end is cut
         if self._best:
-            hints.append(f"{key_of('apply')} uses it")
+            hints.append(f"{first_key(self, 'apply')} uses it")
         if document is not None:
             count = min(len(snippets(document)), SNIPPETS)
-            last = f"-{key_of(f'copy({count})')}" if count > 1 else ""
-            numbers = [f"{key_of('copy(1)')}{last}"] if count else []
-            hints.append(f"{' '.join([*numbers, key_of('copy')])} copy")
-        hints.append(f"{key_of('leave')} closes")
+            last = f"-{first_key(self, f'copy({count})')}" if count > 1 else ""
+            numbers = [f"{first_key(self, 'copy(1)')}{last}"] if count else []
+            hints.append(f"{' '.join([*numbers, first_key(self, 'copy')])} copy")
+        hints.append(f"{first_key(self, 'leave')} closes")
         if document is not None or self._now.note is not None:
-            hints.append(f"{key_of('more')} longer")
-        hints.append(f"{key_of('temperatures')} temperatures")
+            hints.append(f"{first_key(self, 'more')} longer")
+        hints.append(f"{first_key(self, 'temperatures')} temperatures")
         return hints
 
 

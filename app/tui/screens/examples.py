@@ -35,7 +35,7 @@ class ExamplesScreen(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="examples", classes="kept") as box:
             box.border_title = "Example prompts"
-            close = first_key(self.app, self.BINDINGS, "dismiss(None)")
+            close = first_key(self, "dismiss(None)")
             box.border_subtitle = Content(f"Enter takes it · {close} closes")
             yield Input(compact=True, placeholder="Type to filter")
             yield OptionList()

@@ -53,9 +53,9 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as box:
             box.border_title = "Help"
-            close = first_key(self.app, self.BINDINGS, "dismiss")
-            find = first_key(self.app, self.BINDINGS, "filter")
-            tour = first_key(self.app, self.BINDINGS, "tour")
+            close, find, tour = (
+                first_key(self, action) for action in ("dismiss", "filter", "tour")
+            )
             box.border_subtitle = Content(
                 f"↑ ↓ scroll · {close} closes · {find} filters · {tour} shows you around"
             )

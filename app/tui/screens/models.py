@@ -126,7 +126,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
     def on_mount(self) -> None:
         box = self.query_one(".kept")
         box.border_title = "Models"
-        close = first_key(self.app, self.BINDINGS, "leave")
+        close = first_key(self, "leave")
         box.border_subtitle = Content(f"Enter loads · {close} closes · type to filter, or a folder")
         self._complain()
         self._fill()

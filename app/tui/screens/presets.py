@@ -10,6 +10,7 @@ from textual.content import Content
 
 from app.config.presets import BUILT_IN, MODEL, Presets, validate_preset
 from app.text.terminal_text import shortened
+from app.tui.keys.key_names import first_key
 from app.tui.screens.saved_list import SavedList
 from app.tui.state.sliders import SLIDERS
 from decoding.errors import InputError
@@ -78,7 +79,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
     def action_save(self) -> None:
         here = self.here
         own = here if here and here not in self._coming else ""
-        what = f"Enter saves the present settings · {self.key('leave')} does not"
+        what = f"Enter saves the present settings · {first_key(self, 'leave')} does not"
         self.ask_name(own, what, self._save)
 
     def _save(self, name: str) -> None:

@@ -89,8 +89,7 @@ class SamplingTestScreen(ModalScreen[None]):
         self.query_one("#proof-intro", Static).update(about)
         self.query_one("#proof-verdict", Static).update(said)
         self.query_one("#proof-table", Static).update(Content("\n").join(lines))
-        can = [f"{first_key(self.app, self.BINDINGS, 'leave')} closes"]
+        can = [f"{first_key(self, 'leave')} closes"]
         if test is not None and not test.greedy and test.note is None:
-            more = first_key(self.app, self.BINDINGS, "more")
-            can.insert(0, f"{more} {MORE} times as many")
+            can.insert(0, f"{first_key(self, 'more')} {MORE} times as many")
         box.border_subtitle = Content(" · ".join(can))

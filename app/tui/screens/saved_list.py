@@ -118,13 +118,10 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def say(self, text: str = "") -> None:
         """Show the available keys in the edge, or a question."""
-        can = [f"{self.key(action)} {what}" for action, what in self.KEYS.items()]
-        close = f"{self.key('leave')} closes"
+        can = [f"{first_key(self, action)} {what}" for action, what in self.KEYS.items()]
+        close = f"{first_key(self, 'leave')} closes"
         can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
         self.query_one(".kept").border_subtitle = Content(text or " · ".join(can))
-
-    def key(self, action: str) -> str:
-        return first_key(self.app, self.BINDINGS, action)
 
     def complain(self, text: str = "") -> None:
         line = self.query_one(".complaint", Static)
@@ -196,7 +193,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         if (entry := self.here) is not None:
             self.ask_name(
                 self.name_of(entry),
-                f"Enter renames · {self.key('leave')} leaves the name as it is",
+                f"Enter renames · {first_key(self, 'leave')} leaves the name as it is",
                 lambda name: self.rename(entry, name),
             )
 
@@ -205,7 +202,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             return
         if self._doomed is not entry:
             self._doomed = entry
-            key = self.key("delete")
+            key = first_key(self, "delete")
             self.say(f"{key} once more deletes “{shortened(self.name_of(entry), 30)}”")
         elif self.tried(lambda: self.delete(entry)):
             await self.fill()

@@ -137,9 +137,7 @@ class TourScreen(ModalScreen[None]):
     def _show(self) -> None:
         step, box = STEPS[self._index], self.query_one("#tour")
         box.border_title = f"{self._index + 1} of {len(STEPS)} · {step.title}"
-        ahead, back, end = (
-            first_key(self.app, self.BINDINGS, action) for action in ("go(1)", "go(-1)", "dismiss")
-        )
+        ahead, back, end = (first_key(self, action) for action in ("go(1)", "go(-1)", "dismiss"))
         last = self._index + 1 == len(STEPS)
         box.border_subtitle = Content(
             f"{ahead} {'ends' if last else 'next'} · {back} back · {end} ends the tour"

@@ -199,8 +199,7 @@ class RejectionsPanel(Panel):
         if not self._found:
             return []
         go, before, after = (
-            first_key(self.app, RejectionTable.BINDINGS, action)
-            for action in ("select_cursor", "sort(-1)", "sort(1)")
+            first_key(self._table, action) for action in ("select_cursor", "sort(-1)", "sort(1)")
         )
         return [f"{go} goes there", f"{before} {after} sort"]
 
