@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from textual.content import Content
 
 from app.report.advice_text import advice_sections, fastest_first
 from app.text.terminal_text import visible
 from app.tui.format.bars import bar
+from app.tui.format.parts import fitted
 
 MIN_BAR, MIN_NAME = 8, 14  # cells
 
@@ -62,21 +63,15 @@ def table_lines(
     top = max((speedup for speedup in speedups if speedup), default=1.0)
     bars = [0.0, *((speedup or 0.0) / top for speedup in speedups)]
     for number, (row, part) in enumerate(zip(table, bars, strict=True)):
-        name = _fitted(row[0], name_cells) if number else ""
+        name = fitted(row[0] if number else "", name_cells)
         drawn = bar(part, bar_cells) if part else " " * bar_cells
         cells = "".join(f"  {row[1 + n]:>{widths[n]}}" for n in shown)
         style = "$foreground" if number else "$quiet"
-        yield Content.assemble(
-            (f"{name:<{name_cells}} ", style), (drawn, "$accepted"), (cells, style)
-        )
+        yield Content.assemble((f"{name} ", style), (drawn, "$accepted"), (cells, style))
 
 
 def _cells(widths: Sequence[int], shown: Sequence[int]) -> int:
     return sum(widths[column] + 2 for column in shown)
-
-
-def _fitted(name: str, cells: int) -> str:
-    return name if cell_len(name) <= cells else f"{set_cell_size(name, cells - 1)}…"
 
 
 def _wrapped(text: str, style: str, width: int, indent: int = 0) -> list[Content]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rich.cells import cell_len, set_cell_size
+
 
 class Part(NamedTuple):
     """Some words of a row. If the row is too long, parts with the highest `rank` are dropped first;
@@ -12,3 +14,10 @@ class Part(NamedTuple):
     text: str
     style: str = ""
     rank: int = 0
+
+
+def fitted(text: str, cells: int) -> str:
+    """The text in exactly so many cells: padded, or cut with an ellipsis."""
+    if cell_len(text) <= cells:
+        return set_cell_size(text, cells)
+    return f"{set_cell_size(text, cells - 1)}…"

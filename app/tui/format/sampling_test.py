@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import set_cell_size
 from textual.content import Content
 
 from app.engine.events import ContinuationCount, SamplingTest
@@ -10,6 +10,7 @@ from app.text.plural import pluralize
 from app.text.terminal_text import one_line, shortened
 from app.tui.format.bars import bar
 from app.tui.format.numbers import p_value
+from app.tui.format.parts import fitted
 
 SIGNIFICANT = 0.01  # p-value below which the two sides are said to differ
 BEYOND_DOUBT = 1e-5
@@ -82,9 +83,10 @@ def table(test: SamplingTest, width: int) -> list[Content]:
         shown.append(ContinuationCount(pluralize(rest, "other"), lane, plain))
     most = max((max(each.lane, each.plain) for each in test.outcomes), default=1)
     for number, each in enumerate(shown):
-        quoted = number < len(test.outcomes)
         parts: list[str | Content | tuple[str, str]] = [
-            (_fitted(each.text, room, quoted), "" if quoted else "$quiet")
+            (fitted(f"“{one_line(each.text)}”", room), "")
+            if number < len(test.outcomes)
+            else (fitted(each.text, room), "$quiet")
         ]
         for count, style in ((each.lane, "$accepted"), (each.plain, "$foreground")):
             share = f"{count / test.done:.1%}"
@@ -96,12 +98,3 @@ def table(test: SamplingTest, width: int) -> list[Content]:
 def _said(outcome: ContinuationCount) -> Content:
     who = "both" if outcome.lane and outcome.plain else "this lane" if outcome.lane else "plain"
     return Content.assemble((f"{who}  ", "$quiet"), f"“{one_line(outcome.text)}”")
-
-
-def _fitted(text: str, cells: int, quoted: bool) -> str:
-    line = f"“{one_line(text)}”" if quoted else text
-    return (
-        set_cell_size(line, cells)
-        if cell_len(line) <= cells
-        else f"{set_cell_size(line, cells - 1)}…"
-    )

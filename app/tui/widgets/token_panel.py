@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -15,7 +14,7 @@ from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
 from app.tui.format.labels import LOSSY, not_recorded, why_off
 from app.tui.format.numbers import probability
-from app.tui.format.parts import Part
+from app.tui.format.parts import Part, fitted
 from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
@@ -151,20 +150,14 @@ def likely_lines(facts: TokenFacts) -> Iterator[Content]:
     head = f"  {'likeliest here':<{NAME_CELLS + BAR_CELLS}} {'p':>{P_CELLS}} {'before':>6}"
     yield Content.styled(head, "$quiet")
     for token, before, p in facts.top:
+        name = token_name(token, facts.lane.texts)
         mark, style = "  ", "$foreground"
         if token == facts.emitted:
             mark, style = "✓ ", "bold $accepted"
         elif token == facts.token.id:
             mark, style = "✗ ", "$rejected"
         yield Content.assemble(
-            (f"{mark}{name_cells(token_name(token, facts.lane.texts))} ", style),
+            (f"{mark}{fitted(name, NAME_CELLS - 1)} ", style),
             (bar(p if sampled else before, BAR_CELLS), style),
             (f"{probability(p):>{P_CELLS}} {probability(before):>6}", style),
         )
-
-
-def name_cells(name: str) -> str:
-    room = NAME_CELLS - 1
-    if cell_len(name) > room:
-        return set_cell_size(name, room - 1) + "…"
-    return set_cell_size(name, room)
