@@ -70,6 +70,13 @@ class Stats:
     decode_seconds: float = 0.0
     histogram: list[int] = field(default_factory=list)  # [i]: rounds with i accepted tokens
 
+    @classmethod
+    def of(cls, rounds: Iterable[Round]) -> Stats:
+        stats = cls()
+        for record in rounds:
+            stats.add(record)
+        return stats
+
     def add(self, record: Round) -> None:
         accepted = len(record.accepted)
         self.passes += 1

@@ -18,10 +18,10 @@ from aiohttp import web
 from textual_serve.server import Server
 
 from app.cli.terminal import say
+from app.servers.client import LOOPBACK
 from decoding.errors import InputError
 
 PAGES = Path(__file__).with_name("pages")
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def serve_screen(flags: Mapping[str, Any], host: str, port: int, public_url: str | None) -> None:

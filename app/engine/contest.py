@@ -55,9 +55,7 @@ def decoder_contestant(
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         before(index)
-        stats = Stats()
-        for record in decoder.generate(ids, params, stop=stop):
-            stats.add(record)
+        stats = Stats.of(decoder.generate(ids, params, stop=stop))
         said = list(decoder.generated)
         return Answer(index, stats.emitted, stats.decode_seconds, said, stats)
 

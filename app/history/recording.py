@@ -85,9 +85,7 @@ class LaneRecord:
 
     @property
     def stats(self) -> Stats:
-        stats = Stats()
-        for record in self.rounds:
-            stats.add(record)
+        stats = Stats.of(self.rounds)
         if not self.strategy.remote:
             return stats
         return settled(stats, self.end.usage if self.end else None)

@@ -12,6 +12,7 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedTokenizerBase
 
 from decoding.errors import InputError
+from decoding.model.prefix import common_prefix
 from decoding.training.data import Record, digest
 
 IGNORED = -100  # the label that torch's cross entropy ignores
@@ -68,11 +69,11 @@ def _start_of_answer(
 ) -> int:
     """The start of the answer to the messages `before`; the end if it changed the ids before it."""
     asked = rendered(tokenizer, before, True)
-    start = _in_common(asked, answered)
+    start = common_prefix(asked, answered)
     if start < len(asked):
         # A prompt may end in ids that answers do not repeat, such as an opened <think>.
         unasked = rendered(tokenizer, before, False)
-        if _in_common(unasked, answered) < len(unasked):
+        if common_prefix(unasked, answered) < len(unasked):
             return len(answered)
     return start
 
@@ -100,14 +101,7 @@ def _end_of_open(
         unfinished = rendered(tokenizer, messages, False, continue_final_message=True)
     except ValueError:  # the template changes the answer, so that its end can't be found
         unfinished = rendered(tokenizer, messages[:-1], True)
-    return _in_common(unfinished, ids)
-
-
-def _in_common(a: Sequence[int], b: Sequence[int]) -> int:
-    """The length of the common prefix."""
-    return next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
+    return common_prefix(unfinished, ids)
 
 
 def rendered(

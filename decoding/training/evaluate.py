@@ -50,11 +50,7 @@ def answer_prompts(
 
 def stats_of(answers: Iterable[Answer]) -> Stats:
     """Statistics over all rounds of the answers."""
-    stats = Stats()
-    for answer in answers:
-        for record in answer.rounds:
-            stats.add(record)
-    return stats
+    return Stats.of(record for answer in answers for record in answer.rounds)
 
 
 @torch.inference_mode()

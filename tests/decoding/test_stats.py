@@ -34,9 +34,7 @@ def rounds(draw: st.DrawFn) -> Round:
 
 @given(st.lists(rounds(), min_size=1, max_size=10))
 def test_figures_are_sums_over_the_rounds(records: list[Round]) -> None:
-    stats = Stats()
-    for record in records:
-        stats.add(record)
+    stats = Stats.of(records)
     emitted = sum(len(r.emitted) for r in records)
     accepted = [len(r.accepted) for r in records]
     tested = sum(r.tested for r in records)
@@ -65,9 +63,7 @@ def test_a_ratio_over_nothing_is_none() -> None:
 
 @given(st.lists(rounds(), max_size=20))
 def test_positions_add_up_to_the_figures(records: list[Round]) -> None:
-    stats = Stats()
-    for record in records:
-        stats.add(record)
+    stats = Stats.of(records)
     found = acceptance_by_position(records)
     assert sum(position.accepted for position in found) == stats.accepted
     assert sum(position.tested for position in found) == stats.tested

@@ -24,7 +24,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
+from app.tui.widgets.panel import Panel
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
@@ -56,10 +56,6 @@ class FiguresPanel(Panel):
             yield self._plots
             yield self._memory
         yield self.bottom
-
-    @property
-    def content_rows(self) -> int:
-        return max(MIN_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:

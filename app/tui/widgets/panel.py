@@ -50,7 +50,7 @@ class Panel(Vertical):
 
     @property
     def content_rows(self) -> int:
-        raise NotImplementedError
+        return max(MIN_ROWS, rows_of(self.inside))
 
     @property
     def inside(self) -> Widget:

@@ -19,7 +19,7 @@ from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
+from app.tui.widgets.panel import Panel
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
@@ -75,10 +75,6 @@ class TokenPanel(Panel):
                 yield from self._rows
             yield self._likely
         yield self.bottom
-
-    @property
-    def content_rows(self) -> int:
-        return max(MIN_ROWS, rows_of(self._scroll))
 
     @property
     def inside(self) -> Widget:

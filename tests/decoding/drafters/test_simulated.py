@@ -21,9 +21,8 @@ def test_it_is_right_as_often_as_it_should_be_and_changes_nothing() -> None:
     list(plain.generate(PROMPT, params))
     drafter = Simulated(torch.device("cpu"), 0.8)
     drafter.answer = plain.generated
-    decoder, stats = Decoder(target, drafter), Stats()
-    for record in decoder.generate(PROMPT, params):
-        stats.add(record)
+    decoder = Decoder(target, drafter)
+    stats = Stats.of(decoder.generate(PROMPT, params))
     assert decoder.generated == plain.generated
     assert stats.acceptance_rate is not None and abs(stats.acceptance_rate - 0.8) < 0.05
 
