@@ -330,7 +330,7 @@ class Worker:
 
     def _advise(self, request: StartAdvice, lanes: Lanes) -> None:
         """Measure for advice until it is done, or anything else is requested."""
-        from app.engine.advice import Circumstances, advise
+        from app.engine.advice import advise
 
         mailbox, models = self._mailbox, lanes.models
         specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
@@ -338,18 +338,18 @@ class Worker:
         try:
             if models is None:
                 raise InputError("servers answer, and no model is loaded here to measure")
-            circumstances = Circumstances(
+            document = advise(
+                request,
                 models,
                 [replace(spec, tree=trees.get(spec.name, spec.tree)) for spec in specs],
-                mailbox.params,
-                self._stop(models),
-                mailbox.seed,
-                lambda what, part: mailbox.emit(Advice(what, part)),
-                lambda: not mailbox.is_advising(request),
+                self._prompts(request.examples, models),
+                params=mailbox.params,
+                stop=self._stop(models),
+                seed=mailbox.seed,
+                report=lambda what, part: mailbox.emit(Advice(what, part)),
+                cancelled=lambda: not mailbox.is_advising(request),
             )
-            prompts = self._prompts(request.examples, models)
-            found = advise(circumstances, prompts, request.seconds, request.temperatures)
-            result = Advice(document=found)
+            result = Advice(document=document)
         except InterruptedError:
             result = Advice(note="something else was asked for")
         except Exception as error:  # the screen shows it, and the thread goes on
