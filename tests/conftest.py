@@ -177,7 +177,7 @@ def specchat(
     """The command in this process: torch is imported once, not once a test. Where no seed is
     given it is always the same one."""
     monkeypatch.setattr(settings, "config_file", lambda: tmp_path / "config.toml")
-    monkeypatch.setattr("app.cli.main.secrets.randbelow", lambda end: 5)
+    monkeypatch.setattr("app.config.settings.secrets.randbelow", lambda end: 5)
 
     def run(*arguments: str, stdin: str = "") -> Done:
         monkeypatch.setattr(sys, "argv", ["specchat", *arguments])

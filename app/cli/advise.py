@@ -9,7 +9,7 @@ from app.cli.prompts import first_prompts
 from app.cli.terminal import progress
 from app.config.overrides import Sweep
 from app.config.settings import Settings
-from app.engine.experiment import DRAFT_SHAPE, Experiment, candidates
+from app.engine.experiment import TUNED, Experiment, candidates
 from app.models.loaded import load_models, why_missing
 from app.report.advice import TEMPERATURES
 from app.report.advice_document import advice_document
@@ -41,7 +41,7 @@ def advise(
                 settings.params,
                 sweep.get("temperature", default),
                 {name: values for name, values in sweep.items() if name != "temperature"},
-                chosen & set(DRAFT_SHAPE),
+                chosen & set(TUNED),
             ),
             first_prompts(requests, models, settings.system, settings.raw),
             settings.params,

@@ -1,7 +1,7 @@
-"""Which strategy and settings are the fastest here, measured in two stages, so that the speed of
-the winner is not the luck by which it won. Screening answers a few prompts, shortly, with every
-setting, and drops what is clearly behind the best of its kind. Then the best of each kind answer
-prompts in full beside the target alone, and only these answers are reported as measured.
+"""Finds the fastest strategy and settings in two stages, to keep selection bias out of the winner's
+speed. Screening gives short answers to a few prompts with every setting, and drops what is clearly
+slower than the best of its kind. Then the best of each kind answer prompts in full beside the
+autoregressive lane; only these answers are reported as measured.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.models.download import Progress
 from app.models.loaded import LoadedModels, why_missing
-from app.report.advice_document import Candidate, Kind, Outcome, plain_of
+from app.report.advice_document import Candidate, Kind, Outcome, baseline_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, CPU_TOP_K, STRATEGIES
@@ -33,14 +33,14 @@ from decoding.tokenizing.stopping import Stop
 GAMMAS = (1, 2, 3, 5, 8)
 LOOKUP_GAMMAS = (2, 4, 8, 16)  # where drafting costs next to nothing
 EAGLE_TREES = ((4, 4, 12), (6, 8, 32), (8, 10, 60))  # gamma, top k, total tokens
-DRAFT_SHAPE = ("gamma", "eagle_top_k", "eagle_total_tokens")  # what is tried
-SCREENING = 0.4  # of the time
-SCREENED_TOKENS = 64  # of an answer
-KEPT = 0.8  # of the best speed of its kind: what is slower is dropped
-SURE = 3  # answers after which what is slower than the target alone is dropped, too
-REPEATS = 3  # of all prompts, where there is time for so many
+TUNED = ("gamma", "eagle_top_k", "eagle_total_tokens")
+SCREENING = 0.4  # of the budget
+SCREENED_TOKENS = 64  # an answer
+KEPT = 0.8  # of the best speed of its kind; slower candidates are dropped
+MIN_ANSWERS = 3  # before a finalist that is slower than the baseline is dropped
+REPEATS = 3  # of all prompts, at most
 BATCHES = (1, 2, 4, 8, 16, 32, 64)  # sequences
-PATIENCE = 0.5  # seconds: larger passes than one that took so long are not measured
+PATIENCE = 0.5  # seconds; passes larger than one that took longer are not measured
 
 
 def candidates(
@@ -51,10 +51,10 @@ def candidates(
     sweep: Sweep | None = None,
     chosen: Set[str] = frozenset(),
 ) -> list[Candidate]:
-    """What to try: each of the `lanes` with some settings that shape its drafts, where it has none
-    of its own and none of them was `chosen` for all, or with those of a `sweep`; at each of the
-    `temperatures`, or at that of `params` and the lanes. The target alone is one of them at every
-    temperature. Raises InputError where there is nothing to choose from."""
+    """Each of the `lanes` with several values of the `TUNED` settings, unless it overrides one of
+    them or one was `chosen` for all lanes, or with the values of a `sweep`; at each of the
+    `temperatures`, or at that of `params` and the lanes. There is a baseline for each temperature.
+    Raises InputError if no lane drafts."""
     missing = why_missing(lanes, models)
     able = [spec for spec in lanes if spec.name not in missing]
     if sweep:
@@ -63,7 +63,7 @@ def candidates(
         specs = [each for spec in able for each in _variants(spec, models, chosen)]
     if temperatures and any("temperature" not in spec.overrides for spec in specs):
         specs = list(sweep_lanes(specs, {"temperature": tuple(temperatures)}))
-    alike = {spec.name: spec for spec in specs}  # a lane may have what another one tries
+    alike = {spec.name: spec for spec in specs}  # two lanes may lead to the same
     found = [Candidate(s, with_settings(params, s.overrides)) for s in alike.values()]
     if not any(candidate.strategy.drafts for candidate in found):
         why = "; ".join(dict.fromkeys(missing.values())) or "add one"
@@ -77,13 +77,13 @@ def candidates(
 
 
 def present_and_free(lanes: Sequence[LaneSpec], params: Params) -> list[LaneSpec]:
-    """For each lane one with its present settings and one without those that are tried: both take
-    part. None has a temperature of its own. `params`: the run's settings."""
+    """Each lane with its present settings, and without overrides of the `TUNED` ones, so that these
+    are varied. Overrides of the temperature are dropped. `params`: the run's settings."""
     run, found = flat(params), list[LaneSpec]()
     for spec in lanes:
         own = {n: value for n, value in spec.overrides.items() if value != run[n]}
         own.pop("temperature", None)
-        free = {name: value for name, value in own.items() if name not in DRAFT_SHAPE}
+        free = {name: value for name, value in own.items() if name not in TUNED}
         for overrides in (free, own):
             alike = [e for e in found if _drafter(e) == _drafter(spec)]
             if all(each.overrides != overrides for each in alike):
@@ -98,7 +98,7 @@ def _drafter(spec: LaneSpec) -> tuple[str, str | None, str]:
 
 
 def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterator[LaneSpec]:
-    """The lane with each of the settings that are tried where none of them was `chosen`."""
+    """The lane with each combination of `TUNED` settings to try; as it is if one is fixed."""
     strategy = STRATEGIES[spec.strategy]
     tried: list[dict[str, Any]] = [{}]
     if "eagle_top_k" in strategy.settings:
@@ -107,7 +107,7 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
             {"gamma": gamma, "eagle_top_k": top_k, "eagle_total_tokens": total}
             for gamma, top_k, total in EAGLE_TREES
         ]
-    elif strategy.trees is not None:  # a static one: a shallower one of the same
+    elif strategy.trees is not None:  # static: cut at lower depths
         trees = strategy.trees(models.seen_by(spec))
         depth = trees.get(spec.tree, trees[DEFAULT_TREE]).depth
         tried += [{"gamma": gamma} for gamma in GAMMAS if gamma < depth]
@@ -124,8 +124,8 @@ def _variants(spec: LaneSpec, models: LoadedModels, chosen: Set[str]) -> Iterato
 
 @dataclass(slots=True)
 class Experiment:
-    """Measures `candidates` for about `budget` seconds. `report` gets what is done now and which
-    part of the time is over. Each step raises InterruptedError as soon as it is `cancelled`."""
+    """Measures `candidates` for about `budget` seconds. `report` gets the present step and the
+    share of the budget that has passed. Raises InterruptedError when `cancelled()`."""
 
     models: LoadedModels
     candidates: Sequence[Candidate]
@@ -139,47 +139,48 @@ class Experiment:
     begun: float = field(default=0.0, init=False)
 
     def run(self) -> Outcome:
-        """Raises InputError where the model's context is too short."""
+        """Raises InputError if the model's context is too short."""
         models = self.models
         if models.context <= PROMPT:
             raise InputError(f"the model's context, {models.context} tokens, is too short for this")
         self.report("warming up", None)
-        workers = self._workers()
+        lanes = self._lanes()
         self.begun = time.perf_counter()
-        contestants = self._contestants(self.candidates, workers, SCREENED_TOKENS)
+        contestants = self._contestants(self.candidates, lanes, SCREENED_TOKENS)
         used = self._screen(contestants)
         best = best_of_each_kind(self.candidates)
         finalists = [Candidate(each.spec, each.params) for each in best]
-        self._measure(finalists, self._contestants(finalists, workers), used)
+        self._measure(finalists, self._contestants(finalists, lanes), used)
         seconds = time.perf_counter() - self.begun
         context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
         costs = self._batches(finalists, context)
-        choices = [_choice(each, workers[_worker(each.kind)]) for each in finalists]
+        choices = [_choice(each, lanes[_lane_key(each.kind)]) for each in finalists]
         prompts = len(self.prompts)
         return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
 
-    def _workers(self) -> dict[Kind, Lane]:
-        """One lane for all candidates of a kind: they share its cache, and the prompt's rows."""
-        workers: dict[Kind, Lane] = {}
+    def _lanes(self) -> dict[Kind, Lane]:
+        """A lane for all candidates of a kind at any temperature: they share its cache, and the
+        prompt's keys and values."""
+        lanes: dict[Kind, Lane] = {}
         for each in self.candidates:
-            kind = _worker(each.kind)
-            if kind not in workers:
-                self._go_on()
-                workers[kind] = lane = Lane(each.spec, self.models)
+            kind = _lane_key(each.kind)
+            if kind not in lanes:
+                self._check_cancelled()
+                lanes[kind] = lane = Lane(each.spec, self.models)
                 if each.spec.tree in lane.trees:
                     lane.set_tree(each.spec.tree)
                 lane.warm_up()
-        return workers
+        return lanes
 
     def _contestants(
         self,
         among: Sequence[Candidate],
-        workers: Mapping[Kind, Lane],
+        lanes: Mapping[Kind, Lane],
         tokens: int | None = None,
     ) -> dict[str, Contestant]:
         return {
             each.name: lane_contestant(
-                workers[_worker(each.kind)],
+                lanes[_lane_key(each.kind)],
                 each.spec,
                 self.params,
                 self.seed,
@@ -191,35 +192,35 @@ class Experiment:
         }
 
     def _screen(self, contestants: Mapping[str, Contestant]) -> int:
-        """Answer prompts with what is not yet behind, until one of each kind is left or the time is
-        over. Returns how many prompts that took."""
+        """Answer prompts until one candidate of each kind is left, or the time is over. Returns the
+        number of prompts."""
         left, prompts = list(self.candidates), self.prompts
         for turn in range(len(prompts)):
             self._say(f"screening: {len(left)} settings left, prompt {turn + 1} of {len(prompts)}")
             self._answer(left, contestants, turn, turn)
             best = {kind: max(e.speed for e in left if e.kind == kind) for kind in kinds(left)}
             left = [each for each in left if each.speed >= KEPT * best[each.kind]]
-            if len(left) == len(best) or self._part >= SCREENING:
+            if len(left) == len(best) or self._elapsed >= SCREENING:
                 return turn + 1
         return len(prompts)
 
     def _measure(
         self, finalists: Sequence[Candidate], contestants: Mapping[str, Contestant], first: int
     ) -> None:
-        """Answer in full, beginning with prompts that were not screened with, until the time is
-        over. What is clearly slower than the target alone answers only a few."""
+        """Answer in full until the time is over, beginning with prompts that were not used for
+        screening. Finalists that are clearly slower than the baseline answer only a few."""
         left, most = list(finalists), REPEATS * len(self.prompts)
         for turn in range(most):
             self._say(f"measuring: {len(left)} left, answer {turn + 1} of {most}")
             self._answer(left, contestants, (first + turn) % len(self.prompts), turn)
-            if turn + 1 >= SURE:
-                left = [each for each in left if not _slower(each, plain_of(each, finalists))]
-            if self._part >= 1.0 or not any(each.strategy.drafts for each in left):
+            if turn + 1 >= MIN_ANSWERS:
+                left = [each for each in left if not _slower(each, baseline_of(each, finalists))]
+            if self._elapsed >= 1.0 or not any(each.strategy.drafts for each in left):
                 return
 
     def _batches(self, finalists: Sequence[Candidate], context: int) -> BatchCosts:
         def say(what: str) -> None:
-            self._go_on()
+            self._check_cancelled()
             self.report(what, 1.0)
 
         nodes = max(each.verified_per_pass or 1.0 for each in finalists)
@@ -238,20 +239,20 @@ class Experiment:
             each.answers.append(answers[each.name])
 
     @property
-    def _part(self) -> float:
-        """Of the time that is over."""
+    def _elapsed(self) -> float:
+        """The share of the budget."""
         return (time.perf_counter() - self.begun) / self.budget
 
     def _say(self, what: str) -> None:
-        self.report(what, min(self._part, 1.0))
+        self.report(what, min(self._elapsed, 1.0))
 
-    def _go_on(self) -> None:
+    def _check_cancelled(self) -> None:
         if self.cancelled():
             raise InterruptedError
 
 
-def _worker(kind: Kind) -> Kind:
-    """Whom a kind shares its lane with: those at other temperatures."""
+def _lane_key(kind: Kind) -> Kind:
+    """The same for all temperatures."""
     return kind._replace(temperature=0.0)
 
 
@@ -260,7 +261,7 @@ def kinds(among: Sequence[Candidate]) -> list[Kind]:
 
 
 def best_of_each_kind(screened: Sequence[Candidate]) -> list[Candidate]:
-    """By speed, of those that were screened to the end."""
+    """The fastest of those that were screened to the end."""
     found = []
     for kind in kinds(screened):
         alike = [each for each in screened if each.kind == kind]
@@ -269,21 +270,21 @@ def best_of_each_kind(screened: Sequence[Candidate]) -> list[Candidate]:
     return found
 
 
-def _slower(candidate: Candidate, plain: Candidate) -> bool:
-    estimate = candidate.against(plain)
+def _slower(candidate: Candidate, baseline: Candidate) -> bool:
+    estimate = candidate.against(baseline)
     return candidate.strategy.drafts and (estimate is None or estimate.high < 1.0)
 
 
-def _choice(candidate: Candidate, worker: Lane) -> Choice:
-    """What the candidate is to a serving engine."""
-    models, params = worker.models, candidate.params
+def _choice(candidate: Candidate, lane: Lane) -> Choice:
+    """The candidate in terms of a serving engine."""
+    models, params = lane.models, candidate.params
     role = candidate.strategy.role or ""
     head = models.drafters.get(role)
     verified = candidate.verified_per_pass or 1.0
     return Choice(
         target=models.name,
         strategy=candidate.strategy,
-        gamma=params.gamma if isinstance(params.gamma, int) else worker.default_gamma,
+        gamma=params.gamma if isinstance(params.gamma, int) else lane.default_gamma,
         top_k=params.eagle_top_k or (EagleTree().top_k if models.on_gpu else CPU_TOP_K),
         nodes=params.eagle_total_tokens or max(round(verified), 2),
         source=models.options.drafters.get(role, ""),

@@ -1,5 +1,5 @@
-"""The JSON document of `advise`: what was measured, what is best, and what to paste elsewhere.
-Plain numbers, no models; `advice_text` says it in words."""
+"""The JSON document of `advise`: measurements, the best settings, and configurations for serving
+engines. Imports no models; `advice_text` formats it for people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """Candidates of one kind compete. `chain`: EAGLE without a tree."""
+    """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch."""
 
     strategy: str
     checkpoint: str | None
@@ -79,16 +79,16 @@ class Candidate:
         return stats.drafted / stats.passes + 1 if stats.passes else None
 
     def against(self, other: Candidate) -> Estimate | None:
-        """How many times as fast, over the answers that both gave."""
+        """The speedup over `other`, on the answers that both gave."""
         count = min(len(self.answers), len(other.answers))
         return compare(self.answers[:count], other.answers[:count])
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an experiment measured: every candidate with its short answers, the best of each kind
-    with others, in full, and what each of these is to a serving engine. `costs` of the target's
-    passes over several sequences, after `context` tokens."""
+    """The result of an experiment: all candidates with their short answers, the best of each kind
+    with full ones, and these in terms of a serving engine. `costs`: of the target's passes over
+    several sequences, after `context` tokens."""
 
     screened: Sequence[Candidate]
     measured: Sequence[Candidate]
@@ -100,8 +100,7 @@ class Outcome:
 
 
 def advice_document(outcome: Outcome, **facts: Any) -> Row:
-    """The document of `outcome`; the `facts` of it are the machine's, the models' and the
-    settings'."""
+    """The document of `outcome`, with `facts` about the machine, the models and the settings."""
     measured = outcome.measured
     rows = [_measured(each, measured, outcome.costs) for each in measured]
     temperatures = sorted({each.temperature for each in measured})
@@ -110,7 +109,7 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
         prompts=outcome.prompts,
         seconds=outcome.seconds,
         batch_size=1,
-        screened=[_figures(each, plain_of(each, outcome.screened)) for each in outcome.screened],
+        screened=[_figures(each, baseline_of(each, outcome.screened)) for each in outcome.screened],
         measured=rows,
         best=[_best(temperature, measured, rows) for temperature in temperatures],
         batches={
@@ -129,8 +128,8 @@ def advice_document(outcome: Outcome, **facts: Any) -> Row:
     )
 
 
-def plain_of(candidate: Candidate, candidates: Sequence[Candidate]) -> Candidate:
-    """The target alone, at the same temperature."""
+def baseline_of(candidate: Candidate, candidates: Sequence[Candidate]) -> Candidate:
+    """The autoregressive candidate at the same temperature."""
     return next(
         each
         for each in candidates
@@ -138,8 +137,8 @@ def plain_of(candidate: Candidate, candidates: Sequence[Candidate]) -> Candidate
     )
 
 
-def _figures(candidate: Candidate, plain: Candidate) -> Row:
-    stats, estimate = candidate.stats, candidate.against(plain)
+def _figures(candidate: Candidate, baseline: Candidate) -> Row:
+    stats, estimate = candidate.stats, candidate.against(baseline)
     return {
         "name": candidate.name,
         "strategy": candidate.spec.strategy,
@@ -162,17 +161,17 @@ def _figures(candidate: Candidate, plain: Candidate) -> Row:
 
 
 def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: BatchCosts) -> Row:
-    """Its figures, whether it said what the target says, and what batches make of its speedup."""
-    plain = plain_of(candidate, finalists)
-    figures = _figures(candidate, plain)
+    """Its figures, its answers equal to the baseline's, and its speedup in larger batches."""
+    baseline = baseline_of(candidate, finalists)
+    figures = _figures(candidate, baseline)
     same = None
     if candidate.params.sampling.greedy and candidate.params.acceptance == "exact":
-        pairs = zip(candidate.answers, plain.answers, strict=False)  # or it was dropped earlier
+        pairs = zip(candidate.answers, baseline.answers, strict=False)  # or it was dropped earlier
         same = sum(own.ids == base.ids for own, base in pairs)
     figures["matches_ar"] = same
     batches: dict[int, Throughput] = {}
     if candidate.strategy.drafts and figures["speedup"] is not None:
-        own, alone = round_cost(candidate.stats), round_cost(plain.stats)
+        own, alone = round_cost(candidate.stats), round_cost(baseline.stats)
         by_model = candidate.strategy.role is not None
         batches = batch_throughputs(own, alone, by_model, costs, costs.curves)
     figures["batch_speedups"] = {str(size): each.speedup for size, each in batches.items()}
@@ -181,8 +180,8 @@ def _measured(candidate: Candidate, finalists: Sequence[Candidate], costs: Batch
 
 
 def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row]) -> Row:
-    """What to use at a temperature: `name` None where no drafting is shown to pay. `ties` can't be
-    told from it by these answers."""
+    """The fastest finalist at a temperature; `name` is None if none is shown to be faster than the
+    baseline. `ties` are not significantly slower."""
     pairs = [
         (each, row)
         for each, row in zip(finalists, rows, strict=True)
@@ -208,7 +207,7 @@ def _best(temperature: float, finalists: Sequence[Candidate], rows: Sequence[Row
 
 
 def _engines(temperature: float, rows: Sequence[Row], choices: Sequence[Choice]) -> Iterator[Row]:
-    """For each engine the fastest of what it can do, if it is faster than the target alone."""
+    """For each engine the fastest finalist that it supports and that beats the baseline."""
     paying = [
         (row, choice)
         for row, choice in zip(rows, choices, strict=True)

@@ -1,4 +1,4 @@
-"""What `specchat advise` found, in words and tables for people."""
+"""Formats the document of `specchat advise` for people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from app.text.plural import pluralize
 
 
 def format_advice(document: dict[str, Any]) -> str:
-    """As text that is safe to print on a terminal."""
     blocks = []
     for section in advice_sections(document):
         lines = [section.title] if not section.table else aligned(section.table)
@@ -28,8 +27,8 @@ def advice_report(document: dict[str, Any]) -> Report:
 
 
 def advice_sections(document: dict[str, Any]) -> list[Section]:
-    """One for each of `best`, with a table in the order of `fastest_first`; what to paste; how it
-    was measured."""
+    """One for each temperature, with a table in the order of `fastest_first`; the engines'
+    configurations; how it was measured."""
     sections = []
     for best in document["best"]:
         rows = fastest_first(document, best["temperature"])
@@ -50,13 +49,13 @@ def advice_sections(document: dict[str, Any]) -> list[Section]:
 
 
 def fastest_first(document: dict[str, Any], temperature: float) -> list[dict[str, Any]]:
-    """What was measured at one temperature."""
+    """The measured rows of one temperature."""
     rows = (row for row in document["measured"] if row["temperature"] == temperature)
     return sorted(rows, key=lambda row: -(row["speedup"] or 0.0))
 
 
 def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) -> list[str]:
-    """What to use at one temperature, in sentences. `measured`: passes over batches were."""
+    """Sentences on the best at one temperature. `measured`: the passes over batches were."""
     if best["name"] is None:
         return ["→ Use no drafting: none was shown to be faster than the target alone."]
     sure = (
@@ -105,12 +104,12 @@ def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def _short(name: str) -> str:
-    """A strategy with its settings, below a heading that says the temperature."""
+    """A name without the temperature, which is in the heading."""
     return name.partition(":temperature=")[0]
 
 
 def _merged(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Those together that differ in nothing but the temperature."""
+    """Groups of entries that differ only in the temperature."""
     alike: defaultdict[tuple[str, str | None], list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
         alike[entry["engine"], entry["configuration"]].append(entry)

@@ -107,7 +107,7 @@ def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
 
 
 def method_of(costs: BatchCosts) -> dict[str, Any]:
-    """How they came about, and what they leave out."""
+    """How the costs were obtained, and what they leave out."""
     return {
         "measured": costs.measured,
         "method": MEASURED if costs.measured else ESTIMATED,
@@ -118,7 +118,7 @@ def method_of(costs: BatchCosts) -> dict[str, Any]:
 def batches_document(
     drafting: Sequence[Drafting], costs: BatchCosts, sizes: Sequence[int], context: int
 ) -> dict[str, Any]:
-    """For each of `drafting` what it brings in batches of these sizes, after `context` tokens."""
+    """The throughput of each of `drafting` in batches of these sizes, after `context` tokens."""
     rows = []
     known = [size for size in sizes if size in costs.curves]
     for each in drafting:

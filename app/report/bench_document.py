@@ -1,4 +1,4 @@
-"""What `bench` says of its contestants. Plain numbers, no models.
+"""The figures of `bench`. Imports no models.
 
 A speedup is the ratio within one repeat, over the autoregressive lane with the same sampling; over
 the repeats the median is given with the lowest and the highest.
@@ -25,9 +25,8 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Who took part, by name, with what they answered with: `specs` of those that are lanes,
-    `peers`, of which rounds are not seen, and drafters that are simulated. `answers`: in each of
-    the repeats everybody's, one to each prompt."""
+    """Contestants by name with their settings: lanes, which have `specs`; `peers`, whose rounds are
+    not known; and simulated drafters. `answers`: of each repeat, by name, one to each prompt."""
 
     params: Mapping[str, Params]
     specs: Mapping[str, LaneSpec]
@@ -36,12 +35,12 @@ class Contest:
     answers: list[Mapping[str, Sequence[Answer]]] = field(default_factory=list)
 
     def rows(self) -> list[Row]:
-        """Of each contestant its figures over all prompts, and over those of each category."""
+        """Each contestant's figures over all prompts, and over those of each category."""
         return [self._row(name) for name in self.params]
 
     def drafting(self, among: Collection[str]) -> list[Drafting]:
-        """Of those `among` the contestants that draft for the target: mean rounds of those that
-        drafted anything, beside a baseline that answered."""
+        """The mean rounds of those `among` the contestants that drafted for the target, and of
+        their baselines."""
         found = []
         for name in self.able_to_draft(among):
             own, baseline = self._stats(name), self.baseline(name)
@@ -54,7 +53,7 @@ class Contest:
         return found
 
     def able_to_draft(self, among: Collection[str]) -> list[str]:
-        """Those `among` that may draft for the target. Of peers nothing is known."""
+        """Those `among` that may draft for the target, without peers."""
         strategies = {name: self._strategy(name) for name in among if name not in self.peers}
         return [
             name
@@ -73,7 +72,7 @@ class Contest:
         return next(iter(alike or found), None)
 
     def _row(self, name: str) -> Row:
-        """`matches_ar` counts the prompts where it has the baseline's ids, if it must have them."""
+        """`matches_ar`: the number of prompts with the baseline's ids, where they must be equal."""
         spec, baseline, last = self.specs.get(name), self.baseline(name), self.answers[-1]
         same = None
         if baseline and self._comparable(name, baseline):
@@ -130,12 +129,12 @@ class Contest:
         return STRATEGIES[self.specs[name].strategy] if name in self.specs else None
 
     def _stats(self, name: str) -> Stats:
-        """Of all its answers together."""
+        """Over all its answers."""
         return total([answer.stats for repeat in self.answers for answer in repeat[name]])
 
 
 def _round_seconds(stats: Stats) -> dict[str, float] | None:
-    """Of a mean round: drafting, the target's pass, and all the rest. None for peers."""
+    """The parts of a mean round: draft, the target's pass, the rest. None for peers."""
     if not stats.passes:
         return None
     cost = round_cost(stats)
