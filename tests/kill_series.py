@@ -89,12 +89,12 @@ def specchat(*arguments: str) -> None:
 def write_conversation(folder: Path) -> None:
     """Says after each write how many bytes are in the file."""
     recorder = Recorder(Store(folder), SETTINGS)
-    recorder.take([LOADED])
+    recorder.record([LOADED])
     print("begun", flush=True)
     number = 0
     while True:
         for event in turn(number, f"Count to {number}!", 10.0 * number, number):
-            recorder.take([event])
+            recorder.record([event])
             assert recorder.problem is None
             print(recorder.size, flush=True)
         number += 1
@@ -131,10 +131,10 @@ def conversation(chance: random.Random, root: Path) -> list[str]:
         return problems
     before = store.open(path)
     recorder = Recorder(store, SETTINGS)
-    recorder.take([LOADED])
+    recorder.record([LOADED])
     recorder.go_on(path)  # whoever held it is dead
     number = len(before.turns) + 1000
-    recorder.take(turn(number, "And on?", 1e6, number))
+    recorder.record(turn(number, "And on?", 1e6, number))
     recorder.close()
     after = store.open(path)
     prompts = [each.started.prompt for each in before.turns]
@@ -145,7 +145,7 @@ def conversation(chance: random.Random, root: Path) -> list[str]:
 
 def export(chance: random.Random, root: Path) -> list[str]:
     recorder = Recorder(Store(root / "kept"), SETTINGS)
-    recorder.take([LOADED, *(e for n in range(40) for e in turn(n, f"Count {n}!", 10.0 * n, n))])
+    recorder.record([LOADED, *(e for n in range(40) for e in turn(n, f"Count {n}!", 10.0 * n, n))])
     recorder.close()
     log = recorder.path
     assert log is not None

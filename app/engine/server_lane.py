@@ -43,7 +43,7 @@ class ServerLane:
     time between two pieces is a round. The counts of tokens, passes and drafts are those that the
     server reports at the end.
 
-    `ask` begins an answer, which arrives in the `background`; `take` returns what has arrived.
+    `ask` begins an answer, which arrives in the `background`; `receive` returns what has arrived.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class ServerLane:
         self._heard_at = time.perf_counter()
         pieces = self._arrived = deque()
 
-        def take(piece: Piece) -> None:
+        def on_piece(piece: Piece) -> None:
             pieces.append(piece)
             self._heard_at = piece.at
             arrived()
@@ -158,7 +158,7 @@ class ServerLane:
             self._asked_at = at
 
         question = replace(question, params=self.params)
-        work = self.server.answer(question, take, counters=self._alone, asked=asked)
+        work = self.server.answer(question, on_piece, counters=self._alone, asked=asked)
         self._answer = self.background.submit(work)
         self._answer.add_done_callback(lambda _: arrived())
 
@@ -172,20 +172,20 @@ class ServerLane:
         """Whether nothing has arrived for SILENT_SECONDS."""
         return not self.arrived and time.perf_counter() - self._heard_at > SILENT_SECONDS
 
-    def take(self) -> list[Arrival]:
+    def receive(self) -> list[Arrival]:
         """What has arrived. If the answer failed, raises ServerError after everything before the
         failure has been taken."""
         assert self._answer is not None
         ended = self._answer.done()  # read before the pieces: none arrives afterwards
         arrivals = []
         while self._arrived:
-            arrivals.append(self._take(self._arrived.popleft()))
+            arrivals.append(self._arrival_of(self._arrived.popleft()))
         if ended and not arrivals:
             ending = self._answer.result()
             self.usage, self.note, self.finished = ending.usage, ending.note, ending.reason
         return arrivals
 
-    def _take(self, piece: Piece) -> Arrival:
+    def _arrival_of(self, piece: Piece) -> Arrival:
         self.text += piece.text
         if not self._begun:
             self._begun, self._last_at = True, piece.at
@@ -220,7 +220,7 @@ class ServerLane:
             while self.finished is None:
                 if cancelled():
                     raise InterruptedError
-                self.take()
+                self.receive()
                 if not self.arrived and self.finished is None:
                     with suppress(Empty):
                         more.get(timeout=LOOK_SECONDS)

@@ -118,7 +118,7 @@ class TurnRunner:
         that has arrived."""
         try:
             if isinstance(turn.lane, ServerLane):
-                self._take(turn, turn.lane)
+                self._receive(turn, turn.lane)
                 return
             if not turn.started:
                 self._start(turn, turn.lane, params)
@@ -150,9 +150,9 @@ class TurnRunner:
         going = (turn for turn in self._turns if turn.started and turn.reason in (None, "stopped"))
         return {turn.lane.spec.name: list(turn.lane.ids) for turn in going}
 
-    def _take(self, turn: LaneTurn, lane: ServerLane) -> None:
+    def _receive(self, turn: LaneTurn, lane: ServerLane) -> None:
         name = lane.spec.name
-        for token, record in lane.take():
+        for token, record in lane.receive():
             if record is None:
                 turn.started = True
                 self._emit(Prefilled(name, lane.ttft_seconds, token))

@@ -132,7 +132,7 @@ def read_log(data: bytes, where: Path) -> Recording:
             elif name == "name":
                 recording.name = name_of(value)
             elif name in KINDS:
-                recording.take(read_event(name, value))
+                recording.add(read_event(name, value))
         except InputError:
             raise
         except (ValidationError, LookupError, TypeError, ValueError, AttributeError) as error:

@@ -67,12 +67,12 @@ def _recording(document: Json, replay: Json) -> Recording:
     texts = {int(token): str(text) for token, text in replay["pieces"].items()}
     datetime.fromisoformat(str(replay["created"]))  # raises if it is not a time
     recording = Recording(str(replay["created"]), dict(document["settings"]), str(replay["name"]))
-    recording.take(read_event("loaded", document | replay))
+    recording.add(read_event("loaded", document | replay))
     for run in document["runs"]:
         lanes = [lane for lane in run["lanes"] if lane["available"]]
         names = [lane["lane"] for lane in lanes]
         count = len(run["prompt_ids"])
-        recording.take(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
+        recording.add(read_event("run", run | {"prompt_tokens": count, "lanes": names}))
         for name, record in recording.turns[-1].lanes.items():  # they may change between turns
             overrides = next(lane.get("pins") for lane in lanes if lane["lane"] == name)
             record.info = (
@@ -80,9 +80,9 @@ def _recording(document: Json, replay: Json) -> Recording:
             )
         for lane in lanes:
             for kind, value in _lane_events(lane, run, texts):
-                recording.take(read_event(kind, {**value, "lane": lane["lane"]}))
+                recording.add(read_event(kind, {**value, "lane": lane["lane"]}))
         if run["end_seconds"] is not None:
-            recording.take(read_event("end", run | {"at": run["end_seconds"]}))
+            recording.add(read_event("end", run | {"at": run["end_seconds"]}))
     return recording
 
 

@@ -60,7 +60,7 @@ class Recorder:
         self._file: BinaryIO | None = None
         self._lock: BaseFileLock | None = None
 
-    def take(self, events: Iterable[Event]) -> None:
+    def record(self, events: Iterable[Event]) -> None:
         try:
             if data := b"".join(self._lines(events)):
                 self._write(data)

@@ -200,7 +200,7 @@ class Recording:
     def seed(self) -> int:
         return self.turns[-1].started.seed
 
-    def take(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add an event. Raises KeyError for a lane that is not in the turn, and IndexError outside
         of any turn, which no engine emits."""
         match event:

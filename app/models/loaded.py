@@ -37,7 +37,7 @@ from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads
 from decoding.errors import InputError
 from decoding.model.target import Target
-from decoding.tokenizing.detokenizer import Detokenizer
+from decoding.tokenizing.detokenizer import LONGEST_TOKEN, Detokenizer
 from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.tokenizing.vocabulary import first_difference
 from decoding.trees.static import Choices, parse_choices, require_ranks
@@ -45,7 +45,6 @@ from decoding.trees.static import Choices, parse_choices, require_ranks
 # The cost curve, a few dozen passes, is only measured if a target pass takes at most so many
 # seconds. On a GPU a pass takes long to launch kernel by kernel, whatever its size.
 QUICK_PASS, QUICK_PASS_CUDA = 0.02, 0.06
-LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
 ONE_OF_EACH = tuple(LaneSpec(name, name) for name in STRATEGIES)
 
 

@@ -8,8 +8,7 @@ from typing import Literal
 from app.servers.chunks import Chunk
 from app.servers.errors import ServerError
 from app.servers.usage import Usage
-
-LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
+from decoding.tokenizing.detokenizer import LONGEST_TOKEN
 
 
 @dataclass(frozen=True, slots=True)

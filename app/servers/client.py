@@ -97,11 +97,11 @@ class Server:
     async def answer(
         self,
         question: Question,
-        take: Callable[[Piece], None],
+        on_piece: Callable[[Piece], None],
         counters: bool = True,
         asked: Callable[[float], None] = lambda at: None,
     ) -> Ending:
-        """Pass each piece to `take` as it arrives, and the time of the request to `asked`. The
+        """Pass each piece to `on_piece` as it arrives, and the time of the request to `asked`. The
         server's `counters` are not used for one of several simultaneous answers. Raises
         ServerError."""
         with self._clear_errors():
@@ -110,7 +110,7 @@ class Server:
             body = question.body(self.model)
             async with self._stream(question.path, body, facts.engine) as (response, at):
                 asked(at)
-                ending = await self._read(response, question, take)
+                ending = await self._read(response, question, on_piece)
             usage = ending.usage
             if usage.drafting is not None or before is None:
                 return ending
@@ -164,7 +164,7 @@ class Server:
         self,
         response: httpx2.Response,
         question: Question,
-        take: Callable[[Piece], None],
+        on_piece: Callable[[Piece], None],
     ) -> Ending:
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "text/event-stream":
@@ -180,14 +180,14 @@ class Server:
                         answer.done = True
                         break
                     if piece := answer.add(read_chunk(event.data, self._key), now):
-                        take(piece)
+                        on_piece(piece)
                         limit.reschedule(loop.time() + patience.silence)
                     if answer.finished:  # only counts may follow: don't wait long
                         limit.reschedule(loop.time() + patience.facts)
                     if answer.overlong:
                         break
                 if not answer.pieces:
-                    take(Piece("", 1, time.perf_counter()))  # an answer may be empty
+                    on_piece(Piece("", 1, time.perf_counter()))  # an answer may be empty
         except (TimeoutError, httpx2.NetworkError, httpx2.RemoteProtocolError) as error:
             if answer.finished:
                 return answer.ending()

@@ -178,7 +178,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         if self.recorder is None:
             return None
         known = self.recorder.problem
-        self.recorder.take(events)
+        self.recorder.record(events)
         return None if self.recorder.problem == known else self.recorder.problem
 
     # Help, examples, presets and themes

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+LONGEST_TOKEN = 256  # characters; no token of a common vocabulary is longer
+
 
 class Detokenizer:
     """Returns the text that each new id adds.

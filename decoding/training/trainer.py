@@ -45,7 +45,7 @@ class HeadTrainer(Trainer):
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
         if "loss" in logs:
             model: Any = self.model
-            logs["accuracy"], logs["tokens"] = model.running.take()
+            logs["accuracy"], logs["tokens"] = model.running.collect()
         super().log(logs, start_time)
 
     def run(self, work: Path, resume: bool) -> None:
@@ -55,7 +55,7 @@ class HeadTrainer(Trainer):
 
 class RunningCounts:
     """Counts on the device how often each head or drafting step was right, and the tokens read,
-    since the last `take`."""
+    since the last `collect`."""
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
@@ -70,7 +70,7 @@ class RunningCounts:
     def read(self, attention_mask: Tensor) -> None:
         self._tokens += attention_mask.sum()
 
-    def take(self) -> tuple[list[float], int]:
+    def collect(self) -> tuple[list[float], int]:
         """The rates and the number of tokens over all processes; resets the counts."""
         counts = torch.cat([self._hits, self._asked, self._tokens])
         for count in (self._hits, self._asked, self._tokens):

@@ -18,14 +18,14 @@ def store(tmp_path: Path) -> Store:
 def recorder(store: Store) -> Recorder:
     """It knows of the models, and nothing has been asked yet."""
     made = Recorder(store, SETTINGS)
-    made.take([LOADED])
+    made.record([LOADED])
     return made
 
 
 @pytest.fixture
 def kept(store: Store, recorder: Recorder) -> Path:
     """A conversation of one turn, in the store."""
-    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.record(turn(0, "Count!", 1.0, 0))
     recorder.close()
     assert recorder.path
     return recorder.path

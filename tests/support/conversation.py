@@ -118,7 +118,7 @@ def events() -> list[Event]:
 def recording() -> Recording:
     made = Recording("2026-11-21T10:00:00+00:00", dict(SETTINGS), "Numbers")
     for event in events():
-        made.take(event)
+        made.add(event)
     return made
 
 

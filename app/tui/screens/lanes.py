@@ -241,7 +241,7 @@ class MainScreen(LanesLayout):
             pane.view.search(event.value if pane is self.pane_here else "")
 
     @on(Input.Submitted, "#find")
-    def begin_going_from_hit_to_hit(self) -> None:
+    def submit_search(self) -> None:
         self.query_one(SearchLine).display = False
         self.focus_lane()
         if self._searching:

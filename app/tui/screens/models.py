@@ -224,7 +224,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         line.display = bool(text)
 
     @on(Input.Submitted)
-    def take_words_or_folder(self, event: Input.Submitted) -> None:
+    def submit(self, event: Input.Submitted) -> None:
         text = event.value.strip()
         if self._entries and not text.startswith(PATH_BEGINS):
             self.choose()

@@ -175,7 +175,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             await self.fill()
 
     @on(Input.Submitted)
-    async def take_name(self, event: Input.Submitted) -> None:
+    async def submit(self, event: Input.Submitted) -> None:
         if self._filtering:
             self._close_name()
             return

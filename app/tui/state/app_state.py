@@ -25,7 +25,7 @@ from app.engine.events import (
     RunStarted,
     Schedule,
 )
-from app.tui.state.lane_state import ENDS, LaneState, Phase
+from app.tui.state.lane_state import PHASE_AT_END, LaneState, Phase
 from app.tui.state.session_runs import Prompt, SessionRuns
 from decoding.params import Params
 from decoding.round import TokenEvent
@@ -286,7 +286,7 @@ class AppState:
                 self._lane_runs(event.lane).add(event)
             case Finished():
                 lane = self.lanes[event.lane]
-                lane.phase, lane.finished = ENDS[event.reason], event
+                lane.phase, lane.finished = PHASE_AT_END[event.reason], event
                 lane.metrics = event.metrics or lane.metrics
                 lane.texts = {**event.texts, **lane.texts}  # recorded ones are better
                 self.look_at(event.lane, lane.cursor)
@@ -305,8 +305,8 @@ class AppState:
                 answered = self.lanes.get(name)
                 if answered and self.started and event.run == self.started.run:
                     known = answered.rounds
-                    answered.take_measured(event)
-                    self.runs.take_measured(known, answered.rounds)
+                    answered.add_probabilities(event)
+                    self.runs.add_probabilities(known, answered.rounds)
             case RunRejected():
                 self.running = self.paused = False
                 self.busy_lane = None

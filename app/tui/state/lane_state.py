@@ -28,7 +28,7 @@ class Phase(StrEnum):
     ERROR = "error"
 
 
-ENDS = {
+PHASE_AT_END = {
     "stop": Phase.DONE,
     "length": Phase.DONE,
     "stopped": Phase.STOPPED,
@@ -161,8 +161,8 @@ class LaneState:
     def round_here(self) -> Round | None:
         return self.round_event_here.round if self.round_event_here else None
 
-    def take_measured(self, event: AnswerMeasured) -> None:
-        """Take over probabilities that were computed after the answer."""
+    def add_probabilities(self, event: AnswerMeasured) -> None:
+        """Add probabilities that were computed after the answer."""
         self.measuring, self.unmeasurable = False, event.note
         if self.first and event.note is None and len(event.rounds) == len(self.round_events):
             self.first = replace(self.first, probs=event.first)

@@ -43,7 +43,7 @@ class SessionRuns:
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self._runs.append(run_of(lane, lane.metrics, prompt))
 
-    def take_measured(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
+    def add_probabilities(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
         """Replace the `known` rounds of a run by those with probabilities."""
         for index, run in enumerate(self._runs):
             if known and run.first is known[0]:

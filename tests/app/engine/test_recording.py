@@ -35,13 +35,13 @@ def recorder(tmp_path: Path) -> Recorder:
 
 def turn_of(listener: Listener, recorder: Recorder, prompt: str) -> list[Event]:
     events = listener.turn(prompt)
-    recorder.take(events)
+    recorder.record(events)
     return events
 
 
 def test_everything_comes_back_with_its_figures(open_session: Open, recorder: Recorder) -> None:
     listener = open_session("ar,draft-only,draft,draft:gamma=1,lookup")
-    recorder.take([listener.loaded()])
+    recorder.record([listener.loaded()])
     listener.session.send(RecordProbabilities(frozenset(("draft",))))
     first = turn_of(listener, recorder, "the quick brown fox")
     listener.session.send(SetParams(SAMPLED))

@@ -201,7 +201,7 @@ def test_it_is_kept_replayed_and_exported_like_other_lanes(
     recorder = Recorder(store, {"preset": "demo"})
     session.loaded()
     session.turn("the quick")
-    recorder.take(session.heard)
+    recorder.record(session.heard)
     recorder.close()
     assert recorder.path is not None and recorder.problem is None
     recording = read_log(recorder.path.read_bytes(), recorder.path)

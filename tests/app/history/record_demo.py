@@ -37,7 +37,7 @@ def record(prompts: list[str], strategies: str, tokens: int) -> dict[str, object
         def wait(*kinds: type[Event]) -> None:
             while True:
                 events = session.drain()
-                recorder.take(events)
+                recorder.record(events)
                 for event in events:
                     if isinstance(event, LoadFailed | RunRejected):
                         raise SystemExit(event.message)

@@ -35,7 +35,7 @@ def told(turn: RecordedTurn) -> list[object]:
 
 def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
     for event in events():  # a drain may bring one event or many
-        recorder.take([event])
+        recorder.record([event])
     assert recorder.path
     found = store.open(recorder.path)
     assert found.settings == SETTINGS and found.loaded == LOADED
@@ -53,10 +53,10 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
     first, second = turn(0, "Count!", 1.0, 0), turn(1, "And on?", 5.0, 1)
     ar, draft, _medusa = LANES
     third = replace(ar, name="ar#2")
-    recorder.take(
+    recorder.record(
         [LOADED, *first[:3], LanesChanged((ar, replace(draft, overrides={"gamma": 3}), third))]
     )
-    recorder.take([*first[3:], *second])
+    recorder.record([*first[3:], *second])
     assert recorder.path
     found = store.open(recorder.path)
     assert [told(each) for each in found.turns] == [first, second]
@@ -72,25 +72,25 @@ def test_lanes_that_change_in_the_middle_of_a_conversation(
 def test_other_models_are_in_the_heading_of_what_follows(
     store: Store, recorder: Recorder, failed: bool
 ) -> None:
-    recorder.take([LOADED])
+    recorder.record([LOADED])
     recorder.begin({"target": "/other"})
     recorder.begin()  # while they are loaded
-    recorder.take([LOADED, *([LoadFailed("no folder /other", kept=True)] if failed else [])])
-    recorder.take(turn(0, "One", 1.0, 0))
+    recorder.record([LOADED, *([LoadFailed("no folder /other", kept=True)] if failed else [])])
+    recorder.record(turn(0, "One", 1.0, 0))
     assert recorder.path
     assert store.open(recorder.path).settings["target"] == (None if failed else "/other")
 
 
 def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> None:
-    recorder.take([Loading("target", 0.5), LOADED])
-    recorder.take([RunRejected("too long", "no")])
+    recorder.record([Loading("target", 0.5), LOADED])
+    recorder.record([RunRejected("too long", "no")])
     assert recorder.path is None and not store.folder.exists()
-    recorder.take(turn(0, "One", 1.0, 0))
+    recorder.record(turn(0, "One", 1.0, 0))
     first = recorder.path
     recorder.begin()
-    recorder.take([RunRejected("too long", "no")])
+    recorder.record([RunRejected("too long", "no")])
     assert recorder.path is None
-    recorder.take(turn(0, "Two", 9.0, 0))
+    recorder.record(turn(0, "Two", 9.0, 0))
     assert first and recorder.path and first != recorder.path
     assert {entry.title for entry in store.entries()} == {"One", "Two"}
 
@@ -98,15 +98,15 @@ def test_a_file_begins_with_the_first_turn(store: Store, recorder: Recorder) -> 
 def test_one_write_a_drain(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bytes] = []
     monkeypatch.setattr(recorder, "_write", written.append)
-    recorder.take(turn(0, "Count!", 1.0, 0))
-    recorder.take([])
+    recorder.record(turn(0, "Count!", 1.0, 0))
+    recorder.record([])
     assert len(written) == 1 and written[0].count(b"\n") == 2 + 10
 
 
 @pytest.mark.parametrize("lost", [1, 20, 2000])
 def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder, lost: int) -> None:
     whole = turn(0, "Count!", 1.0, 0)
-    recorder.take(whole)
+    recorder.record(whole)
     path = recorder.path
     assert path
     os.truncate(path, path.stat().st_size - lost)  # the power went
@@ -117,19 +117,19 @@ def test_a_line_that_was_cut_short_is_left_out(store: Store, recorder: Recorder,
     assert known == whole[: len(known)] and (len(known) == len(whole) - 1 or lost > 100)
 
     again = Recorder(store, SETTINGS)  # another day
-    again.take([LOADED])
+    again.record([LOADED])
     again.go_on(path)
-    again.take(turn(1, "And on?", 3.0, 1))
+    again.record(turn(1, "And on?", 3.0, 1))
     assert [told(each) for each in store.open(path).turns][1] == turn(1, "And on?", 3.0, 1)
 
 
 def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
-    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.record(turn(0, "Count!", 1.0, 0))
     begun, first = turn(1, "And on?", 2.0, 1)[:2]
-    recorder.take([begun, first, RunRejected("And on?", "out of memory")])
+    recorder.record([begun, first, RunRejected("And on?", "out of memory")])
     assert recorder.path and len(store.open(recorder.path).turns) == 1
     for at in (3.0, 4.0):  # the engine has counted the broken one; this is asked twice
-        recorder.take(turn(2, "Further", at, 2))
+        recorder.record(turn(2, "Further", at, 2))
     turns = store.open(recorder.path).turns
     assert [(each.started.turn, each.started.prompt) for each in turns] == [
         (0, "Count!"),
@@ -139,18 +139,18 @@ def test_a_turn_that_broke_is_no_turn(store: Store, recorder: Recorder) -> None:
 
 
 def test_a_question_that_never_began_leaves_nothing(recorder: Recorder) -> None:
-    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.record(turn(0, "Count!", 1.0, 0))
     before = recorder.size
-    recorder.take([RunRejected("And on?", "no lane is on")])
+    recorder.record([RunRejected("And on?", "no lane is on")])
     assert recorder.size == before
 
 
 def test_other_models_may_go_on(store: Store, kept: Path) -> None:
     recorder = Recorder(store, SETTINGS)
     other = LOADED.lanes[0]
-    recorder.take([type(LOADED)("other", "cuda:0", "bfloat16", 1, 64, (other,))])
+    recorder.record([type(LOADED)("other", "cuda:0", "bfloat16", 1, 64, (other,))])
     recorder.go_on(kept)
-    recorder.take([RunStarted(1, 1, "More", 2, 42, ("ar",)), RunFinished(1, False)])
+    recorder.record([RunStarted(1, 1, "More", 2, 42, ("ar",)), RunFinished(1, False)])
     found = store.open(kept)
     assert found.loaded and found.loaded.target == "other"
     assert list(found.turns[0].lanes) == ["ar", "draft:gamma=2"]
@@ -160,7 +160,7 @@ def test_other_models_may_go_on(store: Store, kept: Path) -> None:
 def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     recorder = Recorder(Store(tmp_path / "file" / "conversations"), SETTINGS)
-    recorder.take([LOADED, *turn(0, "Count!", 1.0, 0)])
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
     assert recorder.problem and "not saved" in recorder.problem
 
 
@@ -189,11 +189,11 @@ def test_writing_costs_next_to_nothing(recorder: Recorder) -> None:
     import time
 
     steps = [event for event in events() if isinstance(event, RoundFinished)] * 5
-    recorder.take(turn(0, "Count!", 1.0, 0)[:6])
+    recorder.record(turn(0, "Count!", 1.0, 0)[:6])
     times = []
     for _ in range(20):
         begun = time.perf_counter()
-        recorder.take(steps)
+        recorder.record(steps)
         times.append(time.perf_counter() - begun)
     assert min(times) < 0.02
 

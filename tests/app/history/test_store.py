@@ -20,7 +20,7 @@ def test_an_empty_store(store: Store) -> None:
 def test_the_newest_comes_first(store: Store, recorder: Recorder) -> None:
     for age, prompt in enumerate(("new", "older", "oldest")):
         recorder.begin()
-        recorder.take(turn(0, prompt, 1.0, 0))
+        recorder.record(turn(0, prompt, 1.0, 0))
         assert recorder.path
         os.utime(recorder.path, (1e9 - age, 1e9 - age))
     assert [entry.title for entry in store.entries()] == ["new", "older", "oldest"]
@@ -35,16 +35,16 @@ def test_a_name_stays(store: Store, kept: Path) -> None:
     assert store.open(kept).title == "Numbers"
     recorder = Recorder(store, SETTINGS)
     recorder.go_on(kept)
-    recorder.take(turn(1, "And on?", 9.0, 1))
+    recorder.record(turn(1, "And on?", 9.0, 1))
     (entry,) = store.entries()
     assert (entry.title, entry.turns) == ("Numbers", 2)
 
 
 def test_a_name_is_given_while_it_is_recorded(store: Store, recorder: Recorder) -> None:
-    recorder.take(turn(0, "Count!", 1.0, 0))
+    recorder.record(turn(0, "Count!", 1.0, 0))
     assert recorder.path
     store.rename(recorder.path, "Numbers")
-    recorder.take(turn(1, "And on?", 2.0, 1))
+    recorder.record(turn(1, "And on?", 2.0, 1))
     found = store.open(recorder.path)
     assert (found.title, len(found.turns)) == ("Numbers", 2)
 
