@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from app.cli.conversations import after_prefixes, all_turns
+from app.cli.bench_turns import after_prefixes, all_turns
 from app.cli.lanes import backend, check_concurrency, open_lanes
 from app.cli.terminal import progress
 from app.config.overrides import Sweep, sweep_lanes
@@ -18,11 +18,11 @@ from app.engine.contest import (
     server_contestant,
     simulated_contestants,
 )
-from app.engine.load import answer_together
+from app.engine.kv_cache_cost import full_precision_twins, kv_cache_cost
+from app.engine.load_test import answer_together
 from app.engine.peers import Peer, peer_contestants
 from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane
-from app.engine.whole_cache import kv_cache_cost, with_whole_cache
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
 from app.report.batches import batches_document
@@ -69,7 +69,7 @@ def bench(
             turns = after_prefixes(turns, prefixes, models.context)
         prompts = [turn.ids for turn in turns]
         asked = [turn.question for turn in turns]
-        twins = with_whole_cache(able, models)
+        twins = full_precision_twins(able, models)
         whole = [twin.spec.name for _, twin in twins]
         able += [twin for _, twin in twins]
         contestants = _lanes(settings, able, models, asked)

@@ -13,7 +13,7 @@ from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
-from app.engine.load import Load, answer_together
+from app.engine.load_test import Load, answer_together
 from app.engine.server_lane import ServerLane
 from app.engine.turn import AnyLane, answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report

@@ -18,7 +18,7 @@ from decoding.tokenizing.stopping import Stop
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BenchTurn:
     """One turn to answer: its ids (empty if no model is loaded) and the question for servers."""
 
     ids: Sequence[int]
@@ -32,12 +32,12 @@ def all_turns(
     lane: AnyLane,
     models: LoadedModels | None,
     say: Callable[[str], None],
-) -> tuple[list[Asked], int]:
+) -> tuple[list[BenchTurn], int]:
     """All turns, and the number of those left out because they exceed the context. Later turns
     continue from the answers of `lane`, so that all contestants get the same prompts. Raises
     InputError."""
     stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
-    asked, left_out = list[Asked](), 0
+    asked, left_out = list[BenchTurn](), 0
     prompts = first_prompts(requests, models, settings.system, settings.raw)
     for number, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
         messages = opening(request, settings.system)
@@ -50,7 +50,7 @@ def all_turns(
                     left_out += len(request.turns) - turn
                     break
             draws = answer_seed(settings.seed, len(asked))
-            asked.append(Asked(ids, question(settings, messages, draws), request.category))
+            asked.append(BenchTurn(ids, question(settings, messages, draws), request.category))
             if turn + 1 < len(request.turns):
                 say(f"turn {turn + 1} of prompt {number + 1}")
                 if isinstance(lane, ServerLane):
@@ -61,7 +61,9 @@ def all_turns(
     return asked, left_out
 
 
-def after_prefixes(turns: Sequence[Asked], lengths: Sequence[int], context: int) -> list[Asked]:
+def after_prefixes(
+    turns: Sequence[BenchTurn], lengths: Sequence[int], context: int
+) -> list[BenchTurn]:
     """Each turn once for each of `lengths`, with a prefix of so many tokens, and that length as its
     category. The prefix repeats the turns' own tokens: the cost of a pass depends on the length of
     its context, not on the text. Raises InputError if the context is too short."""

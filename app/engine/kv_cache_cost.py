@@ -1,4 +1,4 @@
-"""What --kv-cache costs: each lane once more, with keys and values as they are."""
+"""Compares lanes under --kv-cache with the same lanes on keys and values in full precision."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.report.answer import Answer
 from decoding.model.prefix import common_prefix
 
 
-def with_whole_cache(
+def full_precision_twins(
     lanes: Sequence[AnyLane], models: LoadedModels | None
 ) -> list[tuple[Lane, Lane]]:
-    """Each lane with its twin; none where keys and values are as they are anyway."""
+    """Each lane with a twin whose cache is not reduced; none without --kv-cache."""
     if models is None or models.target.kv_cache == "none":
         return []
     target = models.target
-    reduced, target.kv_cache = target.kv_cache, "none"  # a lane makes its cache when it is made
+    reduced, target.kv_cache = target.kv_cache, "none"  # a lane's cache is made with it
     twins = [
         (lane, Lane(replace(lane.spec, name=f"{lane.spec.name}, whole cache"), models))
         for lane in lanes
@@ -34,15 +34,15 @@ def with_whole_cache(
 def kv_cache_cost(
     twins: Sequence[tuple[Lane, Lane]], answers: Mapping[str, Sequence[Answer]]
 ) -> dict[str, Any]:
-    """Of the first lane beside its twin: at how many prompts they say the same, the median token
-    from which on the others differ, and the share of the memory."""
+    """The first lane against its twin: the number of equal answers, the median index of the first
+    different token in the others, and the cache's share of the twin's bytes."""
     lane, twin = twins[0]
     pairs = zip(answers[lane.spec.name], answers[twin.spec.name], strict=True)
     common = [(common_prefix(a.ids, b.ids), a.ids == b.ids) for a, b in pairs]
-    parted = [length for length, same in common if not same]
+    diverged = [length for length, same in common if not same]
     return {
         "lane": lane.spec.name,
-        "same_answers": len(common) - len(parted),
-        "first_difference": statistics.median(parted) if parted else None,
+        "same_answers": len(common) - len(diverged),
+        "first_difference": statistics.median(diverged) if diverged else None,
         "memory": lane.cache_bytes / twin.cache_bytes,
     }

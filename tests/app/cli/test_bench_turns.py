@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from app.cli.conversations import all_turns
+from app.cli.bench_turns import all_turns
 from app.config.settings import Settings
 from app.text.prompt_file import Request
 from decoding.tokenizing.stopping import Stop
