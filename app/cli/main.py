@@ -22,8 +22,8 @@ from app.cli.terminal import (
     OutputLost,
     complain,
     discard_output,
-    print_document,
     print_output,
+    print_result,
     require_terminal,
 )
 from app.strategies.registry import LOCAL_STRATEGIES
@@ -225,14 +225,11 @@ def run(
     requests = _requests(prompt, prompts)
 
     from app.cli.run import run as run_headless
-    from app.cli.run_text import format_report
+    from app.cli.run_text import format_run
 
     with redirect_stdout(sys.stderr):  # remote code may print; stdout is for the answer
         result = run_headless(settings, requests, trace, concurrency)
-    if as_json:
-        print_document(result.document)
-    else:
-        print_output(format_report(result.document))
+    print_result(result.document, as_json, format_run)
     raise typer.Exit(result.exit_code)
 
 
@@ -285,7 +282,7 @@ def bench(
     _check_report(report)
 
     from app.cli.bench import bench as measure
-    from app.report.bench_text import format_report, report_sections
+    from app.report.bench_text import bench_report, format_bench
 
     document = measure(
         settings,
@@ -299,15 +296,10 @@ def bench(
         prefixes,
     )
     if report is not None:
-        from app.report.page import Report, write_report
-        from app.report.plots import bench_figure
+        from app.report.page import write_report
 
-        title = f"specchat bench: {document['target']}"
-        write_report(report, Report(title, report_sections(document), document, bench_figure))
-    if as_json:
-        print_document(document)
-    else:
-        print_output(format_report(document).removesuffix("\n"))
+        write_report(report, bench_report(document))
+    print_result(document, as_json, format_bench)
 
 
 @cli.command()
@@ -333,10 +325,7 @@ def rejections(
 
     with redirect_stdout(sys.stderr):
         document, code = find_rejections(settings, requests)
-    if as_json:
-        print_document(document)
-    else:
-        print_output(format_rejections(document, most))
+    print_result(document, as_json, partial(format_rejections, most=most))
     raise typer.Exit(code)
 
 
@@ -388,10 +377,7 @@ def advise(
         from app.report.page import write_report
 
         write_report(report, advice_report(document))
-    if as_json:
-        print_document(document)
-    else:
-        print_output(format_advice(document))
+    print_result(document, as_json, format_advice)
 
 
 @cli.command()

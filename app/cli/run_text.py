@@ -8,7 +8,7 @@ from app.report.load_text import load_line
 from app.text.plural import pluralize
 
 
-def format_report(document: dict[str, Any]) -> str:
+def format_run(document: dict[str, Any]) -> str:
     """Format each lane's figures and answer."""
     blocks = []
     runs = document["runs"]

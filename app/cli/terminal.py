@@ -41,6 +41,16 @@ def print_document(document: dict[str, Any]) -> None:
     _write(as_json(document))
 
 
+def print_result(
+    document: dict[str, Any], as_json: bool, text: Callable[[dict[str, Any]], str]
+) -> None:
+    """Print a document as JSON, or its `text`. Raises OutputLost."""
+    if as_json:
+        print_document(document)
+    else:
+        print_output(text(document))
+
+
 def say(text: str, end: str = "\n") -> None:
     """Tell the user something on stderr."""
     if sys.stderr is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from app.report.bench_text import figure_cells
 from app.report.page import Report, Section, aligned
 from app.report.plots import advice_figure
 from app.text.plural import pluralize
@@ -85,21 +86,10 @@ def verdict(best: dict[str, Any], rows: list[dict[str, Any]], measured: bool) ->
 def _table(title: str, rows: list[dict[str, Any]]) -> list[list[str]]:
     table = [[title, "tok/s", "speedup", "low-high", "α", "τ", "answers", "same ids"]]
     for row in rows:
-        alone = row["acceptance_rate"] is None
-        several = row["speedup"] and row["answers"] > 1
-        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if several else ""
-        table.append(
-            [
-                _short(row["name"]),
-                f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else "",
-                f"{row['speedup']:.2f}x" if row["speedup"] else "",
-                "" if alone else spread,
-                "" if alone else f"{row['acceptance_rate']:.0%}",
-                "" if row["tokens_per_pass"] is None else f"{row['tokens_per_pass']:.2f}",
-                str(row["answers"]),
-                "" if row["matches_ar"] is None else f"{row['matches_ar']} of {row['answers']}",
-            ]
-        )
+        speed, times, spread, alpha, tau, same = figure_cells(row, row["answers"])
+        spread = spread if alpha and row["answers"] > 1 else ""
+        name, answers = _short(row["name"]), str(row["answers"])
+        table.append([name, speed, times, spread, alpha, tau, answers, same])
     return table
 
 

@@ -1,39 +1,46 @@
-"""Formats the results of `specchat bench` as tables, for a terminal and for a page."""
+"""Formats the document of `specchat bench` as tables, for a terminal and for a page."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from app.report.load_text import load_line
-from app.report.page import Section, aligned
+from app.report.page import Report, Section, aligned
+from app.report.plots import bench_figure
 from app.text.plural import pluralize
 
-Report = dict[str, Any]
+Row = dict[str, Any]
 Table = list[tuple[str, ...]]
 
 
-def format_report(report: Report) -> str:
-    blocks = [aligned(table) for _, table in _tables(report)]
-    return "\n\n".join("\n".join(lines) for lines in (*blocks, _notes(report))) + "\n"
+def format_bench(document: Row) -> str:
+    blocks = [aligned(table) for _, table in _tables(document)]
+    return "\n\n".join("\n".join(lines) for lines in (*blocks, _notes(document)))
 
 
-def report_sections(report: Report) -> list[Section]:
-    """The sections of a page."""
-    (first, contestants), *others = _tables(report)
-    return [
-        Section(first, _notes(report), contestants),
+def bench_report(document: Row) -> Report:
+    (first, contestants), *others = _tables(document)
+    sections = [
+        Section(first, _notes(document), contestants),
         *(Section(title, [], table) for title, table in others),
     ]
+    return Report(f"specchat bench: {document['target']}", sections, document, bench_figure)
 
 
-def _tables(report: Report) -> list[tuple[str, Table]]:
+def figure_cells(row: Row, answers: int) -> tuple[str, ...]:
+    """Speed, speedup and its range, α, τ, and how many of the `answers` have the baseline's ids."""
+    spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
+    same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {answers}"
+    rate, tau = row["acceptance_rate"], row["tokens_per_pass"]
+    alpha = "" if rate is None else f"{rate:.0%}"
+    return _speed(row), _times(row), spread, alpha, "" if tau is None else f"{tau:.2f}", same
+
+
+def _tables(report: Row) -> list[tuple[str, Table]]:
     """The tables with their titles."""
     rows = report["contestants"]
     contestants: Table = [("", "tok/s", "speedup", "low-high", "α", "τ", "same ids")]
-    for row in rows:
-        spread = f"{row['speedup_low']:.2f}-{row['speedup_high']:.2f}" if row["speedup"] else ""
-        same = "" if row["matches_ar"] is None else f"{row['matches_ar']} of {report['prompts']}"
-        contestants.append((row["name"], _speed(row), _times(row), spread, *_accepted(row), same))
+    contestants += ((row["name"], *figure_cells(row, report["prompts"])) for row in rows)
     tables = [("Contestants", contestants)]
     timed = [row for row in rows if row["round_seconds"]]
     if timed:
@@ -62,7 +69,7 @@ def _tables(report: Report) -> list[tuple[str, Table]]:
     return tables
 
 
-def _batches(rows: list[Report]) -> Table:
+def _batches(rows: list[Row]) -> Table:
     """The fastest contestant at each size."""
     table: Table = [
         ("sequences at once", "alone, tok/s", "drafting, tok/s", "speedup", "by", "pays")
@@ -85,30 +92,24 @@ def _batches(rows: list[Report]) -> Table:
     return table
 
 
-def _speed(row: Report) -> str:
+def _speed(row: Row) -> str:
     return f"{row['tokens_per_second']:.1f}" if row["tokens_per_second"] else ""
 
 
-def _times(row: Report) -> str:
+def _times(row: Row) -> str:
     return f"{row['speedup']:.2f}x" if row["speedup"] else ""
 
 
-def _accepted(row: Report) -> tuple[str, str]:
-    """α and τ."""
-    rate, passes = row["acceptance_rate"], row["tokens_per_pass"]
-    return "" if rate is None else f"{rate:.0%}", "" if passes is None else f"{passes:.2f}"
-
-
-def _with_tau(row: Report) -> str:
+def _with_tau(row: Row) -> str:
     tau = "" if row["tokens_per_pass"] is None else f" ({row['tokens_per_pass']:.1f})"
     return f"{_times(row)}{tau}"
 
 
-def _with_speedup(row: Report) -> str:
+def _with_speedup(row: Row) -> str:
     return f"{_speed(row)} ({_times(row)})" if row["speedup"] else _speed(row)
 
 
-def _notes(report: Report) -> list[str]:
+def _notes(report: Row) -> list[str]:
     notes = [f"{name}: not available: {why}" for name, why in report["unavailable"].items()]
     if left_out := report["turns_left_out"]:
         what = pluralize(left_out, "later turn")
@@ -128,7 +129,7 @@ def _notes(report: Report) -> list[str]:
     return notes
 
 
-def _of_kv_cache(report: Report) -> list[str]:
+def _of_kv_cache(report: Row) -> list[str]:
     cost = report["kv_cache_cost"]
     if cost is None:
         return []
@@ -140,7 +141,7 @@ def _of_kv_cache(report: Report) -> list[str]:
     return [f"{text} are as with whole ones, the others differ from token {first:.0f} on (median)."]
 
 
-def _of_weights(report: Report) -> list[str]:
+def _of_weights(report: Row) -> list[str]:
     """How close a pass for one token is to its lower bound, reading the weights once."""
     weights = report["weights"]
     plain = [row for row in report["contestants"] if row["name"] == row["baseline"]]
