@@ -1,8 +1,5 @@
-"""How often drafts are accepted: the estimate behind gamma "auto", EAGLE's trees and the forecast.
-
-A few rounds prove little, so a rate is estimated as if `PRIOR_WEIGHT` trials more had gone as
-expected before there was any.
-"""
+"""Acceptance rates, as estimated for gamma "auto", EAGLE's trees and the forecast: shrunk towards a
+prior that counts as `PRIOR_WEIGHT` trials."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass
 
 PRIOR_WEIGHT = 2.0
 PRIOR_ACCEPTANCE = 0.6  # of a draft's first token before any data
-DECAY = 0.99  # weight of a round, a round later, where text and settings may change meanwhile
+DECAY = 0.99  # of a trial's weight with every round, because text and settings change
 
 
 @dataclass(slots=True)
@@ -25,7 +22,7 @@ class Rate:
         self.trials += trials
 
     def fade(self) -> None:
-        """Another round has gone by."""
+        """Reduce the weight of all trials so far by one round's decay."""
         self.successes *= DECAY
         self.trials *= DECAY
 

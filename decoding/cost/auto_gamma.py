@@ -1,15 +1,15 @@
-"""`gamma` "auto": before each round the draft length that is expected to give the most tokens per
-second, from what the rounds before it showed.
+"""`gamma` "auto": chooses for each round the draft length with the most expected tokens per second,
+from the rounds before it.
 
-A round with drafts of at most g tokens is expected to emit, where h(i) is the probability that
-position i of the path is accepted given that those before it were,
+A round with drafts of at most g tokens is expected to emit
 
     tau(g) = 1 + h(1) + h(1) h(2) + ... + h(1) ... h(g)
 
-tokens (Leviathan et al. 2023, 2211.17192, section 3, has one alpha for all positions); `CostModel`
-says what it takes in seconds. The g with the largest quotient is taken. It depends on rounds that
-are over, never on the tokens of the one to come, so the output stays exact; but on their times as
-well, so at a temperature above 0 the same seed need not draw the same text again.
+tokens, where h(i) is the probability that position i of the path is accepted given that those
+before it were (Leviathan et al. 2023, 2211.17192, section 3, has one alpha for all positions).
+`CostModel` has the seconds. The choice depends only on past rounds, never on the tokens to come, so
+the output stays exact; but it depends on their times, so above temperature 0 the same seed may
+give another text.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from decoding.cost.model import Cost, CostModel, fit_verify, rest_seconds
 from decoding.round import Round
 
 MAX_GAMMA = 16
-WARM_UP = 8  # rounds with the drafter's default, to see what they cost
-PLAN_INTERVAL = 8  # rounds between two plans: one takes a good part of a millisecond
-WINDOW = 64  # rounds whose times are remembered
-MAX_AHEAD = 2  # levels beyond the deepest one that was tested lately
-PROBE_INTERVAL = 10  # every so many rounds another gamma is tried: costs show by comparison
-REST_ROUNDS = 48  # without drafts, where these do not pay; then
-RETRY_ROUNDS = 4  # with drafts: what made them not pay may be over
+WARM_UP = 8  # rounds with the drafter's default
+PLAN_INTERVAL = 8  # rounds between two plans, which take up to a millisecond
+WINDOW = 64  # recent rounds whose times count
+MAX_AHEAD = 2  # levels beyond the deepest one with recent trials
+PROBE_INTERVAL = 10  # rounds until another gamma is tried, to learn its cost
+REST_ROUNDS = 48  # without drafts while they do not pay; then
+RETRY_ROUNDS = 4  # with drafts, in case they pay again
 
 
 @dataclass(slots=True)
 class Level:
-    """One depth of the drafts: over the rounds whose gamma reached it, whether it was there and
-    with how many nodes, and over those whose path came so far, whether it went on."""
+    """One depth of the drafts. Over the rounds whose gamma reached it: how often the draft did
+    (`there`), and with how many `nodes`. Over those accepted up to the depth before it: how often
+    it was accepted (`goes_on`)."""
 
     there: Rate = field(default_factory=Rate)
     nodes: Rate = field(default_factory=Rate)
@@ -47,16 +48,15 @@ class Level:
 class AutoGamma:
     """Chooses the gamma of each round: `choose` before it, `observe` after it.
 
-    A position that is no longer tested fades, and is then taken to do as well as the one before
-    it; so it is tried again. Where a drafter ends its tree by itself or has nothing to propose, and
-    where the answer ends within the path, a larger gamma would not have given more, and is counted
-    so.
+    The weight of old trials decays, and a position without any is assumed to do as well as the one
+    before it, so that it is tried again. Where the drafter stops by itself or the answer ends, a
+    larger gamma would not have helped; this counts as a failure of the next position.
     """
 
     def __init__(self, first: int, verify_cost: Callable[[], Cost | None] = lambda: None) -> None:
-        """`first`: the drafter's default, to begin with. `verify_cost`, called after the first
-        round: seconds of a pass over n nodes, if they were measured; what they take now may be a
-        multiple of that."""
+        """`first`: the drafter's default gamma. `verify_cost` is called after the first round; it
+        returns the measured seconds of a pass over n nodes, which are rescaled to the present
+        rounds, or None."""
         self._first = min(first, MAX_GAMMA)
         self._measure = verify_cost
         self._measured: Cost | None = None
@@ -65,7 +65,7 @@ class AutoGamma:
         self._passes: deque[tuple[int, float]] = deque(maxlen=WINDOW)  # nodes, seconds
         self._rests: deque[float] = deque(maxlen=WINDOW)
         self._rounds = 0
-        # The round in which the next plan is due; the best gamma and the largest by this one.
+        # when the next plan is due, the best gamma, the largest one considered
         self._plan = (0, 0, 0)
         self._drafted = True  # in the last round
         self._rested = 0  # rounds since drafting was last expected to pay
@@ -83,7 +83,7 @@ class AutoGamma:
         if best == 0 or self._rested > REST_ROUNDS:
             self._rested = (self._rested + 1) % (REST_ROUNDS + RETRY_ROUNDS)
             if self._rested == REST_ROUNDS + 1:
-                self._drafts.clear()  # how long drafts took before does not matter any more
+                self._drafts.clear()  # old times do not matter any more
             return min(2, self._first) if self._rested > REST_ROUNDS else 0
         self._rested = 0
         if self._rounds % PROBE_INTERVAL == 0:
@@ -92,13 +92,13 @@ class AutoGamma:
         return best
 
     def observe(self, record: Round) -> None:
-        """Take the round into account that was made with what `choose` said, or with less. The
-        first time `verify_cost` is asked, which may measure: not within a round's time."""
+        """Learn from the round after `choose`; its gamma may have been smaller. The first call
+        calls `verify_cost`, which may measure, outside of a round's time."""
         if not self._rounds:
             self._measured = self._measure()
         self._rounds += 1
         sizes, drafted = record.shape.level_sizes, record.shape.depth
-        # A draft model that sat out some rounds has to catch up: that says nothing about the next.
+        # after rounds without drafts a draft model has to catch up: not a typical time
         if drafted and self._drafted:
             self._drafts.append((drafted, record.draft_seconds))
         self._drafted = drafted > 0
@@ -117,7 +117,7 @@ class AutoGamma:
                 level.goes_on.add(position <= accepted)
 
     def speeds(self) -> list[float]:
-        """Expected tokens per second of each gamma from 0 on, as far as there is any evidence."""
+        """Expected tokens per second for each gamma from 0 up to what there is evidence for."""
         costs = CostModel(
             robust_line(self._drafts or [(1, 0.0)], proportional=True),
             fit_verify(self._passes, self._measured),
@@ -133,7 +133,7 @@ class AutoGamma:
             goes_on = level.goes_on.estimate(goes_on)
             there = level.there.estimate(there)
             size = level.nodes.estimate(size)
-            drafts = drafts or there  # of the rounds, how many draft at all
+            drafts = drafts or there  # the share of rounds that draft at all
             path *= goes_on
             tau, nodes, levels = tau + path, nodes + size, levels + there
             found.append(tau / costs.seconds(levels, nodes, drafts))

@@ -1,4 +1,4 @@
-"""What passes of a batch cost: of several sequences at once, as a server has them."""
+"""Measures passes over a batch: several sequences at once, as in a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPEATS = 3
 
 
 def batch_bytes(target: Target, sequences: int, nodes: float, context: int) -> int:
-    """What a pass takes, beside the weights: mostly keys and values, and logits."""
+    """Memory of a pass without the weights: mostly keys and values, and logits."""
     rows = (context + nodes) * target.new_cache(1).nbytes
     return round(sequences * (rows + nodes * target.vocab_size * target.dtype.itemsize))
 
@@ -31,10 +31,10 @@ def batch_costs(
     say: Callable[[str], None] = lambda text: None,
     patience: float = float("inf"),
 ) -> BatchCosts:
-    """For so many sequences, the fewest first, after `context` tokens, and up to `nodes` nodes.
-    Measured where the passes of one sequence are those of a lean forward, too. Larger passes than
-    one that took longer than `patience` are left out, and with them the batches, but for the first;
-    so are passes that have no room in the context."""
+    """For each of `batches` (numbers of sequences, ascending), passes after `context` tokens over
+    up to `nodes` nodes each. Measured on a lean forward, else estimated from one sequence. After a
+    pass longer than `patience` no larger ones are measured; batches without all sizes are left out,
+    except for the first. Sizes beyond the context are left out as well."""
     sizes = [size for before, size in zip((0, *SIZES), SIZES, strict=False) if before < nodes]
     lean = target.lean
     if lean is None:
@@ -51,7 +51,7 @@ def batch_costs(
     for batch in batches:
         say(f"measuring passes of {batch} at once")
         points, before = list[tuple[float, float]](), 0.0
-        for size in sizes:  # never falling, as `verify_cost`
+        for size in sizes:  # monotone, as in `verify_cost`
             before = max(batch_pass_seconds(target, lean, batch, size, context), before)
             points.append((size, before))
             if before > patience:
@@ -67,9 +67,9 @@ def batch_costs(
 def batch_pass_seconds(
     target: Target, lean: LeanForward, sequences: int, nodes: int, context: int
 ) -> float:
-    """Of a chain of `nodes` nodes in each of the sequences."""
+    """Time of a pass over a chain of `nodes` nodes in each sequence."""
     room = context + nodes
-    # Numbers that mean nothing take as long as any.
+    # the values in the cache do not matter
     precision = KV_PRECISIONS[target.kv_cache]
     cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, precision)
     positions = torch.arange(context, room, device=target.device)

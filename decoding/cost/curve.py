@@ -1,4 +1,4 @@
-"""A cost that was measured at a few sizes, and what that says of the others."""
+"""Interpolates costs that were measured at a few sizes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-FEW = 3  # a median of fewer is left out, as long as there are others
+FEW = 3  # medians of fewer points are ignored if there are others
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Straight lines between `points` (size, cost), sizes ascending; before the first one its cost,
-    after the last one on along the last line."""
+    """Piecewise linear through `points` (size, cost), sizes ascending; constant before the first,
+    extrapolated after the last."""
 
     points: tuple[tuple[float, float], ...]
 
@@ -30,8 +30,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class BatchCosts:
-    """Seconds of a pass over a number of sequences with n nodes each. Not `measured`: taken to be
-    what a pass of one sequence costs over as many nodes in all."""
+    """Seconds of a pass over a number of sequences with n nodes each. If not `measured`, they are
+    those of one sequence with as many nodes in total."""
 
     curves: Mapping[int, Curve]  # by sequences
     measured: bool
@@ -54,12 +54,10 @@ class Line:
 def robust_line(
     points: Iterable[tuple[float, float]], *, proportional: bool = False, rising: bool = True
 ) -> Line:
-    """The line that is nearest to the medians of `points` (x, y) with the same x, each as heavy as
-    it has points: a machine that does something else now and then moves no median. `rising`: never
-    falling, and nowhere below 0. With one x only, y is taken as constant, or as proportional to x.
-
-    Raises ValueError without points.
-    """
+    """The least-squares line through the median y of each x, weighted by its number of `points`
+    (x, y); medians because interruptions of the machine are outliers. `rising`: the slope is not
+    negative, nor y at 0. With a single x, y is constant, or `proportional` to x. Raises ValueError
+    without points."""
     groups: defaultdict[float, list[float]] = defaultdict(list)
     for x, y in points:
         groups[x].append(y)

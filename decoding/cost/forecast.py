@@ -1,22 +1,19 @@
-"""What another gamma would give: expected tokens per second, from rounds that were made.
+"""Forecasts the tokens per second with another gamma, from past rounds.
 
-A round whose path was accepted up to a tokens would, with drafts of at most g <= gamma tokens, have
-been accepted up to min(a, g): for these g the rounds answer exactly. Beyond, a round that gamma
-ended while everything was accepted says only that a is at least gamma; it is censored. So the
-chance h(i) that a path goes on at position i is counted over the rounds that came so far and were
-allowed to go on (Kaplan and Meier 1958), and after the last position with enough of them it stays
-as it was there. A path that ended with the answer, or because the drafter had no more to propose,
-would not have gone on with any gamma. Then, with S(j) = h(1) ... h(j), the probability that a path
-reaches j,
+A round with a accepted tokens would have accepted min(a, g) with drafts of at most g <= gamma
+tokens: exact for these g. If all gamma tokens were accepted, only a >= gamma is known: the round is
+censored. So the probability h(i) that position i is accepted is estimated over the rounds that
+reached it and had gamma >= i (Kaplan and Meier 1958), and stays constant after the last position
+with enough of them. A path that ended with the answer or the drafter's proposal is not censored: no
+gamma would have extended it. With S(j) = h(1) ... h(j), the probability of accepting j tokens,
 
     tau(g) = 1 + S(1) + ... + S(g)                        tokens in a round, bonus included
-    seconds(g) = d(levels) + v(nodes) + r                 as the rounds' own times have it
+    seconds(g) = d(levels) + v(nodes) + r                 fitted to the rounds' times
     tau(g) / seconds(g)                                   tokens per second
 
 With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
-(2211.17192), section 3. For trees S(j) is what the paths of these trees reached: a tree that were
-made for g from the start might spend its nodes better (Sequoia, 2402.12374), so there the values
-below the present gamma are a little low.
+(2211.17192), section 3. For trees S(j) holds for trees of the present gamma; one made for a smaller
+g might use its nodes better (Sequoia, 2402.12374), so these values are slightly low.
 """
 
 from __future__ import annotations
@@ -33,17 +30,17 @@ from decoding.cost.curve import Curve, robust_line
 from decoding.cost.model import CostModel, fit_verify, rest_seconds
 from decoding.round import Round
 
-MIN_LIMIT = 16  # speeds are given up to this gamma at least
-MIN_ROUNDS = 8  # that reached a position, to say how often it is accepted
+MIN_LIMIT = 16  # the largest gamma of a forecast is at least this
+MIN_ROUNDS = 8  # that reached a position, to estimate its acceptance
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """`speeds[g]` in tokens per second, g from 0 (no drafts) on. `break_even` is the acceptance
-    rate alpha, the same at every position, from which drafting as now (`gamma`) is faster than not
-    at all; None where even 1 would not do. Above gamma `seen` it is a guess: too few rounds were
-    asked for drafts that long. `errors[g]` is the standard error of `speeds[g]` that comes from the
-    acceptance, for g up to `seen`; times are taken as they are."""
+    """`speeds[g]` in tokens per second, g from 0 (no drafts). `break_even`: the acceptance rate
+    alpha, equal at all positions, from which the present `gamma` is faster than no drafts; None if
+    1 would not be enough. Speeds above gamma `seen` are extrapolated: too few rounds drafted that
+    far. `errors[g]`: the standard error of `speeds[g]` due to the acceptance, for g up to `seen`.
+    """
 
     speeds: tuple[float, ...]
     gamma: int
@@ -58,7 +55,7 @@ class Forecast:
 
     @property
     def best_seen(self) -> int:
-        """The same among those that are no guess."""
+        """The fastest gamma that is not extrapolated."""
         return max(range(min(self.seen + 1, len(self.speeds))), key=self.speeds.__getitem__)
 
     @property
@@ -75,14 +72,12 @@ def forecast(
     at_once: bool = False,
     limit: int | None = None,
 ) -> Forecast | None:
-    """From a lane's `rounds`, for each gamma up to the present one and those that they had, at
-    least up to `MIN_LIMIT`; or up to `limit`, where the drafter can go no further. None while too
-    few rounds drafted.
+    """The forecast from a lane's `rounds`, for each gamma up to the present one, theirs and
+    `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few rounds drafted.
 
-    Passes of other sizes cost what they cost in `others` (rounds of other lanes on the same target)
-    and, scaled to these, what was measured (`pass_costs`: nodes, seconds); where neither is known,
-    the same. `at_once`: the drafter makes all its levels in one go (Medusa), so that a shallower
-    draft takes as long.
+    Pass times of other sizes are estimated from `others` (rounds of other lanes on the same target)
+    and from the measured `pass_costs` (nodes, seconds), rescaled to the rounds. `at_once`: the
+    drafter makes all levels in one pass (Medusa), so that a shallower draft takes as long.
     """
     asked = [record for record in rounds if record.gamma > 0]
     gammas = sorted((record.gamma for record in asked), reverse=True)
@@ -102,13 +97,13 @@ def forecast(
 
 
 def standard_error(asked: Sequence[Round], gamma: int) -> float:
-    """Of tau(gamma): of the mean of min(a, gamma) over the rounds that were asked for as much."""
+    """Of tau(gamma): of the mean of min(a, gamma) over the rounds with at least this gamma."""
     kept = [min(len(record.accepted), gamma) for record in asked if record.gamma >= gamma]
     return stdev(kept) / sqrt(len(kept)) if len(kept) > 1 else 0.0
 
 
 def survival(asked: Sequence[Round], most: int) -> list[float]:
-    """S(j), j from 1 to `most`, of at least `MIN_ROUNDS` rounds that were asked for a draft."""
+    """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0."""
     rates = [Rate() for _ in range(most)]
     ends = Counter((len(record.accepted), record.gamma) for record in asked)
     for (accepted, gamma), count in ends.items():
@@ -118,7 +113,7 @@ def survival(asked: Sequence[Round], most: int) -> list[float]:
     for rate in rates:
         if rate.trials >= MIN_ROUNDS:
             alive *= rate.successes / rate.trials
-            # for later positions: nothing is certain, however often it was seen
+            # for later positions, with the prior: never certain
             goes_on = rate.estimate(PRIOR_ACCEPTANCE)
         else:
             alive *= goes_on
@@ -127,8 +122,8 @@ def survival(asked: Sequence[Round], most: int) -> list[float]:
 
 
 def break_even(slowdown: float, gamma: int) -> float | None:
-    """The alpha at which 1 + alpha + ... + alpha^gamma tokens make up for a round that takes
-    `slowdown` times as long as one without drafts. None: there is none up to 1."""
+    """The alpha with 1 + alpha + ... + alpha^gamma = `slowdown`, the time of a round over that of
+    one without drafts. None if it is above 1."""
     if slowdown > gamma + 1:
         return None
     low, high = 0.0, 1.0
@@ -149,10 +144,9 @@ def _seconds(
     at_once: bool,
     most: int,
 ) -> list[float]:
-    """[g]: expected seconds of a round with gamma g. Parts are medians; interruptions are
-    spread over all, so that together they take as long as the rounds did. Of gamma 0 there may be
-    rounds, of the autoregressive lane above all: then it is what these took, their own
-    interruptions included, and agrees with the speed that is shown for them."""
+    """[g]: expected seconds of a round with gamma g, modelled by medians and rescaled to the total
+    time of the rounds, so that interruptions count. For gamma 0 the mean of rounds without drafts
+    is taken if there are enough, to agree with the displayed speed of the autoregressive lane."""
     passes = [(len(r.tokens), r.verify_seconds) for r in (*rounds, *others)]
     verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
     made = [(r.shape.depth, r.draft_seconds) for r in asked if r.drafted]
@@ -163,7 +157,7 @@ def _seconds(
     for (sizes, gamma), count in shapes.items():
         levels, nodes = len(sizes) - 1, list(accumulate(sizes))
         modelled += count * costs.seconds(levels, nodes[-1], drafting=levels > 0)
-        if levels == gamma:  # only gamma kept it from going deeper
+        if levels == gamma:  # only gamma limited the depth
             nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
         for g in range(most + 1):
             levels = min(g, len(nodes) - 1)

@@ -1,4 +1,4 @@
-"""What a pass costs on this machine: measured, not assumed."""
+"""Measures what a pass takes on this machine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ REPEATS = 5
 
 
 def seconds(work: Callable[[], object], device: torch.device, repeats: int = REPEATS) -> float:
-    """Least time of `work`, the device waited for, one untimed run before: whatever else the
-    machine does can only add to it."""
+    """The least time of `work` in `repeats` synchronized runs after a warm-up: disturbances only
+    add to it."""
     times = []
     for repeat in range(repeats + 1):
         begun = time.perf_counter()
@@ -32,16 +32,16 @@ def seconds(work: Callable[[], object], device: torch.device, repeats: int = REP
 
 
 def reading_seconds(nbytes: int, device: torch.device) -> float:
-    """How long so many bytes take to be read once, from memory or, where they fit, a cache: the
-    least that a pass over weights of that size can take."""
+    """Time to read so many bytes once, from memory or a cache that holds them: a lower bound for a
+    pass over weights of that size."""
     numbers = torch.ones(max(nbytes // 4, 1), device=device)
     return seconds(numbers.sum, device)
 
 
 def pass_seconds(target: Target, nodes: int) -> float:
-    """Time of a pass over `nodes` nodes after a short prefix, of which the root stays."""
+    """Time of a pass over `nodes` nodes after a short prompt."""
     cache = target.new_cache()
-    # The roots of earlier passes stay, too: the last pass begins at PROMPT.
+    # Every pass commits its root: the last one begins at PROMPT.
     target.prefill(cache, [0] * (PROMPT - REPEATS))
     tree = DraftTree(chain(nodes - 1), torch.zeros(nodes, dtype=torch.long, device=target.device))
 
@@ -55,8 +55,8 @@ def pass_seconds(target: Target, nodes: int) -> float:
 def verify_cost(
     target: Target, sizes: Sequence[int] = SIZES, patience: float = float("inf")
 ) -> Curve:
-    """v(n) in seconds, measured at a few sizes, up to the first one that takes longer than
-    `patience`; never falling, since a measurement may be off and a larger pass is never cheaper."""
+    """v(n) in seconds, measured at `sizes` up to the first pass that takes longer than `patience`.
+    Monotone, because a larger pass is never cheaper, whatever a noisy measurement says."""
     measured: list[tuple[float, float]] = []
     for nodes in sizes:
         before = measured[-1][1] if measured else 0.0

@@ -2,9 +2,9 @@
 
     seconds = d(levels drafted) + v(nodes verified) + r
 
-d is a line, v a curve that was measured or a line through past passes, r all else in a round. Who
-chooses a draft length or a tree estimates the tokens tau that a round emits with it, and takes the
-one with the largest tau / seconds.
+d is a line, v a measured curve or a line through past passes, r the rest of a round. Of several
+draft lengths or trees the one with the largest tau / seconds is chosen, where tau is the expected
+number of tokens that a round emits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CostModel:
     rest: float = 0.0
 
     def seconds(self, levels: float, nodes: float, drafting: float = 1.0) -> float:
-        """Of a round; or the mean of many, of which the share `drafting` drafts anything."""
+        """The mean time of a round, if the share `drafting` of the rounds drafts anything."""
         draft = drafting * self.draft.start + levels * self.draft.slope
         return draft + self.verify(nodes) + self.rest
 
@@ -38,8 +38,8 @@ def rest_seconds(record: Round) -> float:
 
 
 def fit_verify(passes: Sequence[tuple[float, float]], measured: Cost | None) -> Cost:
-    """v(nodes) from `passes` (nodes, seconds): what was `measured`, corrected by what passes of
-    about that size took; without a measurement the line through them."""
+    """v(nodes): the `measured` curve, corrected by `passes` (nodes, seconds) of about the same
+    size; the line through these without a measurement."""
     if measured is None:
         return robust_line(passes)
     known = cache(measured)

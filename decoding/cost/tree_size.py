@@ -1,4 +1,4 @@
-"""How large a tree pays: a static one for Medusa's heads, and EAGLE's round by round."""
+"""The tree size with the highest speed: static for Medusa's heads, round by round for EAGLE."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def optimal_tree(
 ) -> Choices:
     """The tree that yields the most tokens per unit of time for these heads on this machine.
 
-    `accuracy[h][r]`: how often head h's guess of rank r is right. A node is worth the product of
-    the accuracies along its path (heads err independently: an approximation); nodes are added from
-    the most valuable down, and the size with the best tau / seconds is taken. So it is done with
-    one head, two heads, and so on: each of them has to be asked.
+    `accuracy[h][r]`: how often head h's guess of rank r is right. A node's value is the product of
+    the accuracies along its path, as if heads erred independently. Nodes are added by value, and
+    the size with the best tau / seconds is taken. This is done for the first head alone, the first
+    two, and so on, because each head costs time.
 
     A tree counts as fast if the fastest one is at most `alike` times faster. If `kept` (an earlier
     choice, with the path of every node) is fast, it is returned; else the deepest fast tree is:
@@ -48,7 +48,7 @@ def _speed(tree: Choices, accuracy: Sequence[Sequence[float]], costs: CostModel)
 def _fastest(
     accuracy: Sequence[Sequence[float]], costs: CostModel, max_nodes: int
 ) -> tuple[float, Choices]:
-    """Tokens per unit of time, and the tree, which has a node of each of these heads."""
+    """Tokens per unit of time, and the tree, which uses each of these heads."""
     heap: list[tuple[float, tuple[int, ...]]] = []
 
     def offer(value: float, path: tuple[int, ...]) -> None:
@@ -76,29 +76,29 @@ def _fastest(
 
 @dataclass(slots=True)
 class TreeSizer:
-    """How large a tree pays, by what it is expected to yield and what passes cost.
+    """Chooses the size of each round's tree by its expected tokens and the cost of passes.
 
     A round with a tree of n nodes gives 1 + the sum of its nodes' probabilities in tokens and takes
     d + v(n) seconds (Sequoia, 2402.12374, offline; here online, from the draft's own scores). The
-    draft's probabilities are scaled by how many drafts were accepted for each one expected, lately.
+    draft's probabilities are calibrated by the recent ratio of accepted to expected drafts.
     """
 
     verify_cost: Cost
-    draft_seconds: float = 0.0  # running means, of a draft and of a level of it
+    draft_seconds: float = 0.0  # running mean of a draft, and below of one of its levels
     level_seconds: float = 0.0
-    _accepted: Rate = field(default_factory=Rate)  # drafts, for each one expected
-    _speed: float = 0.0  # tokens per second expected of the last tree
-    _of_last: float = 0.0  # drafts expected to be accepted, unscaled
+    _accepted: Rate = field(default_factory=Rate)  # accepted drafts over expected ones
+    _speed: float = 0.0  # expected tokens per second of the last tree
+    _expected: float = 0.0  # accepted drafts of the last tree, uncalibrated
 
     def another_level_pays(self, likely: float) -> bool:
-        """Whether a level below nodes of which the most likely has probability `likely` can pay for
-        itself and one more node to verify. What its other nodes add was seen to be about half as
-        much again."""
+        """Whether another level, below nodes with the highest probability `likely`, is worth its
+        time and that of one more node to verify. Empirically its other nodes add about half of what
+        the best one adds."""
         node = (self.verify_cost(16) - self.verify_cost(8)) / 8
         return 1.5 * likely * self._calibration > self._speed * (self.level_seconds + node)
 
     def best_size(self, likely: list[float]) -> int:
-        """How many nodes to verify, of the most likely ones with these probabilities."""
+        """How many of the nodes to verify, given their probabilities from the highest down."""
         costs = CostModel(Line(self.draft_seconds, 0.0), self.verify_cost)
         best, size, tokens = 0.0, 1, 1.0
         for n, probability in enumerate(likely, 1):
@@ -107,22 +107,22 @@ class TreeSizer:
             if speed > best:
                 best, size = speed, n
         self._speed = best
-        self._of_last = sum(likely[:size])
+        self._expected = sum(likely[:size])
         return size
 
     def drafted(self, seconds: float, levels: int) -> None:
-        """A draft of `levels` levels took `seconds`."""
+        """Record the time of a draft."""
         part = 0.1 if self.draft_seconds else 1.0
         self.draft_seconds += part * (seconds - self.draft_seconds)
         self.level_seconds += part * (seconds / levels - self.level_seconds)
 
     def accepted(self, count: int) -> None:
-        """`count` drafts of the last tree were accepted."""
-        if not self._of_last:
+        """Record how many drafts of the last tree were accepted."""
+        if not self._expected:
             return
         self._accepted.fade()
-        self._accepted.add(count, self._of_last)
-        self._of_last = 0.0
+        self._accepted.add(count, self._expected)
+        self._expected = 0.0
 
     @property
     def _calibration(self) -> float:
