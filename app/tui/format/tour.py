@@ -1,4 +1,4 @@
-"""The steps of the tour: what is said, and what is to be seen then."""
+"""The steps of the tour: their texts, and what the screen shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from decoding.round import TokenFate
 
 
 class Moment(Enum):
-    """How far the recorded run is."""
+    """The position in the recorded run."""
 
     ASKED = "the question is there, no answer yet"
     PLAYING = "the lanes answer, slowed down"
@@ -20,9 +20,8 @@ class Moment(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`text` names keys by their binding's id, in braces. `light`: what it speaks of, as a CSS
-    selector; everything else is dimmed. `panel` is open then, and `rejected`: the cursor is on a
-    draft that was rejected, in the lane where that was."""
+    """`text` has keys by their binding's id in braces. `light`: a CSS selector of what is not
+    dimmed. `panel` is the open one. `rejected`: the cursor is on a rejected draft."""
 
     title: str
     text: str

@@ -1,4 +1,4 @@
-"""Advice: which strategy and settings are fastest here, measured while one waits."""
+"""Measures which strategy and settings are fastest on this machine, and shows the advice."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SNIPPETS = 9  # that have a key
 
 @dataclass(frozen=True, slots=True)
 class AdviceRequest:
-    """What to measure on: the `conversation` so far, or where there is none these `examples`, at
-    the present `temperature`. `known`: what was found before, if it still holds."""
+    """Measure on the `conversation` (its number of turns), or on the `examples` if there is none,
+    at the present `temperature`. `known`: the last document, if it still holds."""
 
     conversation: int
     examples: tuple[str, ...]
@@ -44,8 +44,8 @@ class AdviceRequest:
 
 
 class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
-    """Returns the settings to use: a row of the document's `best`. Leaving the screen ends the
-    measuring."""
+    """Returns a row of the document's `best`, to apply its settings. Leaving the screen ends the
+    measurement."""
 
     BINDINGS = [
         Binding("escape,f7", "leave", "Close", id="advice.close",
@@ -100,7 +100,6 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         return self.query_one(Input)
 
     def action_temperatures(self) -> None:
-        """Ask for them."""
         usual = self._chosen or TEMPERATURES
         self._field.value = listed(usual, ", ")
         self._field.display = True
@@ -145,8 +144,8 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     @property
     def _best(self) -> Mapping[str, Any] | None:
-        """The row of the present temperature, or of the one next to it; none where nothing there is
-        faster than the target alone."""
+        """The row of the temperature nearest to the present one; None if no strategy is faster than
+        the target alone there."""
         rows = self._now.document["best"] if self._now.document else []
         present = self._request.temperature
         best = min(rows, key=lambda row: abs(row["temperature"] - present), default=None)
@@ -184,7 +183,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         self.query_one("#advice-progress", Static).update(Content("\n").join(said))
         lines = advice_lines(now.document, width) if now.document else []
         self.query_one("#advice-found", Static).update(Content("\n").join(lines))
-        box.border_title = Content(self._said or TITLE)  # which is not scrolled away
+        box.border_title = Content(self._said or TITLE)  # the title is always visible
         box.border_subtitle = Content(" · ".join(self._hints))
 
     @property
@@ -206,7 +205,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     @property
     def _hints(self) -> list[str]:
-        document, hints = self._now.document, list[str]()  # where it is narrow the end is cut
+        document, hints = self._now.document, list[str]()  # the end may be cut
         if self._best:
             hints.append(f"{first_key(self, 'apply')} uses it")
         if document is not None:

@@ -1,4 +1,4 @@
-"""The screen with the lanes: what its keys do, none of which changes what the models say."""
+"""The screen with the lanes: the actions of its keys, which do not affect decoding."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class MainScreen(LanesLayout):
         if self.app.no_color:
             self.display_options = replace(self.display_options, mode="glyphs")
         if self.state.replay is None:
-            self.action_focus_prompt()  # before anything is said, which depends on it
+            self.action_focus_prompt()  # first: hints depend on the focus
         await self.rebuild()
-        if self.state.replay is not None:  # nothing can be asked
+        if self.state.replay is not None:  # takes no prompts
             self.query_one("#ask").display = False
             self.query_one(SlidersPanel).disabled = True
             self.focus_pane()
@@ -57,10 +57,10 @@ class MainScreen(LanesLayout):
                 neighbour = self.grid.pane(min(number, len(self.state.lanes)))
                 added = [pane for pane in self.grid.panes if pane.name_of_lane not in known]
                 if isinstance(event, LanesChanged) and len(added) == 1:
-                    self._go_to(added[0])  # it is the one to be changed now
+                    self._go_to(added[0])  # to change its settings
                 elif removed and neighbour:
                     self._go_to(neighbour)
-                    if not typing:  # with tabs the focus of what was removed falls to the prompt
+                    if not typing:  # with tabs the focus falls to the prompt
                         self.call_after_refresh(self.focus_pane)
                 self._send_leader()
             case LoadFailed(kept=False) | EngineExited():
@@ -107,7 +107,6 @@ class MainScreen(LanesLayout):
 
     @on(Prompt.Paged)
     def turn_page(self, event: Prompt.Paged) -> None:
-        """Of the lane that was in focus last."""
         if pane := self.pane_here:
             pane.view.scroll_page_up() if event.step < 0 else pane.view.scroll_page_down()
 
@@ -120,7 +119,7 @@ class MainScreen(LanesLayout):
         self._toggle(event.pane)
 
     def _toggle(self, pane: LanePane) -> None:
-        """Switch a lane on or off; a leader that is switched off hands over."""
+        """Switch a lane on or off, and choose another leader if it was the leader."""
         state, name = self.state, pane.name_of_lane
         lane, leader = state.lanes[name], state.leader
         if lane.info.available:
@@ -136,7 +135,7 @@ class MainScreen(LanesLayout):
             self.set_focus(None if pane.folded else pane.view)
 
     def _lead(self, name: str) -> None:
-        """A lane that takes part becomes the leader."""
+        """Make a lane the leader if it takes part."""
         if self.state.lanes[name].active and name != self.state.leader:
             self.state.leader = name
             self._send_leader()
@@ -146,13 +145,13 @@ class MainScreen(LanesLayout):
             self.engine.send(SetLeader(self.state.leader))
 
     def focus_lane(self) -> None:
-        """To the pane that was in focus last."""
+        """Focus the last focused pane."""
         pane = self.pane_here
         self.set_focus(pane.view if pane and not pane.folded else None)
         self.show_state()
 
     def focus_pane(self) -> None:
-        """To the pane that leads; the current one when tabs are shown."""
+        """Focus the leader's pane, or with tabs the current one."""
         pane = self.pane_here
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
@@ -168,12 +167,12 @@ class MainScreen(LanesLayout):
         self.set_focus(self.prompt)
 
     def type(self, text: str) -> None:
-        """Write `text` where the cursor of the prompt is."""
+        """Insert `text` into the prompt."""
         self.set_focus(self.prompt)
         self.prompt.insert(text)
 
     def on_paste(self, event: events.Paste) -> None:
-        """What is pasted where nothing can be written belongs into the prompt."""
+        """Paste into the prompt, wherever the focus is."""
         if self.state.replay is None and not self.prompt.has_focus:
             self.type(event.text)
 
@@ -188,8 +187,7 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def action_panel(self, name: str) -> None:
-        """Open a panel in the place of the one that is open, beside it where there is room, or
-        close it."""
+        """Close the panel if it is open. Else open it, beside the open one if there is room."""
         if name == self.beside:
             self.beside = None
         elif name == self.open:
@@ -201,19 +199,19 @@ class MainScreen(LanesLayout):
             self.call_after_refresh(self._focus_what_is_shown)
 
     def _focus_what_is_shown(self) -> None:
-        """Unless the user writes, who may have begun to since."""
+        """Keep the focus in the prompt if the user has begun to write."""
         if self.focused is not self.prompt:
             self.focus_pane()
 
     @on(Panel.Filled)
     def fit_panel(self) -> None:
-        """What it holds is known only now, and what in it has the focus."""
+        """Lay out a panel again, and focus its contents: both are known only now."""
         if self.panel_alone:
             self._focus_what_is_shown()
         self.show_state()
 
     def action_scoreboard(self) -> None:
-        """Show or hide it; where there is room for one only, in the place of the lanes."""
+        """Show or hide the scoreboard, if there is no room for both in place of the lanes."""
         if not self.room_for_both:
             self.action_panel("scores")
             return
@@ -227,7 +225,7 @@ class MainScreen(LanesLayout):
     _searching = False
 
     def action_find(self) -> None:
-        if self.panel_alone and self.open:  # it would hide what is found
+        if self.panel_alone and self.open:  # it hides the text
             self.action_panel(self.open)
         line = self.query_one(SearchLine)
         line.display = True
@@ -235,7 +233,7 @@ class MainScreen(LanesLayout):
 
     @on(Input.Changed, "#find")
     def search(self, event: Input.Changed) -> None:
-        """Mark what is typed as it is typed, in the lane in focus."""
+        """Highlight the typed words in the lane in focus."""
         self._searching = bool(event.value)
         for pane in self.grid.panes:
             pane.view.search(event.value if pane is self.pane_here else "")
@@ -259,7 +257,7 @@ class MainScreen(LanesLayout):
         self.focus_lane()
 
     def leave_search(self) -> bool:
-        """Whether something was marked."""
+        """Returns whether there was a search."""
         was, self._searching = self._searching, False
         if was:
             self.action_end_search()
@@ -280,7 +278,7 @@ class MainScreen(LanesLayout):
         self._change_display(replace(options, show_rejected=not options.show_rejected))
 
     def action_color_by(self) -> None:
-        """Plain text ends: colours, or the glyphs in their place, are what this is about."""
+        """Change the measure shown by colours or glyphs; leaves plain text."""
         options = self.display_options
         mode = options.mode
         if mode == "plain":
@@ -300,14 +298,13 @@ class MainScreen(LanesLayout):
 
     @on(TokenView.Hovered)
     def explain(self, event: TokenView.Hovered) -> None:
-        """In the tooltip."""
         lane = self.state.lanes[self.grid.lane_of(event.view)]
         if facts := facts_of(lane, event.token):
             event.view.explain(facts.summary)
 
     @on(RejectionsPanel.Chosen)
     def go_to_rejection(self, event: RejectionsPanel.Chosen) -> None:
-        """To the draft in the answer; where it is narrow that takes the panel's place."""
+        """Move the cursor to the rejected draft; on a narrow screen the panel closes."""
         if pane := self.pane_here:
             if self.panel_alone:
                 self.open = None
@@ -324,7 +321,7 @@ class MainScreen(LanesLayout):
             pane.view.cursor_to_edge(last)
 
     def leave_cursor(self) -> bool:
-        """Whether there was one in the pane in focus."""
+        """Returns whether the pane in focus had a cursor."""
         pane = self.pane_here
         if pane is None or pane.view.cursor is None:
             return False
@@ -332,7 +329,7 @@ class MainScreen(LanesLayout):
         return True
 
     def action_round(self, steps: int) -> None:
-        """Back or forward; the cursor, where there is one, goes along."""
+        """Show an earlier or later round, and move the cursor there if there is one."""
         pane = self.pane_here
         if pane is None:
             return
@@ -346,7 +343,7 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def action_copy_text(self) -> None:
-        """What is selected with the mouse."""
+        """Copy the selected text."""
         super().action_copy_text()
         characters = pluralize(len(self.get_selected_text() or ""), "character")
         self.state.say(f"Copied {characters}")

@@ -68,14 +68,14 @@ class LanesLayout(Screen[None]):
         self._seen = False  # it has been on the terminal
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """To come back from another screen styles every widget anew; the first time all are."""
+        """Keep the styles of the first time: Textual would style every widget again."""
         event.refresh_styles &= self._seen
         if self._seen:
             self._show_keys()
         self._seen = True
 
     def compose(self) -> ComposeResult:
-        # the classes of its size before there are widgets, which would all be styled once more
+        # before there are widgets, which would otherwise be styled twice
         for cells, breakpoints in zip(
             self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True
         ):
@@ -167,7 +167,7 @@ class LanesLayout(Screen[None]):
         space.display = not failed
         self.grid.display = not self.panel_alone
         self.grid.tabbed = self.tabbed
-        # where there is no room for the scoreboard, which says it else
+        # only if the scoreboard, which has it as well, has no room
         told = self.room_for_both or state.turns
         self.grid.welcome = "" if told else "\n".join(welcome(state))
         self.grid.show(state)

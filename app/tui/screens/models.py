@@ -49,7 +49,7 @@ class Folders(Suggester):
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._folder = ""
-        self._names: asyncio.Future[list[str]] | None = None  # of what is in it
+        self._names: asyncio.Future[list[str]] | None = None  # of its subfolders
 
     async def get_suggestion(self, value: str) -> str | None:
         before, slash, begun = value.rpartition(os.sep)
@@ -60,7 +60,8 @@ class Folders(Suggester):
         return None if name is None else value + name[len(begun) :] + os.sep
 
     async def _inside(self, folder: str) -> list[str]:
-        """One thread for each folder, not for each letter: a disk may hang."""
+        """The names of subfolders. One thread for each folder, not for each letter: a disk may
+        hang."""
         if self._names is None or self._names.done() or folder != self._folder:
             listing = run_in_background(partial(subfolders, folder))
             self._folder, self._names = folder, asyncio.ensure_future(listing)
@@ -78,7 +79,7 @@ def subfolders(folder: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A public family that is to be downloaded."""
+    """A public family to download."""
 
     name: str
 
@@ -89,8 +90,8 @@ def public_states(names: Iterable[str]) -> dict[str, FamilyState]:
 
 
 class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
-    """Returns the chosen target with its drafters, a family to download first, or None. What is
-    typed leaves the entries with these words in their names, or is a folder to look into."""
+    """Returns the chosen target with its drafters, a family to download first, or None. Typed text
+    filters the entries by name, or is a folder to inspect."""
 
     BINDINGS = [
         Binding("escape,f6", "leave", "Close", id="models.close",
@@ -102,14 +103,14 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         super().__init__()
         self._library = library
         self._loaded = loaded
-        self._all: list[CheckpointInfo | str] = [*library.families]  # a name, or what was found
+        self._all: list[CheckpointInfo | str] = [*library.families]  # families by name, checkpoints
         self._all += library.public
-        self._entries = self._all  # those that are shown
-        self._public: dict[str, FamilyState] = {}  # once that is known
-        self._asked: str | None = None  # whether to download this family
+        self._entries = self._all  # the shown ones
+        self._public: dict[str, FamilyState] = {}  # filled in the background
+        self._asked: str | None = None  # a family to be downloaded if confirmed
         self._elsewhere: list[CheckpointInfo] = []  # in the cache
-        self._known: dict[str, ModelOptions] = {}  # by target: with what drafts for it
-        self._chosen: CheckpointInfo | None = None  # waits for that
+        self._known: dict[str, ModelOptions] = {}  # with drafters, by target
+        self._chosen: CheckpointInfo | None = None  # waits for its drafters
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="kept"):
@@ -135,7 +136,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._in_background("public", partial(public_states, self._library.public), self._tell)
 
     def on_key(self, event: events.Key) -> None:
-        """Typing in the list goes on in the field, and from there the list is moved through."""
+        """Typed characters go to the field, and keys that move through the list to the list."""
         if self._list.has_focus and event.is_printable and event.character:
             event.stop()
             self._field.focus()
@@ -158,8 +159,8 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         return None if index is None else self._entries[index]
 
     def _in_background(self, group: str, act: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Off the screen's thread, as disks may be slow. Only the newest request of a group counts;
-        an error becomes a line."""
+        """Run `act` off the screen's thread, because disks may be slow, then `then` with its
+        result. A new request of a group cancels the old one; errors are shown in a line."""
 
         async def work() -> None:
             try:
@@ -183,7 +184,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._fill(self._here)
 
     def _fill(self, here: CheckpointInfo | str | None = None) -> None:
-        """Show what has the words that are typed; `here` is highlighted, else the first one."""
+        """Show the entries with the typed words; highlight `here`, or else the first one."""
         words = self._words
         self._entries = [each for each in self._all if words in name_of(each).casefold()]
         self._list.clear_options()
@@ -196,7 +197,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
 
     @property
     def _words(self) -> str:
-        """What is typed, unless it is a path."""
+        """The typed text, unless it is a path."""
         text = self._field.value.strip()
         return "" if text.startswith(PATH_BEGINS) else text.casefold()
 
@@ -269,7 +270,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
 
     def _show_drafters(self, options: ModelOptions, elsewhere: list[CheckpointInfo]) -> None:
         if elsewhere is not self._elsewhere:
-            return  # more is known by now, and was asked for
+            return  # outdated: requested again with more checkpoints
         self._known[str(options.target)] = options
         if self._chosen and self._chosen.source == options.target:
             self.dismiss(options)

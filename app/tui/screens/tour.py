@@ -32,13 +32,13 @@ PARTS = "#title, LanePane, Panel, #controls, #whatif, #status"  # what can be di
 
 
 class TourStage(MainScreen):
-    """The lanes' screen with a recorded run on it. Nobody but the tour acts on it."""
+    """The lanes' screen with a recorded run, controlled by the tour alone."""
 
     def __init__(
         self, recording: Recording, keys: Mapping[str, str], clock: Callable[[], float]
     ) -> None:
         turn = best_turn(recording.turns)
-        started = replace(turn.started, turn=0, leader=None)  # as if nothing had been before
+        started = replace(turn.started, turn=0, leader=None)  # as the first turn
         alone = replace(recording, turns=[side_by_side(replace(turn, started=started))])
         self.player = ReplayEngine(alone, clock)
         self.player.speed = min(self.player.seconds / RACE_SECONDS, 1.0)
@@ -47,17 +47,15 @@ class TourStage(MainScreen):
         super().__init__(self.player, state)
         rounds = {name: rejected_round(lane) for name, lane in turn.lanes.items()}
         self._rejected = next(((n, r) for n, r in rounds.items() if r is not None), None)
-        self._at_work = Lock()  # the timer plays beside the steps, and panes take time to be made
+        self._at_work = Lock()  # of steps and the timer
 
     async def begin(self) -> None:
-        """Once it is on the screen."""
         self.query_one("#keys").display = False
         self.player.open()
         self.set_interval(FRAME, self.play)
         self.set_interval(LABEL_SECONDS, self.show_state)
 
     async def play(self) -> None:
-        """Show what is due."""
         async with self._at_work:
             await self._show_due()
 
@@ -97,7 +95,7 @@ class TourStage(MainScreen):
         self._light(step.light)
 
     def _light(self, selector: str) -> None:
-        """Dim all but what the step speaks of."""
+        """Dim everything but the subject of the step."""
         for pane in self.grid.panes:
             pane.set_class(pane is self.pane_here, "-here")
         lit = {*self.query(selector)}
@@ -106,7 +104,7 @@ class TourStage(MainScreen):
 
 
 class TourScreen(ModalScreen[None]):
-    """What is said, in a box below the stage; all keys are its own."""
+    """The text of the steps in a box below the stage, which gets no keys."""
 
     BINDINGS = [
         Binding("enter,right,space", "go(1)", "Next", id="tour.next", tooltip="The next step"),
@@ -127,7 +125,7 @@ class TourScreen(ModalScreen[None]):
         self._show()
 
     def action_go(self, step: int) -> None:
-        """After the last step it is over."""
+        """The next or previous step; the tour ends after the last one."""
         if self._index + step == len(STEPS):
             self.dismiss()
         elif self._index + step >= 0:
@@ -144,7 +142,7 @@ class TourScreen(ModalScreen[None]):
         )
         self.query_one("#tour-text", Static).update(step.words(self._stage.state.keys))
         self.call_after_refresh(self._make_room, box)
-        self._stage.call_later(self._stage.show_step, step)  # which may take long, unlike keys
+        self._stage.call_later(self._stage.show_step, step)  # slow, unlike keys
 
     def _make_room(self, box: Widget) -> None:
         """The stage ends above the box."""
