@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformers import PreTrainedModel
+
 from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
@@ -52,16 +54,17 @@ def train_on(job: TrainingJob) -> None:
     config = job.config
     if not config.lr:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)
-    # A copy is served: decoding lays the weights out anew.
-    served = serving(
-        job, model, tokenizer, records, _SERVED_GAMMA,
-        lambda trained, target: DraftModel(Target(copy.deepcopy(trained)), target.vocab_size),
-    )  # fmt: skip
+    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter)
     reports = train_draft(model, draft, learned, tested, config, job.work, job.resume, served)
     if is_first_process():
         save_model(draft, tokenizer, job.out, str(job.heads))
         say(f"trained draft model in {job.out}")
         say(_table(reports))
+
+
+def _drafter(trained: PreTrainedModel, target: Target) -> DraftModel:
+    # A copy: decoding lays the weights out anew.
+    return DraftModel(Target(copy.deepcopy(trained)), target.vocab_size)
 
 
 def _table(reports: Sequence[DraftReport]) -> str:

@@ -18,10 +18,12 @@ from app.cli.heads.training_data import (
     target_shape,
 )
 from app.cli.terminal import say
+from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
+from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
@@ -73,10 +75,7 @@ def train_on(job: TrainingJob, unroll: int) -> None:
     if not config.lr:
         short = config.total_steps(len(texts)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
-    served = serving(
-        job, model, tokenizer, records, _SERVED_GAMMA,
-        lambda head, target: Eagle(drafting_head(head, target), target, _SERVED_TREE), layers,
-    )  # fmt: skip
+    served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
     trained, reports = train_eagle(
         model, weights, learned, tested, config, job.work, job.resume, served, unroll
     )
@@ -84,6 +83,10 @@ def train_on(job: TrainingJob, unroll: int) -> None:
         trained.save_pretrained(job.out, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
+
+
+def _drafter(trained: EagleWeights, target: Target) -> Eagle:
+    return Eagle(drafting_head(trained, target), target, _SERVED_TREE)
 
 
 def _table(reports: Sequence[EagleReport]) -> str:

@@ -14,8 +14,9 @@ from app.cli.heads.training_data import (
     shape_of,
 )
 from app.cli.terminal import say
-from decoding.checkpoints.medusa import read_medusa, write_medusa, write_merged
+from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa, MedusaHeads
+from decoding.model.target import Target
 from decoding.training.joint import train_joint
 from decoding.training.medusa import attach, train_medusa
 from decoding.trees.static import NAMED_TREES
@@ -47,10 +48,7 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     if joint:
         trained = train_joint(*task)
     else:
-        served = serving(
-            job, model, tokenizer, records, weights.heads,
-            lambda heads, target: Medusa(MedusaHeads(heads, target), _SERVED_TREE),
-        )  # fmt: skip
+        served = serving(job, model, tokenizer, records, weights.heads, _drafter)
         trained = train_medusa(*task, served)
     if not is_first_process():
         return
@@ -60,6 +58,10 @@ def train_on(job: TrainingJob, joint: bool) -> None:
         trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
     say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
+
+
+def _drafter(trained: MedusaWeights, target: Target) -> Medusa:
+    return Medusa(MedusaHeads(trained, target), _SERVED_TREE)
 
 
 def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:
