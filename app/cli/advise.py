@@ -10,7 +10,7 @@ from app.cli.terminal import progress
 from app.config.overrides import Sweep
 from app.config.settings import Settings
 from app.engine.experiment import TUNED, Experiment, candidates
-from app.models.loaded import load_models, why_missing
+from app.models.load_models import load_models
 from app.report.advice import TEMPERATURES
 from app.report.advice_document import advice_document
 from app.report.document import settings_report
@@ -57,7 +57,7 @@ def advise(
         settings=settings_report(settings),
         sweep=sweep,
         first_turns_only=any(len(request.turns) > 1 for request in requests),
-        unavailable=why_missing(lanes, models),
+        unavailable=models.why_missing(lanes),
     )
 
 

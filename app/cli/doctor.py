@@ -233,7 +233,7 @@ def _demo() -> Finding:
     """Check that all lanes give the same answer with the demo, on the default device."""
     from app.config.model_options import ModelOptions
     from app.engine.lane import Lane
-    from app.models.loaded import load_models
+    from app.models.load_models import load_models
     from app.strategies.lane_spec import LaneSpec
     from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
     from decoding.params import Params

@@ -43,7 +43,7 @@ def open_lanes(
     models = None
     if local:
         from app.engine.lane import Lane
-        from app.models.loaded import load_models
+        from app.models.load_models import load_models
 
         models = load_models(
             settings.models,

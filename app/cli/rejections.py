@@ -10,7 +10,7 @@ from app.cli.terminal import progress
 from app.config.settings import Settings
 from app.engine.lane import Lane
 from app.engine.turn import answer_seed
-from app.models.loaded import load_models, why_missing
+from app.models.load_models import load_models
 from app.report.document import envelope, settings_report
 from app.report.rejections import levels_of, rejections, slim
 from app.report.rejections_document import Drafted, lane_document
@@ -26,7 +26,7 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
     with progress() as say:
         specs = settings.lanes
         models = load_models(settings.models, lambda what, part: say(f"loading {what}"), specs)
-        missing = why_missing(specs, models)
+        missing = models.why_missing(specs)
         made = [Lane(spec, models) for spec in specs]
         lanes = [lane for lane in made if lane.available and lane.strategy.drafts]
         if not lanes:

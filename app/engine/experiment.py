@@ -16,7 +16,7 @@ from app.engine.batches import costs_that_fit, mean_context
 from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.models.download import Progress
-from app.models.loaded import LoadedModels, why_missing
+from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, Kind, Outcome, baseline_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
@@ -55,7 +55,7 @@ def candidates(
     them or one was `chosen` for all lanes, or with the values of a `sweep`; at each of the
     `temperatures`, or at that of `params` and the lanes. There is a baseline for each temperature.
     Raises InputError if no lane drafts."""
-    missing = why_missing(lanes, models)
+    missing = models.why_missing(lanes)
     able = [spec for spec in lanes if spec.name not in missing]
     if sweep:
         specs = list(sweep_lanes(able, sweep))

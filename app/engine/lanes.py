@@ -18,7 +18,8 @@ from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
 from app.engine.server_lane import ServerLane, served_model
 from app.engine.turn import AnyLane
-from app.models.loaded import LoadedModels, load_drafter, load_models, needs_loading
+from app.models.load_models import load_drafter, load_models
+from app.models.loaded import LoadedModels
 from app.servers.background import Background
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.text.errors import describe
@@ -140,7 +141,7 @@ class Lanes:
             specs = [change.spec]
         models = self.models
         return models is not None and any(
-            needs_loading(models.seen_by(spec), spec.strategy)
+            models.seen_by(spec).needs_loading(spec.strategy)
             for spec in specs
             if spec.endpoint is None
         )

@@ -11,7 +11,8 @@ from app.cli.heads.training_data import requests_of, target_shape
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_document, print_output, progress
 from app.config.model_options import ModelOptions
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.report.advice import Estimate, compare
 from app.report.answer import Timed
 from app.strategies.lane_spec import LaneSpec

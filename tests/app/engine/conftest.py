@@ -13,7 +13,8 @@ from app.engine.config import SessionConfig
 from app.engine.events import Event, RoundFinished
 from app.engine.mailbox import Mailbox
 from app.engine.session import Session
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from decoding.params import Params
 from tests.support.listening import DEADLINE, Listener, Open
 

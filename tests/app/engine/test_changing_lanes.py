@@ -34,7 +34,7 @@ from app.engine.events import (
     RunFinished,
 )
 from app.engine.lane import Lane
-from app.models.loaded import load_models
+from app.models.load_models import load_models
 from app.strategies.lane_spec import LaneSpec
 from tests.support.listening import LONG, Listener, Open, ids_of, lanes_of, of, reason_of
 

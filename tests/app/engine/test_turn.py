@@ -18,7 +18,8 @@ from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedul
 from app.engine.lane import Lane
 from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.servers.chunks import Question
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import MEDUSA

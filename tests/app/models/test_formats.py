@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 
 from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
-from app.models.loaded import load_models
+from app.models.load_models import load_models
 from app.models.loading import load_model, load_target, load_tokenizer
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError

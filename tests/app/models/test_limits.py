@@ -9,7 +9,8 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.models.limits import run_limited
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders
 

@@ -14,7 +14,8 @@ from app.config.overrides import parse_strategies
 from app.config.settings import load_settings
 from app.engine.lane import Lane
 from app.models.library import demo
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.models.loading import load_model
 from decoding.errors import InputError
 from decoding.params import Params, SamplingParams

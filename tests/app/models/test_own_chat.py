@@ -10,7 +10,8 @@ import pytest
 
 from app.config.model_options import ModelOptions
 from app.config.settings import load_settings
-from app.models.loaded import LoadedModels, load_models
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.models.sampling_defaults import sampling_defaults
 from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat

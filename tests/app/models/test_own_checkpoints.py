@@ -13,7 +13,8 @@ from app.config.overrides import parse_strategies
 from app.engine.experiment import present_and_free
 from app.engine.lane import Lane
 from app.engine.memory import weights
-from app.models.loaded import LoadedModels, load_models, why_missing
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate
 from decoding.checkpoints.eagle_write import write_eagle
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
@@ -104,7 +105,7 @@ def test_only_the_lane_without_a_checkpoint_is_missing_one(
     plain, own = loaded(family_folders, f"medusa,medusa:checkpoint={folders / 'sure'}")
     assert not plain.available and own.available and rounds(own)
     models: LoadedModels = plain.models
-    assert why_missing([plain.spec, own.spec], models) == {"medusa": plain.reason}
+    assert models.why_missing([plain.spec, own.spec]) == {"medusa": plain.reason}
 
 
 def test_advice_takes_two_checkpoints_for_two_kinds() -> None:

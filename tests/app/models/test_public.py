@@ -17,7 +17,7 @@ from app.config.model_options import ModelOptions
 from app.config.settings import Settings
 from app.models.assets import assets
 from app.models.hub import parse_repo
-from app.models.loaded import load_models
+from app.models.load_models import load_models
 from app.models.loading import load_tokenizer
 from app.models.public import MachineMemory, family_state, fetch, fits
 from app.strategies.lane_spec import LaneSpec

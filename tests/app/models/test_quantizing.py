@@ -13,7 +13,7 @@ from bitsandbytes.functional import has_avx512bf16
 
 from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
-from app.models.loaded import load_models
+from app.models.load_models import load_models
 from app.models.loading import load_model
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError

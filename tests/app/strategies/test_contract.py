@@ -14,7 +14,8 @@ from app.config.model_options import ModelOptions
 from app.config.overrides import LaneSettings, parse_strategies
 from app.engine.lane import Lane
 from app.models.catalog import drafter_status
-from app.models.loaded import LoadedModels, load_models, needs_loading
+from app.models.load_models import load_models
+from app.models.loaded import LoadedModels
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_MODEL, EAGLE, LOCAL_STRATEGIES, find_strategy
 from app.strategies.roles import ROLES
@@ -154,7 +155,7 @@ def test_without_its_checkpoint_it_says_what_to_do(
     strategy: Strategy, models: LoadedModels
 ) -> None:
     bare = replace(models, drafters={}, options=ModelOptions("target"))
-    assert needs_loading(bare, strategy.name) == (strategy.role is not None)
+    assert bare.needs_loading(strategy.name) == (strategy.role is not None)
     if strategy.role is not None:
         assert strategy.role in ROLES
         advice = {part.strategy: part.advice for part in drafter_status(bare.options)}
