@@ -20,13 +20,13 @@ from transformers import EvalPrediction, PreTrainedModel
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
-from decoding.training.features import collate_features, features_of, plain_attention
+from decoding.training.features import features_of, plain_attention
 from decoding.training.log import rates
 from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
+from decoding.training.trainer import RunningCounts, per_process, train
 
 _LOGITS = 2**25  # in memory at a time, for each model
 
@@ -142,34 +142,23 @@ def train_draft(
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
         hits, overlap, counts = (float(part.sum()) for part in prediction.predictions)
-        found = {
+        return {
             "agreement": round(hits / max(counts, 1), 5),
             "overlap": round(overlap / max(counts, 1), 5),
         }
-        return found if served is None else found | {"served": served(draft)}
 
-    trainer = HeadTrainer(
-        _describe,
-        model=model,
-        args=config.arguments(
-            work,
-            target.device,
-            adam_beta2=0.95,
-            load_best_model_at_end=True,
-            metric_for_best_model="agreement" if served is None else "served",
-            greater_is_better=True,
-        ),
-        train_dataset=data,
-        eval_dataset=held_out,
-        data_collator=collate_features,
-        compute_metrics=metrics,
-        optimizers=(
-            optimizer_of(draft, config.lr, config.muon_lr, ("lm_head", "embed", "wte")),
-            None,
-        ),
-    )
-    trainer.run(work, resume)
-    return [_report(entry) for entry in trainer.state.log_history if "eval_agreement" in entry]
+    logged = train(
+        model, data, held_out, config, work, resume,
+        device=target.device,
+        optimizer=optimizer_of(draft, config.lr, config.muon_lr, ("lm_head", "embed", "wte")),
+        metrics=metrics,
+        describe=_describe,
+        served=served,
+        trained=lambda: draft,
+        best="agreement",
+        adam_beta2=0.95,
+    )  # fmt: skip
+    return [_report(entry) for entry in logged]
 
 
 @torch.no_grad()
@@ -193,8 +182,7 @@ def draft_agreement(
 
 def _describe(entry: Mapping[str, Any]) -> str:
     report = _report({"step": 0, **entry})
-    served = "" if report.served is None else f" · served τ {report.served:.2f}"
-    return f"right {rates([report.agreement])} · 1-TVD {rates([report.overlap])}{served}"
+    return f"right {rates([report.agreement])} · 1-TVD {rates([report.overlap])}"
 
 
 def _report(entry: Mapping[str, Any]) -> DraftReport:

@@ -18,12 +18,11 @@ from decoding.checkpoints.eagle import EagleWeights
 from decoding.training.conversations import Example, collate
 from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.evaluate import Answer
-from decoding.training.features import collate_features
 from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer
+from decoding.training.trainer import train
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +63,18 @@ def train_eagle(
     def trained() -> EagleWeights:
         return EagleWeights(weights.dialect, weights.config, model.head.tensors(), weights.notes)
 
-    def metrics(prediction: EvalPrediction) -> dict[str, float]:
-        found = _chain_metrics(prediction)
-        return found if served is None else found | {"served": served(trained())}
-
-    arguments = config.arguments(
-        work,
-        target.device,
+    logged = train(
+        model, data, held_out, config, work, resume,
+        device=target.device,
+        optimizer=optimizer_of(model, config.lr, config.muon_lr),
+        metrics=_chain_metrics,
+        describe=_describe,
+        served=served,
+        trained=trained,
+        best="simulated",
         adam_beta2=0.95,
         max_grad_norm=0.5,
-        load_best_model_at_end=True,
-        metric_for_best_model="simulated" if served is None else "served",
-        greater_is_better=True,
-    )
-    trainer = HeadTrainer(
-        _describe,
-        model=model,
-        args=arguments,
-        train_dataset=data,
-        eval_dataset=held_out,
-        data_collator=collate_features,
-        compute_metrics=metrics,
-        optimizers=(optimizer_of(model, config.lr, config.muon_lr), None),
-    )
-    trainer.run(work, resume)
-    logged = [entry for entry in trainer.state.log_history if "eval_simulated" in entry]
+    )  # fmt: skip
     return trained(), [_report(entry, steps) for entry in logged]
 
 
@@ -128,8 +114,7 @@ def _chain_metrics(prediction: EvalPrediction) -> dict[str, float]:
 def _describe(entry: Mapping[str, Any]) -> str:
     steps = sum(name.startswith("eval_step") and name[9:].isdigit() for name in entry)
     report = _report({"step": 0, **entry}, steps)
-    served = "" if report.served is None else f" · served τ {report.served:.2f}"
-    return f"right {rates(report.accuracy)} · chain τ {report.simulated:.2f}{served}"
+    return f"right {rates(report.accuracy)} · chain τ {report.simulated:.2f}"
 
 
 def _report(entry: Mapping[str, Any], steps: int) -> EagleReport:

@@ -26,13 +26,12 @@ from decoding.errors import InputError
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.evaluate import RANKS
-from decoding.training.features import collate_features
 from decoding.training.log import rates
 from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
-from decoding.training.trainer import HeadTrainer, RunningCounts, per_process
+from decoding.training.trainer import RunningCounts, per_process, train
 
 
 def attach(
@@ -181,30 +180,17 @@ def train_medusa(
     model = MedusaTrainingModel(
         target, weights, config.target_lr > 0, config.qat, config.loss or "ce"
     )
-    heads = weights.heads
-
-    def metrics(prediction: EvalPrediction) -> dict[str, float]:
-        found = _metrics(prediction)
-        return found if served is None else found | {"served": served(model.trained(weights, None))}
-
-    trainer = HeadTrainer(
-        partial(_describe, heads=heads),
-        model=model,
-        args=config.arguments(work, target.device),
-        train_dataset=data,
-        eval_dataset=held_out,
-        data_collator=collate_features,
-        compute_metrics=metrics,
-        optimizers=(
-            _two_speeds(model, config)
-            if model.joint
-            else optimizer_of(model, config.lr, config.muon_lr),
-            None,
-        ),
-    )
-    trainer.run(work, resume)
-    logged = [entry for entry in trainer.state.log_history if "eval_loss" in entry]
-    return model.trained(weights, _accuracy_table(logged[-1], heads))
+    alone = None if model.joint else optimizer_of(model, config.lr, config.muon_lr)
+    logged = train(
+        model, data, held_out, config, work, resume,
+        device=target.device,
+        optimizer=_two_speeds(model, config) if model.joint else alone,
+        metrics=_metrics,
+        describe=partial(_describe, heads=weights.heads),
+        served=served,
+        trained=lambda: model.trained(weights, None),
+    )  # fmt: skip
+    return model.trained(weights, _accuracy_table(logged[-1], weights.heads))
 
 
 def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:
@@ -228,9 +214,7 @@ def _metrics(prediction: EvalPrediction) -> dict[str, float]:
 
 
 def _describe(metrics: Mapping[str, Any], heads: int) -> str:
-    right = _accuracy_table(metrics, heads)[:, 0].tolist()
-    served = metrics.get("eval_served")
-    return f"right {rates(right)}" + ("" if served is None else f" · served τ {served:.2f}")
+    return f"right {rates(_accuracy_table(metrics, heads)[:, 0].tolist())}"
 
 
 def _accuracy_table(metrics: Mapping[str, Any], heads: int) -> Tensor:

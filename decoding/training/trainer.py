@@ -7,11 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, distributed
+from torch import Tensor, distributed, nn
+from torch.optim import Optimizer
+from torch.utils.data import Dataset
 from transformers import (
+    EvalPrediction,
     PrinterCallback,
     Trainer,
     TrainerCallback,
@@ -20,21 +23,19 @@ from transformers import (
     TrainingArguments,
 )
 
-from decoding.training.features import FeatureCache
+from decoding.training.conversations import Example
+from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, duration, rates
-from decoding.training.train_config import newest_checkpoint
+from decoding.training.train_config import TrainConfig, newest_checkpoint
+
+Trained = TypeVar("Trained")
 
 
 class HeadTrainer(Trainer):
     """Batches hold conversations of similar length, because padding costs as much as text; each of
-    several processes takes a part of every batch. `describe` formats the metrics of an evaluation.
-    The counts of a model's `running` are logged with the loss."""
-
-    def __init__(self, describe: Callable[[Mapping[str, Any]], str], **settings: Any) -> None:
-        super().__init__(**settings)
-        self.remove_callback(PrinterCallback)
-        self.add_callback(_ReadableLog(describe))
+    several processes takes a part of every batch. The counts of a model's `running` are logged with
+    the loss."""
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
         data: Any = self.train_dataset
@@ -48,9 +49,52 @@ class HeadTrainer(Trainer):
             logs["accuracy"], logs["tokens"] = model.running.collect()
         super().log(logs, start_time)
 
-    def run(self, work: Path, resume: bool) -> None:
-        """Train; `resume` continues from the newest checkpoint in `work`, if there is one."""
-        self.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+
+def train(
+    model: nn.Module,
+    data: Dataset[Example],
+    held_out: Dataset[Example],
+    config: TrainConfig,
+    work: Path,
+    resume: bool,
+    *,
+    device: torch.device,
+    optimizer: Optimizer | None,
+    metrics: Callable[[EvalPrediction], dict[str, float]],
+    describe: Callable[[Mapping[str, Any]], str],
+    served: Callable[[Trained], float] | None,
+    trained: Callable[[], Trained],
+    best: str | None = None,
+    **arguments: Any,
+) -> list[dict[str, Any]]:
+    """Train `model`; returns the log entries of its evaluations on `held_out`. They have `metrics`
+    and, if given, τ as `served` measures it of the weights `trained` so far. With `best` the
+    weights of the highest served τ are restored at the end, or else of the highest value of this
+    metric. Checkpoints go to `work`; `resume` continues from the newest one there."""
+
+    def measured(prediction: EvalPrediction) -> dict[str, float]:
+        found = metrics(prediction)
+        return found if served is None else found | {"served": served(trained())}
+
+    if best:
+        arguments |= {
+            "load_best_model_at_end": True,
+            "metric_for_best_model": "served" if served else best,
+            "greater_is_better": True,
+        }
+    trainer = HeadTrainer(
+        model=model,
+        args=config.arguments(work, device, **arguments),
+        train_dataset=data,
+        eval_dataset=held_out,
+        data_collator=collate_features,
+        compute_metrics=measured,
+        optimizers=(optimizer, None),
+        callbacks=[_ReadableLog(describe)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+    return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
 
 
 class RunningCounts:
@@ -127,9 +171,10 @@ class _ReadableLog(TrainerCallback):
             line = f"step {step}/{steps} · {self._line(state, logs)}"
             entry |= {name: logs[name] for name in ("loss", "accuracy", "tokens")}
         elif "eval_loss" in logs:
-            found = self._describe(logs)
+            found, served = self._describe(logs), logs.get("eval_served")
+            found += "" if served is None else f" · served τ {served:.2f}"
             line = f"step {step} held out · {found}"
-            entry |= {"held_out": found, "served": logs.get("eval_served")}
+            entry |= {"held_out": found, "served": served}
         else:
             return
         print(line, file=sys.stderr, flush=True)
