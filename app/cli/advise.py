@@ -62,7 +62,7 @@ def advise(
 
 
 def _lanes(settings: Settings) -> list[LaneSpec]:
-    """Those that were asked for, or all there are, the target alone among them."""
+    """The chosen lanes on the target, or one of each strategy; always an autoregressive one."""
     lanes = list(settings.lanes)
     if settings.strategies == DEFAULT_STRATEGIES:
         lanes = [LaneSpec(name, name) for name, each in STRATEGIES.items() if each.on_target]

@@ -1,4 +1,4 @@
-"""The prompts that `specchat advise` measures with where none were given."""
+"""The prompts of `specchat advise` if none are given."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LATEST = "latest"
 
 
 def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[Request]:
-    """Those of a `conversation`, else of the demo for the demo family and of the newest kept
-    conversation for any other. Raises InputError."""
+    """Those of a `conversation`; by default the examples for the demo family, and the newest kept
+    conversation for other models. Raises InputError."""
     if conversation is not None and conversation != LATEST:
         return _requests(read_recording(Path(conversation)))
     if conversation is None and settings.models.target is None:
@@ -30,7 +30,7 @@ def prompts_to_advise_on(settings: Settings, conversation: str | None) -> list[R
 
 
 def _requests(recording: Recording) -> list[Request]:
-    """Its prompts, each with what was said before it."""
+    """The recording's prompts, each with its history."""
     history: list[Message] = []
     requests: list[Request] = []
     answers: dict[str, str] = {}

@@ -48,11 +48,10 @@ def bench(
     batches: Sequence[int] = (),
     prefixes: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Measure all contestants, each lane for every combination of the values in `sweep`, and
-    drafters that are simulated with these `acceptances`; afterwards servers with so many prompts at
-    a time (`concurrency`), and passes over so many sequences at once (`batches`). `prefixes`: each
-    prompt stands after so many tokens. Returns the JSON document; `app.report.bench_document` says
-    what its figures are. Raises InputError."""
+    """Measure lanes with every combination of the values in `sweep`, `peers`, and drafters
+    simulated with these `acceptances`; then servers with `concurrency` prompts at a time, and
+    passes over `batches` of so many sequences. `prefixes`: lengths of a context to put before each
+    prompt. Returns the JSON document (see `app.report.bench_document`). Raises InputError."""
     check_concurrency(settings, concurrency)
     if acceptances and settings.temperature > 0:
         raise InputError("--simulate-acceptance is greedy decoding: leave --temperature at 0")
@@ -154,8 +153,8 @@ def _batches(
     sizes: Sequence[int],
     say: Callable[[str], None],
 ) -> dict[str, Any] | None:
-    """What those `among` the contestants that drafted would bring for so many sequences at once;
-    None where none has."""
+    """The throughput of those `among` the contestants that drafted, in batches of these sizes; None
+    if none has."""
     drafting = contest.drafting(among)
     if not drafting:
         return None
@@ -167,7 +166,7 @@ def _batches(
 
 
 def _reading(target: Target) -> dict[str, Any] | None:
-    """The least that a pass can take: its weights have to be read."""
+    """The lower bound of a pass: the time to read its weights once."""
     nbytes = target.bytes_per_pass
     if nbytes is None:
         return None

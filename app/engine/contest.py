@@ -69,7 +69,8 @@ def simulated_contestants(
     acceptances: Sequence[float],
     prompts: Sequence[Sequence[int]],
 ) -> dict[str, Contestant]:
-    """Drafters that know the target's answers to `prompts`, and how often to be wrong."""
+    """Drafters that know the target's answers to `prompts`, and are right as often as `acceptances`
+    say."""
     if not acceptances:
         return {}
     plain = Decoder(models.target)
@@ -82,10 +83,10 @@ def simulated_contestants(
     def contestant(acceptance: float) -> Contestant:
         drafter = Simulated(models.target.device, acceptance)
 
-        def told(index: int) -> None:
+        def set_answer(index: int) -> None:
             drafter.answer = answers[index]
 
-        return decoder_contestant(Decoder(models.target, drafter), params, stop, told)
+        return decoder_contestant(Decoder(models.target, drafter), params, stop, set_answer)
 
     return {f"simulated {each:g}": contestant(each) for each in acceptances}
 

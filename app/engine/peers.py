@@ -26,7 +26,8 @@ Peer = Literal["hf", "hf-assisted"]
 def peer_contestants(
     settings: Settings, models: LoadedModels, peers: Sequence[Peer]
 ) -> dict[str, Contestant]:
-    """On the same weights, under its own attention and cache. Raises InputError."""
+    """`generate` with the target's weights, its own attention and its own cache. Raises
+    InputError."""
     if not peers:
         return {}
     if settings.temperature > 0:
@@ -43,7 +44,7 @@ def peer_contestants(
         if models.draft_tokenizer is not None:
             raise InputError("--peers hf-assisted needs a draft model with the target's tokenizer")
         assistant = load_model(source, settings.models)
-    # On a CPU a copy of the target: its own weights lie as our passes like them.
+    # On a CPU a copy, because the target's weights have another memory layout.
     own = None
     if models.target.device.type == "cpu":
         own = load_model(models.name, settings.models)

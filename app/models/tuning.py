@@ -1,7 +1,7 @@
-"""Fits torch to a model on this machine: the number of threads, how the weights lie in memory, and
-what a pass costs then. For headless runs and the screen alike. What was measured is kept for the
-next start, until a pass turns out to be much quicker: then the machine was busy at the time. The
-tree of Medusa's heads, which follows from it, is kept until another one is clearly faster."""
+"""Tunes torch for a model on this machine: the number of threads, the memory layout of the weights,
+the cost of passes, and the tree of Medusa's heads. Measurements are cached on disk, until a pass is
+much quicker than measured, because the machine was busy then; a tree until another one is clearly
+faster."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Measured:
 
 
 def tune(target: Target, threads: int | None) -> int:
-    """Set torch's threads and lay the weights out, by an earlier measurement or a new one. Returns
+    """Set torch's threads and the memory layout of the weights, from the cache or measured. Returns
     the number of threads."""
     if target.device.type != "cpu":
         return choose_threads(target, threads)
@@ -64,7 +64,7 @@ def tune(target: Target, threads: int | None) -> int:
 
 
 def tune_head(head: EagleHead, target: Target) -> None:
-    """Lay out a head's weights, for the number of threads that the target uses."""
+    """Set the memory layout of a head's weights, for the target's number of threads."""
     if target.device.type != "cpu":
         return
     threads = torch.get_num_threads()
@@ -77,8 +77,8 @@ def tune_head(head: EagleHead, target: Target) -> None:
 
 
 def pass_cost(target: Target, threads: int | None) -> Curve:
-    """v(n), seconds of a pass over n nodes, from an earlier measurement or a new one. `threads`
-    must be those given to `tune`."""
+    """v(n), seconds of a pass over n nodes, from the cache or measured. `threads` must be those
+    given to `tune`."""
     key = _target_key(target, threads)
     known = read_measured(_path(), key) if target.device.type == "cpu" else None
     if known is not None and known.passes:
@@ -90,8 +90,8 @@ def pass_cost(target: Target, threads: int | None) -> Curve:
 
 
 def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: Cost) -> Choices:
-    """The tree that suits the heads here: that of the last start, unless another one is clearly
-    faster now. `cost` is v(n), `threads` as they were given to `tune`."""
+    """The best tree for the heads on this machine: the cached one, unless another one is clearly
+    faster. `cost` is v(n); `threads` must be those given to `tune`."""
     accuracy = zlib.crc32(repr(heads.accuracy).encode())
     which = f"{heads.count} heads {accuracy:08x} on {target.device.type}"
     key = _tree_key(_target_key(target, threads)) + which
@@ -103,13 +103,12 @@ def medusa_tree(heads: MedusaHeads, target: Target, threads: int | None, cost: C
 
 
 def _tree_key(target: str) -> str:
-    """How the keys of trees begin that were chosen by what was measured of a target."""
+    """The beginning of the cache keys of trees that were chosen with a target's costs."""
     return f"{target}, Medusa's tree of "
 
 
 def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choices:
-    """What was chosen for heads of this `accuracy`; () where nothing was, or where it can't be
-    read."""
+    """The cached tree for heads of this `accuracy`; () if there is none, or it can't be read."""
     try:
         choices = tuple(tuple(map(int, path)) for path in _read(path)[key]["choices"])
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -119,7 +118,7 @@ def read_tree(path: Path, key: str, accuracy: Sequence[Sequence[float]]) -> Choi
 
 
 def _exists(path: tuple[int, ...], offered: list[int]) -> bool:
-    """Whether its ranks are among those that each head offers."""
+    """Whether each head has the path's rank."""
     inside = 0 < len(path) <= len(offered)
     return inside and all(0 <= rank < most for rank, most in zip(path, offered, strict=False))
 

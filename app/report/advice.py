@@ -1,5 +1,4 @@
-"""What measured answers say: how much faster a strategy is, and how sure that is. Plain numbers, no
-models."""
+"""Speedups from measured answers, with confidence intervals. Imports no models."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.report.answer import Timed
 
-TEMPERATURES = (0.0, 0.7)  # to advise on where none is chosen: greedy, and as chats are served
+TEMPERATURES = (0.0, 0.7)  # by default: greedy, and a usual one for chats
 FEW_PROMPTS = 5  # with fewer, repeats of one prompt are resampled on their own
 FEW_ANSWERS = 5  # with fewer, only the range is given
 RESAMPLES = 2000
@@ -31,8 +30,8 @@ class Estimate:
 
 
 def compare(own: Sequence[Timed], base: Sequence[Timed]) -> Estimate | None:
-    """How many times as fast as `base`, whose answers are to the same prompts in the same order.
-    None where nothing was decoded."""
+    """The speedup over `base`, which answered the same prompts in the same order. None if nothing
+    was decoded."""
     pairs = [(a, b) for a, b in zip(own, base, strict=True) if a.tokens and b.tokens]
     if not pairs:
         return None
@@ -40,8 +39,8 @@ def compare(own: Sequence[Timed], base: Sequence[Timed]) -> Estimate | None:
     by_prompt = len({a.prompt for a, _ in pairs}) >= FEW_PROMPTS
     for index, (a, b) in enumerate(pairs):
         unit = units[a.prompt if by_prompt else index]
-        for place, value in enumerate((a.tokens, a.seconds, b.tokens, b.seconds)):
-            unit[place] += value
+        for column, value in enumerate((a.tokens, a.seconds, b.tokens, b.seconds)):
+            unit[column] += value
     sums = np.array(list(units.values()))
     ratio = float(_ratio(sums.sum(axis=0)))
     if len(sums) < FEW_ANSWERS:

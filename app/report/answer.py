@@ -1,4 +1,4 @@
-"""One timed answer of a lane, or of what is compared with it. Plain numbers, no models."""
+"""A timed answer of a lane or another contestant. Imports no models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from decoding.stats import Stats
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """To which prompt, the tokens after the first, and the seconds they took."""
+    """An answer to prompt number `prompt`: its tokens after the first one, and their seconds."""
 
     prompt: int
     tokens: int
@@ -19,8 +19,8 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Timed):
-    """With its ids; the first one and the prefill are in neither `tokens` nor `stats`, which are
-    empty where rounds are not seen."""
+    """An answer with all its `ids`, and `stats` without the prefill and its token; empty if the
+    rounds are not known."""
 
     ids: Sequence[int]
     stats: Stats
