@@ -102,6 +102,11 @@ class Stats:
         return ratio(self.emitted, self.passes)
 
     @property
+    def nodes_per_pass(self) -> float | None:
+        """Mean nodes that the target verifies in a pass, root included."""
+        return self.drafted / self.passes + 1 if self.passes else None
+
+    @property
     def tokens_per_second(self) -> float | None:
         """Decoding speed; the prefill and the first token belong to TTFT, not here."""
         return ratio(self.emitted, self.decode_seconds)

@@ -223,7 +223,7 @@ class Experiment:
             self._check_cancelled()
             self.report(what, 1.0)
 
-        nodes = max(each.verified_per_pass or 1.0 for each in finalists)
+        nodes = max(each.stats.nodes_per_pass or 1.0 for each in finalists)
         return costs_that_fit(self.models, BATCHES, nodes, context, say, PATIENCE)
 
     def _answer(
@@ -280,7 +280,7 @@ def _choice(candidate: Candidate, lane: Lane) -> Choice:
     models, params = lane.models, candidate.params
     role = candidate.strategy.role or ""
     head = models.drafters.get(role)
-    verified = candidate.verified_per_pass or 1.0
+    verified = candidate.stats.nodes_per_pass or 1.0
     return Choice(
         target=models.name,
         strategy=candidate.strategy,

@@ -16,7 +16,7 @@ from app.report.batches import (
     round_cost,
     stops_paying,
 )
-from app.report.document import envelope
+from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -72,11 +72,6 @@ class Candidate:
     @property
     def speed(self) -> float:
         return speed(self.answers) or 0.0
-
-    @property
-    def verified_per_pass(self) -> float | None:
-        stats = self.stats
-        return stats.drafted / stats.passes + 1 if stats.passes else None
 
     def against(self, other: Candidate) -> Estimate | None:
         """The speedup over `other`, on the answers that both gave."""
@@ -141,9 +136,7 @@ def _figures(candidate: Candidate, baseline: Candidate) -> Row:
     stats, estimate = candidate.stats, candidate.against(baseline)
     return {
         "name": candidate.name,
-        "strategy": candidate.spec.strategy,
-        "checkpoint": candidate.spec.checkpoint,
-        "pins": dict(candidate.spec.overrides),
+        **spec_fields(candidate.spec),
         "temperature": candidate.temperature,
         "answers": len(candidate.answers),
         "prompts": len({answer.prompt for answer in candidate.answers}),
@@ -155,7 +148,7 @@ def _figures(candidate: Candidate, baseline: Candidate) -> Row:
         "interval": estimate.interval if estimate else None,
         "acceptance_rate": stats.acceptance_rate,
         "tokens_per_pass": stats.tokens_per_pass,
-        "verified_per_pass": candidate.verified_per_pass,
+        "verified_per_pass": stats.nodes_per_pass,
         "draft_share": stats.draft_seconds / stats.decode_seconds if stats.decode_seconds else None,
     }
 

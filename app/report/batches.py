@@ -70,7 +70,7 @@ def round_cost(stats: Stats) -> RoundCost:
     draft, verify = stats.draft_seconds / passes, stats.verify_seconds / passes
     return RoundCost(
         stats.emitted / passes,
-        stats.drafted / passes + 1,
+        stats.nodes_per_pass or 1.0,
         verify,
         draft,
         max(stats.decode_seconds / passes - verify - draft, 0.0),

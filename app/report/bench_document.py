@@ -14,6 +14,7 @@ from typing import Any
 
 from app.report.answer import Answer, speed
 from app.report.batches import Drafting, round_cost
+from app.report.document import spec_fields
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
@@ -73,7 +74,7 @@ class Contest:
 
     def _row(self, name: str) -> Row:
         """`matches_ar`: the number of prompts with the baseline's ids, where they must be equal."""
-        spec, baseline, last = self.specs.get(name), self.baseline(name), self.answers[-1]
+        baseline, last = self.baseline(name), self.answers[-1]
         same = None
         if baseline and self._comparable(name, baseline):
             same = sum(a.ids == b.ids for a, b in zip(last[name], last[baseline], strict=True))
@@ -83,9 +84,7 @@ class Contest:
                 prompts_of[category].append(prompt)
         return {
             "name": name,
-            "strategy": spec.strategy if spec else None,
-            "checkpoint": spec.checkpoint if spec else None,
-            "pins": dict(spec.overrides) if spec else {},
+            **spec_fields(self.specs.get(name)),
             "baseline": baseline,
             **self._figures(name, baseline, range(len(self.categories))),
             "matches_ar": same,

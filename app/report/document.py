@@ -69,6 +69,15 @@ def envelope(**facts: Any) -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "version": VERSION, **facts}
 
 
+def spec_fields(spec: LaneSpec | None) -> dict[str, Any]:
+    """A lane's strategy and what it has of its own; null for what is no lane."""
+    return {
+        "strategy": spec.strategy if spec else None,
+        "checkpoint": spec.checkpoint if spec else None,
+        "pins": dict(spec.overrides) if spec else {},
+    }
+
+
 class Reference(Protocol):
     """The autoregressive lane's answer, with which the others are compared."""
 
@@ -88,9 +97,7 @@ def lane_report(
     report: dict[str, Any] = dict.fromkeys(LANE_FIELDS)
     report |= {
         "lane": lane.spec.name,
-        "strategy": lane.spec.strategy,
-        "checkpoint": lane.spec.checkpoint,
-        "pins": dict(lane.spec.overrides),
+        **spec_fields(lane.spec),
         "available": True,
         "reason": error or lane.note,
         "text": lane.text,
@@ -132,9 +139,7 @@ def _server(spec: LaneSpec) -> dict[str, Any] | None:
 def unavailable_report(spec: LaneSpec, reason: str | None) -> dict[str, Any]:
     return dict.fromkeys(LANE_FIELDS) | {
         "lane": spec.name,
-        "strategy": spec.strategy,
-        "checkpoint": spec.checkpoint,
-        "pins": dict(spec.overrides),
+        **spec_fields(spec),
         "available": False,
         "reason": reason,
         "text": "",

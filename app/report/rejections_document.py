@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.report.document import spec_fields
 from app.report.rejections import (
     BINS,
     Level,
@@ -64,9 +65,7 @@ def lane_document(drafted: Drafted) -> Row:
     depths = by_level(levels)
     return {
         "lane": spec.name,
-        "strategy": spec.strategy,
-        "checkpoint": spec.checkpoint,
-        "pins": dict(spec.overrides),
+        **spec_fields(spec),
         "reason": drafted.error,
         "prompts": drafted.answered,
         "tested": len(levels),

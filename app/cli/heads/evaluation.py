@@ -258,8 +258,7 @@ def _eagle(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measure
         for k, rate in enumerate(accuracy, 1)
     ]
     lines.append(f"τ from these for a chain: {simulated:.2f}")
-    served = stats_of(answers)
-    nodes = served.drafted / served.passes + 1 if served.passes else 1.0
+    nodes = stats_of(answers).nodes_per_pass or 1.0
     facts = {"accuracy": accuracy, "simulated_tokens_per_pass": simulated}
     return facts, lines, accuracy[0], f"trees of {nodes:.1f} nodes on average"
 
