@@ -37,6 +37,7 @@ from app.text.units import format_bytes
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
 from app.tui.screens.examples import MOVES
+from app.tui.screens.saved_list import Complaint
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60
@@ -120,7 +121,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
                 suggester=Folders(),
                 select_on_focus=False,
             )
-            yield Static(classes="complaint", markup=False)
+            yield Complaint(markup=False)
             yield OptionList()
             yield Static(classes="details", markup=False)
 
@@ -129,7 +130,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         box.border_title = "Models"
         close = first_key(self, "leave")
         box.border_subtitle = Content(f"Enter loads · {close} closes · type to filter, or a folder")
-        self._complain()
+        self._complaint.show()
         self._fill()
         self._list.focus()
         self._in_background("cache", cached_checkpoints, self._take_cached)
@@ -166,7 +167,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
             try:
                 result = await run_in_background(act)
             except Exception as error:
-                self._complain(" ".join(str(error).split()) or type(error).__name__)
+                self._complaint.show(" ".join(str(error).split()) or type(error).__name__)
             else:
                 then(result)
 
@@ -205,7 +206,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
     def filter(self) -> None:
         self._fill(self._here)
         none = f"None with “{shortened(self._words, 30)}”: Enter takes it for a folder"
-        self._complain("" if self._entries else none)
+        self._complaint.show("" if self._entries else none)
 
     def _line(self, entry: CheckpointInfo | str) -> Content:
         state = self._public.get(entry) if isinstance(entry, str) else None
@@ -219,10 +220,9 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
     def _family(self, name: str) -> ModelOptions:
         return self._library.families.get(name) or self._library.public[name]
 
-    def _complain(self, text: str = "") -> None:
-        line = self.query_one(".complaint", Static)
-        line.update(text)
-        line.display = bool(text)
+    @property
+    def _complaint(self) -> Complaint:
+        return self.query_one(Complaint)
 
     @on(Input.Submitted)
     def submit(self, event: Input.Submitted) -> None:
@@ -230,11 +230,11 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         if self._entries and not text.startswith(PATH_BEGINS):
             self.choose()
             return
-        self._complain("Looking into it …")
+        self._complaint.show("Looking into it …")
         self._in_background("folder", lambda: resolve_model_folder(text), self._add_folder)
 
     def _add_folder(self, found: CheckpointInfo) -> None:
-        self._complain()
+        self._complaint.show()
         if found not in self._all:
             self._all.insert(0, found)
         with self.prevent(Input.Changed):
@@ -250,7 +250,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
             self._chosen = None
         if self._asked is not None and entry != self._asked:
             self._asked = None
-            self._complain()
+            self._complaint.show()
         details = self.query_one(".details", Static)
         if isinstance(entry, str) and entry in self._library.public:
             details.update(part_lines(entry, self._public.get(entry)))
@@ -284,7 +284,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
             if self._asked == entry:
                 self.dismiss(Fetch(entry))
             self._asked = entry
-            self._complain(
+            self._complaint.show(
                 f"Enter once more downloads {format_bytes(state.size)}; you can go on meanwhile"
             )
         elif isinstance(entry, str):

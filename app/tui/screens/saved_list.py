@@ -22,6 +22,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+class Complaint(Static):
+    """A line below a list, hidden while it is empty."""
+
+    def show(self, text: str = "") -> None:
+        self.update(text)
+        self.display = bool(text)
+
+
 class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     """Returns the chosen entry's result, or None. Methods of subclasses may raise InputError or
     OSError, which are shown in a line."""
@@ -70,7 +78,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="kept"):
             yield OptionList()
-            yield Static(classes="complaint", markup=False)
+            yield Complaint(markup=False)
             yield Input(compact=True, placeholder="A name", max_length=200)
 
     async def on_mount(self) -> None:
@@ -100,7 +108,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
             self._entries = [each for each in found if self._has_words(each)]
         except OSError as error:
             problem = str(error)
-        self.complain(problem or self.problem)
+        self.query_one(Complaint).show(problem or self.problem)
         self._list.clear_options()
         self._list.add_options([Option(self.line(entry)) for entry in self._entries])
         names = [self.name_of(entry) for entry in self._entries]
@@ -123,19 +131,16 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
         self.query_one(".kept").border_subtitle = Content(text or " · ".join(can))
 
-    def complain(self, text: str = "") -> None:
-        line = self.query_one(".complaint", Static)
-        line.update(text)
-        line.display = bool(text)
-
     def tried(self, act: Callable[[], object]) -> bool:
         """Run `act`; returns whether it succeeded, else shows the reason."""
         try:
             act()
         except (InputError, OSError) as error:
-            self.complain(str(error) if isinstance(error, InputError) else str(error.strerror))
+            self.query_one(Complaint).show(
+                str(error) if isinstance(error, InputError) else str(error.strerror)
+            )
             return False
-        self.complain()
+        self.query_one(Complaint).show()
         return True
 
     @on(OptionList.OptionHighlighted)
