@@ -17,7 +17,7 @@ from app.engine.contest import Contestant, answer_in_turn, lane_contestant
 from app.engine.lane import Lane
 from app.models.download import Progress
 from app.models.loaded import LoadedModels
-from app.report.advice_document import Candidate, Kind, Outcome, baseline_of
+from app.report.advice_document import Candidate, CandidateKind, Outcome, baseline_of
 from app.report.engines import Choice
 from app.strategies.lane_spec import LaneSpec, unique_name
 from app.strategies.registry import AUTOREGRESSIVE, CPU_TOP_K, STRATEGIES
@@ -158,10 +158,10 @@ class Experiment:
         prompts = len(self.prompts)
         return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
 
-    def _lanes(self) -> dict[Kind, Lane]:
+    def _lanes(self) -> dict[CandidateKind, Lane]:
         """A lane for all candidates of a kind at any temperature: they share its cache, and the
         prompt's keys and values."""
-        lanes: dict[Kind, Lane] = {}
+        lanes: dict[CandidateKind, Lane] = {}
         for each in self.candidates:
             kind = _lane_key(each.kind)
             if kind not in lanes:
@@ -175,7 +175,7 @@ class Experiment:
     def _contestants(
         self,
         among: Sequence[Candidate],
-        lanes: Mapping[Kind, Lane],
+        lanes: Mapping[CandidateKind, Lane],
         tokens: int | None = None,
     ) -> dict[str, Contestant]:
         return {
@@ -251,12 +251,12 @@ class Experiment:
             raise InterruptedError
 
 
-def _lane_key(kind: Kind) -> Kind:
+def _lane_key(kind: CandidateKind) -> CandidateKind:
     """The same for all temperatures."""
     return kind._replace(temperature=0.0)
 
 
-def kinds(among: Sequence[Candidate]) -> list[Kind]:
+def kinds(among: Sequence[Candidate]) -> list[CandidateKind]:
     return list(dict.fromkeys(each.kind for each in among))
 
 

@@ -136,7 +136,7 @@ class RecordedTurn:
             timed += [lane.prefilled] if lane.prefilled else []
             timed += [*lane.steps, *lane.finishes]
         timed.sort(key=lambda event: event.at)  # type: ignore[union-attr]
-        tally = Tally(self)
+        tally = RunningMetrics(self)
         for event in timed:
             yield tally.with_metrics(event)
         last = max(event.at for event in timed if isinstance(event, Timed))
@@ -147,7 +147,7 @@ class RecordedTurn:
         yield self.ended or RunFinished(self.started.run, True, at=last)
 
 
-class Tally:
+class RunningMetrics:
     """Running metrics of a turn's lanes, recomputed from the rounds instead of stored."""
 
     def __init__(self, turn: RecordedTurn) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.report.answer import Timed
+from app.report.answer import Timing
 
 TEMPERATURES = (0.0, 0.7)  # by default: greedy, and a usual one for chats
 FEW_PROMPTS = 5  # with fewer, repeats of one prompt are resampled on their own
@@ -29,7 +29,7 @@ class Estimate:
     interval: Literal["95% bootstrap", "range"]
 
 
-def compare(own: Sequence[Timed], base: Sequence[Timed]) -> Estimate | None:
+def estimate_speedup(own: Sequence[Timing], base: Sequence[Timing]) -> Estimate | None:
     """The speedup over `base`, which answered the same prompts in the same order. None if nothing
     was decoded."""
     pairs = [(a, b) for a, b in zip(own, base, strict=True) if a.tokens and b.tokens]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from app.report.advice import Estimate, compare
+from app.report.advice import Estimate, estimate_speedup
 from app.report.answer import Answer, speed
 from app.report.batches import (
     Throughput,
@@ -28,7 +28,7 @@ from decoding.stats import Stats, total
 Row = dict[str, Any]
 
 
-class Kind(NamedTuple):
+class CandidateKind(NamedTuple):
     """Only the best candidate of a kind is measured. `chain`: EAGLE with one branch."""
 
     strategy: str
@@ -59,10 +59,10 @@ class Candidate:
         return self.params.sampling.temperature
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> CandidateKind:
         chain = self.params.eagle_top_k == 1
         spec = self.spec
-        return Kind(spec.strategy, spec.checkpoint, spec.tree, chain, self.temperature)
+        return CandidateKind(spec.strategy, spec.checkpoint, spec.tree, chain, self.temperature)
 
     @property
     def stats(self) -> Stats:
@@ -76,7 +76,7 @@ class Candidate:
     def against(self, other: Candidate) -> Estimate | None:
         """The speedup over `other`, on the answers that both gave."""
         count = min(len(self.answers), len(other.answers))
-        return compare(self.answers[:count], other.answers[:count])
+        return estimate_speedup(self.answers[:count], other.answers[:count])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from decoding.stats import Stats
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class Timing:
     """An answer to prompt number `prompt`: its tokens after the first one, and their seconds."""
 
     prompt: int
@@ -18,7 +18,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Timed):
+class Answer(Timing):
     """An answer with all its `ids`, and `stats` without the prefill and its token; empty if the
     rounds are not known."""
 
@@ -26,7 +26,7 @@ class Answer(Timed):
     stats: Stats
 
 
-def speed(answers: Sequence[Timed]) -> float | None:
+def speed(answers: Sequence[Timing]) -> float | None:
     """Decoded tokens per second; None if nothing followed the first token."""
     tokens = sum(answer.tokens for answer in answers)
     return tokens / sum(answer.seconds for answer in answers) if tokens else None

@@ -42,7 +42,7 @@ class RoundCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Drafting:
+class DraftingContestant:
     """A contestant that drafts, and the baseline that it is compared with."""
 
     name: str
@@ -116,7 +116,7 @@ def method_of(costs: BatchCosts) -> dict[str, Any]:
 
 
 def batches_document(
-    drafting: Sequence[Drafting], costs: BatchCosts, sizes: Sequence[int], context: int
+    drafting: Sequence[DraftingContestant], costs: BatchCosts, sizes: Sequence[int], context: int
 ) -> dict[str, Any]:
     """The throughput of each of `drafting` in batches of these sizes, after `context` tokens."""
     rows = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.report.answer import Answer, speed
-from app.report.batches import Drafting, round_cost
+from app.report.batches import DraftingContestant, round_cost
 from app.report.document import spec_fields
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -39,7 +39,7 @@ class Contest:
         """Each contestant's figures over all prompts, and over those of each category."""
         return [self._row(name) for name in self.params]
 
-    def drafting(self, among: Collection[str]) -> list[Drafting]:
+    def drafting(self, among: Collection[str]) -> list[DraftingContestant]:
         """The mean rounds of those `among` the contestants that drafted for the target, and of
         their baselines."""
         found = []
@@ -50,7 +50,7 @@ class Contest:
                 strategy = self._strategy(name)
                 by_model = strategy is not None and strategy.role is not None
                 costs = round_cost(own), round_cost(plain)
-                found.append(Drafting(name, baseline, *costs, by_model))
+                found.append(DraftingContestant(name, baseline, *costs, by_model))
         return found
 
     def able_to_draft(self, among: Collection[str]) -> list[str]:

@@ -18,7 +18,7 @@ BINS = 5  # of the drafter's confidence
 BEGINNING = 8  # tokens of an answer that are its beginning
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """The role of a token in the text."""
 
     WORD = "first of a word"
@@ -42,7 +42,7 @@ class Level:
     emitted: TokenEvent
     accepted: bool
     first: bool
-    kind: Kind
+    kind: TokenKind
     position: int
 
 
@@ -57,7 +57,7 @@ class Rejection:
     depth: int
     token: int
     wanted: int
-    kind: Kind
+    kind: TokenKind
     rank: int | None
     p: float | None
     q: float | None
@@ -163,7 +163,7 @@ def by_level(levels: Iterable[Level]) -> dict[int, Tally]:
 
 def by_kind(levels: Iterable[Level]) -> dict[str, Tally]:
     counts = tally(levels, lambda level: level.kind)
-    return {str(kind): counts[kind] for kind in Kind if kind in counts}
+    return {str(kind): counts[kind] for kind in TokenKind if kind in counts}
 
 
 def by_place(levels: Iterable[Level]) -> dict[str, Tally]:
@@ -199,18 +199,20 @@ def calibration(levels: Iterable[Level]) -> list[Bin]:
     return bins if any(each.guesses for each in bins) else []
 
 
-def kind_of(text: str, before: str) -> Kind:
+def kind_of(text: str, before: str) -> TokenKind:
     """The kind of a token with this text after the text `before`."""
     if not text:
-        return Kind.SPECIAL
+        return TokenKind.SPECIAL
     word = text.strip()
     if any(char.isdigit() for char in word):
-        return Kind.NUMBER
+        return TokenKind.NUMBER
     if not any(char.isalpha() for char in word):
-        return Kind.PUNCTUATION
+        return TokenKind.PUNCTUATION
     if not text[0].isspace() and before[-1:].isalnum():
-        return Kind.INSIDE
+        return TokenKind.INSIDE
     letters = word.lstrip("([{\"'“‘«-")
     ahead = (before + text[: len(text) - len(text.lstrip())]).rstrip(" ")
     begins = ahead.rstrip("\"'”’)»")[-1:] in ("", "\n", ".", "!", "?", ":")
-    return Kind.NAME if letters[:1].isupper() and letters[1:] and not begins else Kind.WORD
+    return (
+        TokenKind.NAME if letters[:1].isupper() and letters[1:] and not begins else TokenKind.WORD
+    )

@@ -30,7 +30,7 @@ class Ending:
     note: str | None = None
 
 
-class Answer:
+class AnswerStream:
     """An answer as it arrives."""
 
     def __init__(self, most: int) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from app.servers.acceptance import Counters, drafting_between, is_list, read_counters
-from app.servers.answer import Answer, Ending, Piece
+from app.servers.answer import AnswerStream, Ending, Piece
 from app.servers.chunks import Question, error_message, extras, read_chunk
 from app.servers.errors import KEYS, ServerError, api_key, quoted
 from app.servers.usage import Drafting
@@ -170,7 +170,7 @@ class Server:
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
             raise ServerError(f"the server sent {what} and no stream of events", 200)
-        answer = Answer(question.params.max_new_tokens)
+        answer = AnswerStream(question.params.max_new_tokens)
         loop, patience = asyncio.get_running_loop(), self._patience
         try:
             async with asyncio.timeout(patience.first) as limit:

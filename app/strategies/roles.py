@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from decoding.checkpoints.dialects import Kind
+from decoding.checkpoints.dialects import CheckpointKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Role:
     title: str
     help: str  # for the option
     demo: str  # folder in the demo family
-    kinds: tuple[Kind, ...]  # kinds of checkpoints that can have the role, the usual one first
+    kinds: tuple[CheckpointKind, ...]  # that can have the role, the usual one first
 
 
 ROLES = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-Kind = Literal["model", "medusa", "eagle3", "eagle1"]
+CheckpointKind = Literal["model", "medusa", "eagle3", "eagle1"]
 MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
 EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
 
@@ -65,7 +65,9 @@ def eagle_version(names: Iterable[str]) -> EagleVersion | None:
     return "eagle3" if any(_EAGLE3.match(name) for name in names) else "eagle1"
 
 
-def detect_kind(config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> Kind | None:
+def detect_kind(
+    config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+) -> CheckpointKind | None:
     """What a folder with this config.json and these tensors holds; None if neither a model nor
     heads. Shapes can't be read from old .pt files; then the config alone decides."""
     if any(name.startswith("model.") for name in shapes):
@@ -81,7 +83,7 @@ def detect_kind(config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) 
 
 
 def feature_width(
-    kind: Kind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
+    kind: CheckpointKind, config: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 ) -> int | None:
     """Width of the target's hidden states that a head reads, from its tensors; None if unknown."""
     if kind == "medusa":

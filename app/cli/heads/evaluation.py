@@ -13,8 +13,8 @@ from app.cli.terminal import print_document, print_output, progress
 from app.config.model_options import ModelOptions
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
-from app.report.advice import Estimate, compare
-from app.report.answer import Timed
+from app.report.advice import Estimate, estimate_speedup
+from app.report.answer import Timing
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
@@ -174,7 +174,7 @@ def weight_bytes(heads: Path) -> int:
 
 def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:
     """τ of the `other` over that of the `base`, on the same prompts."""
-    return compare(*(_tokens_and_passes(each) for each in (other, base)))
+    return estimate_speedup(*(_tokens_and_passes(each) for each in (other, base)))
 
 
 def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
@@ -194,10 +194,10 @@ def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _tokens_and_passes(each: Evaluation) -> list[Timed]:
+def _tokens_and_passes(each: Evaluation) -> list[Timing]:
     """Passes in place of seconds, so that a ratio of speeds is a ratio of τ."""
     stats = [stats_of([answer]) for answer in each.answers]
-    return [Timed(i, s.emitted, s.passes) for i, s in enumerate(stats)]
+    return [Timing(i, s.emitted, s.passes) for i, s in enumerate(stats)]
 
 
 def _figures(stats: Stats) -> dict[str, Any]:

@@ -9,9 +9,9 @@ import pytest
 from app.report.rejections import (
     BEGINNING,
     Bin,
-    Kind,
     Rejection,
     Tally,
+    TokenKind,
     by_place,
     calibration,
     kind_of,
@@ -45,14 +45,14 @@ def test_a_rejection_says_what_was_wanted_and_how_sure_both_were() -> None:
         q=(1.0, 0.9, 0.05, 0.7, 0.2, 0.6, 0.55),
     )
     (found,) = rejections(levels_of([step(seen)]))
-    assert found == Rejection(0, 3, 6, 7, Kind.WORD, 2, 0.31, 0.55, 1.5)
+    assert found == Rejection(0, 3, 6, 7, TokenKind.WORD, 2, 0.31, 0.55, 1.5)
     (unlikely,) = rejections(levels_of([step(replace(seen, top=((),) * 7))]))
     assert unlikely.rank is None
 
 
 def test_without_probabilities_the_tokens_are_known() -> None:
     (found,) = rejections(levels_of([step(CHAIN)]))
-    assert found == Rejection(0, 2, 4, 7, Kind.WORD, None, None, None, None)
+    assert found == Rejection(0, 2, 4, 7, TokenKind.WORD, None, None, None, None)
 
 
 def test_levels_that_were_not_tested_do_not_count() -> None:
@@ -111,28 +111,28 @@ def test_the_beginning_of_an_answer_counts_apart() -> None:
 @pytest.mark.parametrize(
     ("before", "text", "kind"),
     [
-        ("", "The", Kind.WORD),
-        ("The", " sky", Kind.WORD),
-        ("The sk", "ies", Kind.INSIDE),
-        ("I live in", " Paris", Kind.NAME),
-        ("I live in", " I", Kind.WORD),
-        ("It is. ", "Paris", Kind.WORD),
-        ("It is.", " Paris", Kind.WORD),
-        ("He said \"no.\"", " Paris", Kind.WORD),
-        ("a list:\n", "Paris", Kind.WORD),
-        ("He (", "Paris", Kind.NAME),
-        ("Par", "IS", Kind.INSIDE),
-        ("in", " 1984", Kind.NUMBER),
-        ("19", "84", Kind.NUMBER),
-        ("so", ",", Kind.PUNCTUATION),
-        ("so", " —", Kind.PUNCTUATION),
-        ("so.", "\n\n", Kind.PUNCTUATION),
-        ("don", "'t", Kind.INSIDE),
-        ("well-", "known", Kind.WORD),
-        ("so.", "", Kind.SPECIAL),
+        ("", "The", TokenKind.WORD),
+        ("The", " sky", TokenKind.WORD),
+        ("The sk", "ies", TokenKind.INSIDE),
+        ("I live in", " Paris", TokenKind.NAME),
+        ("I live in", " I", TokenKind.WORD),
+        ("It is. ", "Paris", TokenKind.WORD),
+        ("It is.", " Paris", TokenKind.WORD),
+        ("He said \"no.\"", " Paris", TokenKind.WORD),
+        ("a list:\n", "Paris", TokenKind.WORD),
+        ("He (", "Paris", TokenKind.NAME),
+        ("Par", "IS", TokenKind.INSIDE),
+        ("in", " 1984", TokenKind.NUMBER),
+        ("19", "84", TokenKind.NUMBER),
+        ("so", ",", TokenKind.PUNCTUATION),
+        ("so", " —", TokenKind.PUNCTUATION),
+        ("so.", "\n\n", TokenKind.PUNCTUATION),
+        ("don", "'t", TokenKind.INSIDE),
+        ("well-", "known", TokenKind.WORD),
+        ("so.", "", TokenKind.SPECIAL),
     ],
 )  # fmt: skip
-def test_kinds_of_tokens(before: str, text: str, kind: Kind) -> None:
+def test_kinds_of_tokens(before: str, text: str, kind: TokenKind) -> None:
     assert kind_of(text, before) is kind
 
 
@@ -140,4 +140,8 @@ def test_the_kind_is_that_of_the_token_that_came() -> None:
     """Its surroundings count: the text before the round, and what the round itself has written."""
     named = replace(TREE, emitted=(9, 2, 4))
     levels = [*levels_of([step(named)], "We are")]
-    assert [level.kind for level in levels] == [Kind.INSIDE, Kind.NAME, Kind.PUNCTUATION]
+    assert [level.kind for level in levels] == [
+        TokenKind.INSIDE,
+        TokenKind.NAME,
+        TokenKind.PUNCTUATION,
+    ]

@@ -8,7 +8,7 @@ import pytest
 
 from app.engine.commands import MeasureAnswer, RecordProbabilities
 from app.engine.events import AnswerMeasured, Prefilled, RoundFinished, RunStarted
-from app.report.rejections import Kind, Rejection
+from app.report.rejections import Rejection, TokenKind
 from app.tui.format.rejections import COLUMNS, ordered
 from decoding.params import Params
 from decoding.round import Round, TokenEvent, TokenFate, TokenProbs
@@ -245,9 +245,9 @@ async def test_it_is_compared_with_what_the_checkpoint_says_and_a_lane_beside(pl
 
 def test_what_has_no_value_comes_last() -> None:
     found = [
-        Rejection(0, 1, 1, 2, Kind.WORD, None, None, None, None),
-        Rejection(1, 1, 1, 2, Kind.WORD, 1, 0.1, 0.2, 0.5),
-        Rejection(2, 1, 1, 2, Kind.WORD, 2, 0.3, 0.1, 1.5),
+        Rejection(0, 1, 1, 2, TokenKind.WORD, None, None, None, None),
+        Rejection(1, 1, 1, 2, TokenKind.WORD, 1, 0.1, 0.2, 0.5),
+        Rejection(2, 1, 1, 2, TokenKind.WORD, 2, 0.3, 0.1, 1.5),
     ]
     by = {column.heading: column for column in COLUMNS}
 
