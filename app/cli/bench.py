@@ -40,13 +40,14 @@ from decoding.tokenizing.stopping import Stop
 def bench(
     settings: Settings,
     requests: Sequence[Request],
+    *,
     repeats: int,
     peers: Sequence[Peer],
     sweep: Sweep,
-    concurrency: int = 1,
-    acceptances: Sequence[float] = (),
-    batches: Sequence[int] = (),
-    prefixes: Sequence[int] = (),
+    concurrency: int,
+    acceptances: Sequence[float],
+    batches: Sequence[int],
+    prefixes: Sequence[int],
 ) -> dict[str, Any]:
     """Measure lanes with every combination of the values in `sweep`, `peers`, and drafters
     simulated with these `acceptances`; then servers with `concurrency` prompts at a time, and

@@ -287,13 +287,13 @@ def bench(
     document = measure(
         settings,
         requests,
-        repeats,
-        others,  # type: ignore[arg-type]
-        values,
-        concurrency,
-        simulate_acceptance or (),
-        batches,
-        prefixes,
+        repeats=repeats,
+        peers=others,  # type: ignore[arg-type]
+        sweep=values,
+        concurrency=concurrency,
+        acceptances=simulate_acceptance or (),
+        batches=batches,
+        prefixes=prefixes,
     )
     if report is not None:
         from app.report.page import write_report

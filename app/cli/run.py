@@ -65,11 +65,10 @@ def run(
                         if isinstance(lane, ServerLane):
                             say(f"{len(asked)} prompts to {lane.spec.name}")
                             loads[lane.spec.name] = answer_together(lane, asked, concurrency)
+                conversations = _Conversations(settings, lanes, models, trace, loads)
                 for index, (request, ids) in enumerate(zip(requests, prompts, strict=True)):
                     say(f"prompt {index + 1} of {len(requests)}")
-                    for report in _answer(
-                        settings, request, ids, lanes, models, len(runs), trace, loads
-                    ):
+                    for report in conversations.answer(request, ids, len(runs)):
                         runs.append(report)
                         if any(lane["finish_reason"] == "error" for lane in report["lanes"]):
                             code = 1
@@ -95,87 +94,80 @@ def _questions(settings: Settings, requests: Sequence[Request]) -> list[Question
     return found
 
 
-def _answer(
-    settings: Settings,
-    request: Request,
-    first_ids: list[int],
-    lanes: Sequence[AnyLane],
-    models: LoadedModels | None,
-    first_index: int,
-    trace: bool,
-    loads: Mapping[str, Load],
-) -> Iterator[dict[str, Any]]:
-    """Yield one report per turn. The conversation continues from the first lane that has an answer.
-    `loads` has the answers that servers gave under load."""
-    messages = opening(request, settings.system)
-    turns: Sequence[str | None] = request.turns or (None,)
-    for turn, text in enumerate(turns):
-        if text is not None:
-            messages.append({"role": "user", "content": text})
-        index = first_index + turn
-        try:
-            ids = first_ids
-            if turn > 0 and models is not None:
-                ids = models.encode(messages, settings.raw)
-            asked = question(settings, messages, answer_seed(settings.seed, index))
-            reports = _run_lanes(settings, ids, asked, lanes, models, index, trace, loads)
-        except InputError as error:  # a template that takes no second turn
-            ids = []
-            fresh = [lane.beside() for lane in lanes]
-            broken = {lane.spec.name: describe(error) for lane in fresh}
-            reports = _reports(fresh, None, broken, trace)
-        yield {
-            "index": index,
-            "id": request.id,
-            "category": request.category,
-            "turn": turn,
-            "prompt": text,
-            "prompt_ids": ids,
-            "lanes": reports,
-        }
-        answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
-        answer = next(answers, None)
-        if answer is None:  # every lane broke: nothing to continue from
-            return
-        messages.append({"role": "assistant", "content": answer})
+@dataclass(frozen=True, slots=True)
+class _Conversations:
+    """Answers conversations with the `lanes`; `loads` has the answers that servers gave under
+    load."""
 
+    settings: Settings
+    lanes: Sequence[AnyLane]
+    models: LoadedModels | None
+    trace: bool
+    loads: Mapping[str, Load]
 
-def _run_lanes(
-    settings: Settings,
-    ids: list[int],
-    asked: Question,
-    lanes: Sequence[AnyLane],
-    models: LoadedModels | None,
-    index: int,
-    trace: bool,
-    loads: Mapping[str, Load],
-) -> list[dict[str, Any]]:
-    stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
-    able = [lane for lane in lanes if lane.available and lane.spec.name not in loads]
-    errors = answer_each(able, ids, asked, stop)
-    for name, load in loads.items():
-        if index in load.errors:
-            errors[name] = load.errors[index]
-    lanes = [
-        loads[lane.spec.name].answers[index] if lane.spec.name in loads else lane for lane in lanes
-    ]
-    local = (lane for lane in lanes if not isinstance(lane, ServerLane))
-    base = next((lane for lane in local if lane.strategy.is_baseline), None)
-    reference = None
-    if base is not None and base.spec.name not in errors:
-        reference = Baseline(base, ids, settings.params)
-    return _reports(lanes, reference, errors, trace)
+    def answer(
+        self, request: Request, first_ids: list[int], first_index: int
+    ) -> Iterator[dict[str, Any]]:
+        """Yield one report per turn. The conversation continues from the first lane that has an
+        answer."""
+        settings, ids = self.settings, first_ids
+        messages = opening(request, settings.system)
+        turns: Sequence[str | None] = request.turns or (None,)
+        for turn, text in enumerate(turns):
+            if text is not None:
+                messages.append({"role": "user", "content": text})
+            index = first_index + turn
+            try:
+                if turn > 0 and self.models is not None:
+                    ids = self.models.encode(messages, settings.raw)
+                asked = question(settings, messages, answer_seed(settings.seed, index))
+                reports = self._run_lanes(ids, asked, index)
+            except InputError as error:  # a template that takes no second turn
+                ids = []
+                fresh = [lane.beside() for lane in self.lanes]
+                broken = {lane.spec.name: describe(error) for lane in fresh}
+                reports = self._reports(fresh, None, broken)
+            yield {
+                "index": index,
+                "id": request.id,
+                "category": request.category,
+                "turn": turn,
+                "prompt": text,
+                "prompt_ids": ids,
+                "lanes": reports,
+            }
+            answers = (r["text"] for r in reports if r["finish_reason"] in ("stop", "length"))
+            answer = next(answers, None)
+            if answer is None:  # every lane broke: nothing to continue from
+                return
+            messages.append({"role": "assistant", "content": answer})
 
+    def _run_lanes(self, ids: list[int], asked: Question, index: int) -> list[dict[str, Any]]:
+        settings, loads, models = self.settings, self.loads, self.models
+        stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
+        able = [lane for lane in self.lanes if lane.available and lane.spec.name not in loads]
+        errors = answer_each(able, ids, asked, stop)
+        errors |= {n: load.errors[index] for n, load in loads.items() if index in load.errors}
+        lanes = [
+            loads[lane.spec.name].answers[index] if lane.spec.name in loads else lane
+            for lane in self.lanes
+        ]
+        local = (lane for lane in lanes if not isinstance(lane, ServerLane))
+        base = next((lane for lane in local if lane.strategy.is_baseline), None)
+        reference = None
+        if base is not None and base.spec.name not in errors:
+            reference = Baseline(base, ids, settings.params)
+        return self._reports(lanes, reference, errors)
 
-def _reports(
-    lanes: Sequence[AnyLane], reference: Baseline | None, errors: Mapping[str, str], trace: bool
-) -> list[dict[str, Any]]:
-    return [
-        lane_report(lane, reference, errors.get(lane.spec.name), trace)
-        if lane.available
-        else unavailable_report(lane.spec, lane.reason)
-        for lane in lanes
-    ]
+    def _reports(
+        self, lanes: Sequence[AnyLane], reference: Baseline | None, errors: Mapping[str, str]
+    ) -> list[dict[str, Any]]:
+        return [
+            lane_report(lane, reference, errors.get(lane.spec.name), self.trace)
+            if lane.available
+            else unavailable_report(lane.spec, lane.reason)
+            for lane in lanes
+        ]
 
 
 @contextmanager
