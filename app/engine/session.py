@@ -5,33 +5,8 @@ from __future__ import annotations
 import threading
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import (
-    AddLane,
-    Command,
-    MeasureAnswer,
-    NewConversation,
-    OpenModels,
-    Pause,
-    RecordProbabilities,
-    RemoveLane,
-    Resume,
-    Run,
-    RunAgain,
-    SetEnabled,
-    SetLanes,
-    SetLeader,
-    SetOverrides,
-    SetParams,
-    SetSchedule,
-    SetTree,
-    StartAdvice,
-    StartSamplingTest,
-    StepRound,
-    Stop,
-    StopAdvice,
-    StopSamplingTest,
-    Turn,
-)
+from app.engine import commands
+from app.engine.commands import Command, Turn
 from app.engine.config import SessionConfig
 from app.engine.events import Event, RunRejected
 from app.engine.mailbox import Mailbox
@@ -51,7 +26,7 @@ class Session:
         *,
         first_run: int = 0,
     ) -> None:
-        self._mailbox = Mailbox(OpenModels(options, specs), config)
+        self._mailbox = Mailbox(commands.OpenModels(options, specs), config)
         self._worker = Worker(self._mailbox, config)
         self._own_seed = config.seed
         self._runs = first_run  # number of the next run; with the seed it fixes the draws
@@ -66,59 +41,59 @@ class Session:
         mailbox = self._mailbox
         with mailbox.wake:
             match command:
-                case Run(prompt):
+                case commands.Run(prompt):
                     mailbox.begin_turn(Turn(prompt, self._runs))
                     self._runs += 1
-                case RunAgain():
+                case commands.RunAgain():
                     next_one = mailbox.next_conversation
                     if turns := self._worker.turns if next_one is None else next_one:
                         mailbox.begin_turn(Turn(turns[-1].prompt, turns[-1].run))
-                case Stop():
+                case commands.Stop():
                     mailbox.stopping = True
                     if turn := mailbox.next_turn:  # it never began; the caller waits for an answer
                         mailbox.emit(RunRejected(turn.prompt, "stopped before it began"))
                         mailbox.next_turn = None
-                case Pause(paused):
+                case commands.Pause(paused):
                     mailbox.paused = paused
                     mailbox.steps.clear()
-                case StepRound(lane):
+                case commands.StepRound(lane):
                     mailbox.steps.append(lane)
-                case NewConversation():
+                case commands.NewConversation():
                     mailbox.begin_conversation((), self._own_seed)
-                case Resume(turns, seed):
+                case commands.Resume(turns, seed):
                     mailbox.begin_conversation(turns, seed)
                     # run numbers are unique, whichever conversation follows
                     self._runs = max([self._runs, *(turn.run + 1 for turn in turns)])
-                case OpenModels():
+                case commands.OpenModels():
                     mailbox.models = command
                     mailbox.begin_conversation((), self._own_seed)
-                case SetParams(params):
+                case commands.SetParams(params):
                     mailbox.params = params
-                case SetEnabled(lane, enabled):
+                case commands.SetEnabled(lane, enabled):
                     change = mailbox.switched_off.discard if enabled else mailbox.switched_off.add
                     change(lane)
                     mailbox.lanes_changed = True
-                case SetSchedule(schedule):
+                case commands.SetSchedule(schedule):
                     mailbox.schedule = schedule
-                case SetLeader(lane):
+                case commands.SetLeader(lane):
                     mailbox.leader = lane
-                case SetTree(lane, tree):
+                case commands.SetTree(lane, tree):
                     mailbox.trees[lane] = tree
-                case RecordProbabilities(lanes):
+                case commands.RecordProbabilities(lanes):
                     mailbox.recorded_lanes = lanes
-                case MeasureAnswer():
+                case commands.MeasureAnswer():
                     mailbox.measurements.append(command)
-                case AddLane() | RemoveLane() | SetOverrides() | SetLanes():
+                case commands.StartSamplingTest():
+                    mailbox.sampling_test = command
+                case commands.StopSamplingTest():
+                    mailbox.sampling_test = None
+                case commands.StartAdvice():
+                    mailbox.advice = command
+                case commands.StopAdvice():
+                    mailbox.advice = None
+                case _:  # a change of lanes
                     mailbox.lane_changes.append(command)
                     mailbox.lanes_changed = True
-                case StartSamplingTest():
-                    mailbox.sampling_test = command
-                case StopSamplingTest():
-                    mailbox.sampling_test = None
-                case StartAdvice():
-                    mailbox.advice = command
-                case StopAdvice():
-                    mailbox.advice = None
             mailbox.wake.notify()
 
     def close(self) -> None:

@@ -8,25 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import (
-    Command,
-    NewConversation,
-    OpenModels,
-    RecordProbabilities,
-    Resume,
-    Run,
-    SetEnabled,
-    SetLeader,
-    SetOverrides,
-    SetParams,
-    SetSchedule,
-    SetTree,
-    StartAdvice,
-    StartSamplingTest,
-    StopAdvice,
-    StopSamplingTest,
-    Turn,
-)
+from app.engine import commands
+from app.engine.commands import Command, Turn
 from app.engine.events import (
     Advice,
     Event,
@@ -54,7 +37,7 @@ class SessionSnapshot:
         self._requested = [options]  # every request for models, oldest first
         self._loaded = options  # reloaded if a later request fails
         self._settings: dict[type[Command], Command] = {}  # the last one of each kind
-        self._enabled: dict[str, SetEnabled] = {}  # by lane
+        self._enabled: dict[str, commands.SetEnabled] = {}  # by lane
         self._turns: list[Turn] = []
         self._seed = 0  # of the conversation
         self.next_run = 0
@@ -68,30 +51,35 @@ class SessionSnapshot:
 
     def apply_command(self, command: Command) -> None:
         match command:
-            case Run(prompt):
+            case commands.Run(prompt):
                 self._prompt = prompt
-            case SetParams() | SetSchedule() | SetLeader() | RecordProbabilities():
+            case (
+                commands.SetParams()
+                | commands.SetSchedule()
+                | commands.SetLeader()
+                | commands.RecordProbabilities()
+            ):
                 self._settings[type(command)] = command
-            case SetEnabled(lane):
+            case commands.SetEnabled(lane):
                 self._enabled[lane] = command
-            case SetTree(lane, tree):
+            case commands.SetTree(lane, tree):
                 self._change_spec(lane, tree=tree)
-            case SetOverrides(lane, overrides):
+            case commands.SetOverrides(lane, overrides):
                 self._change_spec(lane, overrides=overrides)
-            case StartSamplingTest(lane, repetitions):
+            case commands.StartSamplingTest(lane, repetitions):
                 self._test = SamplingTest(lane, repetitions=repetitions)
-            case StopSamplingTest():
+            case commands.StopSamplingTest():
                 self._test = None
-            case StartAdvice():
+            case commands.StartAdvice():
                 self._advising = True
-            case StopAdvice():
+            case commands.StopAdvice():
                 self._advising = False
-            case NewConversation():
+            case commands.NewConversation():
                 self._turns = []
-            case Resume(turns, seed):
+            case commands.Resume(turns, seed):
                 self._turns, self._seed = list(turns), seed
                 self._use_runs(turn.run for turn in turns)
-            case OpenModels(options, specs):
+            case commands.OpenModels(options, specs):
                 self.options, self.specs = options, specs
                 self._requested.append(options)
                 self._turns = []
@@ -156,7 +144,7 @@ class SessionSnapshot:
         yield from self._settings.values()
         yield from self._enabled.values()
         if self._turns:
-            yield Resume(self._conversation(), self._seed)
+            yield commands.Resume(self._conversation(), self._seed)
 
     def _conversation(self) -> tuple[Turn, ...]:
         """All turns, the running one with its answers so far."""
