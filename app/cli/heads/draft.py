@@ -12,7 +12,6 @@ from transformers import PreTrainedModel
 from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
-    conversations_of,
     is_first_process,
     load,
     save_model,
@@ -47,10 +46,7 @@ def train_on(job: TrainingJob) -> None:
     draft, draft_tokenizer = load(str(job.heads), job.device)
     if difference := first_difference(tokenizer, draft_tokenizer):
         raise InputError(f"{job.heads} has another vocabulary than the target: {difference}")
-    texts, held_out, records = conversations_of(
-        job.data, job.held_out, model, tokenizer, min(job.length, Target(draft).context)
-    )
-    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, ())
+    model, learned, tested, records = job.datasets(model, tokenizer, length=Target(draft).context)
     config = job.config
     if not config.lr:
         config = replace(config, lr=1e-3 if draft.num_parameters() < _LARGE else 3e-4)

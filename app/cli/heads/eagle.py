@@ -10,7 +10,6 @@ from typing import Literal
 from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
-    conversations_of,
     is_first_process,
     load,
     records_of,
@@ -66,14 +65,11 @@ def attach_to(
 def train_on(job: TrainingJob, unroll: int) -> None:
     model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
-    texts, held_out, records = conversations_of(
-        job.data, job.held_out, model, tokenizer, job.length
-    )
     layers = weights.config.aux_layers
-    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, layers)
+    model, learned, tested, records = job.datasets(model, tokenizer, layers)
     config = job.config
     if not config.lr:
-        short = config.total_steps(len(texts)) <= _SHORT_RUN
+        short = config.total_steps(len(learned)) <= _SHORT_RUN
         config = replace(config, lr=3e-3 if short else 1e-3)
     served = serving(job, model, tokenizer, records, _SERVED_GAMMA, _drafter, layers)
     trained, reports = train_eagle(

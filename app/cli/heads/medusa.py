@@ -8,7 +8,6 @@ from pathlib import Path
 from app.cli.heads.serving import serving
 from app.cli.heads.training_data import (
     TrainingJob,
-    conversations_of,
     is_first_process,
     load,
     shape_of,
@@ -36,10 +35,7 @@ def attach_to(
 def train_on(job: TrainingJob, joint: bool) -> None:
     model, tokenizer = job.begin()
     weights = read_medusa(job.heads, *shape_of(model))
-    texts, held_out, records = conversations_of(
-        job.data, job.held_out, model, tokenizer, job.length
-    )
-    model, learned, tested = job.with_features(model, tokenizer, texts, held_out, ())
+    model, learned, tested, records = job.datasets(model, tokenizer)
     config, out = job.config, job.out
     if not config.lr:
         # Heads on the target's lm_head are small matrices, which take larger steps.

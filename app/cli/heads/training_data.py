@@ -18,14 +18,16 @@ from decoding.errors import InputError
 from decoding.training.log import LOG
 
 if TYPE_CHECKING:
-    from torch.utils.data import Dataset
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from app.text.prompt_file import Request
     from decoding.checkpoints.eagle_fit import TargetShape
-    from decoding.training.conversations import Conversations, Example
+    from decoding.training.conversations import Conversations
     from decoding.training.data import Record
+    from decoding.training.features import FeatureCache
     from decoding.training.train_config import TrainConfig
+
+    Examples = Conversations | FeatureCache
 
 ANSWERS = "answers.jsonl"  # beside the training log: one answer per evaluation
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
@@ -77,19 +79,22 @@ class TrainingJob:
             shard_layers(model)
         return model, tokenizer
 
-    def with_features(
+    def datasets(
         self,
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
-        learned: Dataset[Example],
-        tested: Dataset[Example],
-        layers: Sequence[int],
-    ) -> tuple[PreTrainedModel, Dataset[Example], Dataset[Example]]:
-        """The target and the two datasets, these with the target's states from disk if `features`
-        is set. With `offline` the target loses its layers once the states are complete. Raises
-        InputError."""
+        layers: Sequence[int] = (),
+        length: int = sys.maxsize,
+    ) -> tuple[PreTrainedModel, Examples, Examples, Sequence[Record]]:
+        """The target, the datasets to train and to evaluate on (see `conversations_of`), and the
+        records of the latter. With `features` they have the target's states from disk; with
+        `offline` the target loses its layers once these are complete. Raises InputError."""
+        length = min(self.length, length)
+        learned, tested, records = conversations_of(
+            self.data, self.held_out, model, tokenizer, length
+        )
         if self.features is None:
-            return model, learned, tested
+            return model, learned, tested, records
         from torch import nn
 
         from decoding.training.draft_attach import attach_draft
@@ -114,7 +119,7 @@ class TrainingJob:
                 save_model(model, tokenizer, part, self.target)
                 part.rename(self.features / BARE_TARGET)
             nn.Module.to(model, device, precision)
-        return model, kept[0], kept[1]
+        return model, kept[0], kept[1], records
 
 
 def records_of(sources: list[str]) -> list[Record]:
