@@ -101,17 +101,17 @@ class TrainingJob:
         from decoding.training.features import cache_features, cached_features, feature_bytes
 
         parts = ((learned, self.features), (tested, self.features / "held-out"))
-        whole = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
-        if whole and is_first_process():
+        has_layers = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
+        if has_layers and is_first_process():
             _require_disk_space(
                 self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
             )
             for data, folder in parts:
                 cache_features(model, data, layers, folder)
-        elif whole:
+        elif has_layers:
             _wait_for([folder for _, folder in parts])
         kept = [cached_features(data, layers, folder) for data, folder in parts]
-        if self.offline and whole:
+        if self.offline and has_layers:
             device, precision = model.device, model.dtype
             model = attach_draft(model, 0)
             if is_first_process():
