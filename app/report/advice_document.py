@@ -9,13 +9,7 @@ from typing import Any, NamedTuple
 
 from app.report.advice import Estimate, estimate_speedup
 from app.report.answer import Answer, speed
-from app.report.batches import (
-    Throughput,
-    batch_throughputs,
-    method_of,
-    round_cost,
-    stops_paying,
-)
+from app.report.batches import Throughput, batch_throughputs, method_of, round_cost, stops_paying
 from app.report.document import envelope, spec_fields
 from app.report.engines import ENGINES, Choice
 from app.strategies.lane_spec import LaneSpec

@@ -21,12 +21,7 @@ from typing import Any
 from torch import Tensor
 from transformers.activations import ACT2FN
 
-from decoding.checkpoints.dialects import (
-    EAGLE_LAYER,
-    eagle_layers,
-    eagle_version,
-    medusa_dialect,
-)
+from decoding.checkpoints.dialects import EAGLE_LAYER, eagle_layers, eagle_version, medusa_dialect
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.eagle_fit import (
     TargetShape,

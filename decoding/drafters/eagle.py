@@ -22,13 +22,7 @@ from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import (
-    MAX_NODES,
-    CostAwarePlan,
-    DynamicPlan,
-    StaticPlan,
-    TreePlan,
-)
+from decoding.drafters.eagle_tree import MAX_NODES, CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
 from decoding.model.attention import additive_mask, causal_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix

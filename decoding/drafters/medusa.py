@@ -22,13 +22,7 @@ from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.static import (
-    NAMED_TREES,
-    Choices,
-    StaticTree,
-    build_tree,
-    truncate_paths,
-)
+from decoding.trees.static import NAMED_TREES, Choices, StaticTree, build_tree, truncate_paths
 
 ALIKE = 1.15  # speeds of trees: two measurements of one machine may differ by as much
 

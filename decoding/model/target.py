@@ -16,11 +16,7 @@ from transformers import PreTrainedModel
 from decoding.device import upload
 from decoding.errors import InputError
 from decoding.model import attention
-from decoding.model.architecture import (
-    context_of,
-    refuse_unsupported,
-    window_of,
-)
+from decoding.model.architecture import context_of, refuse_unsupported, window_of
 from decoding.model.attention import additive_mask
 from decoding.model.cache import TreeCache
 from decoding.model.forward import Forward, ForwardOutput, Mask

@@ -12,11 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import torch
-from transformers import (
-    DynamicCache,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.model.architecture import context_of
 from decoding.params import SamplingParams

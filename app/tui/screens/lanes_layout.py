@@ -10,13 +10,7 @@ from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
-from app.tui.format.labels import (
-    legend,
-    letters_are_commands,
-    placeholder,
-    status_left,
-    title_bar,
-)
+from app.tui.format.labels import legend, letters_are_commands, placeholder, status_left, title_bar
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
