@@ -45,11 +45,7 @@ def open_lanes(
         from app.engine.lane import Lane
         from app.models.load_models import load_models
 
-        models = load_models(
-            settings.models,
-            lambda what, part: say(f"loading {what}"),
-            local,
-        )
+        models = load_models(settings.models, lambda what, part: say(f"loading {what}"), local)
         lanes |= {spec.name: Lane(spec, models) for spec in local}
     return [lanes[spec.name] for spec in specs], models
 

@@ -54,12 +54,7 @@ def find_rejections(settings: Settings, requests: Sequence[Request]) -> tuple[di
 
 
 def _answer(
-    lane: Lane,
-    drafted: Drafted,
-    index: int,
-    ids: Sequence[int],
-    settings: Settings,
-    stop: Stop,
+    lane: Lane, drafted: Drafted, index: int, ids: Sequence[int], settings: Settings, stop: Stop
 ) -> None:
     lane.record_probabilities(True)
     first = lane.start(ids, settings.params, answer_seed(settings.seed, index), stop)

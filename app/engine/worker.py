@@ -175,13 +175,7 @@ class Worker:
             self._config.ignore_eos,
         )
         runner = TurnRunner(
-            running,
-            ids,
-            question,
-            stop,
-            mailbox.emit,
-            lambda: mailbox.stopping,
-            mailbox.notify,
+            running, ids, question, stop, mailbox.emit, lambda: mailbox.stopping, mailbox.notify
         )
         self._run_rounds(runner, lanes)
         stopped = runner.end()

@@ -133,11 +133,7 @@ def _lane(lane: LaneRecord, turn: RecordedTurn, settings: list[dict[str, Any]]) 
 
 
 def _first(event: Prefilled, turn: RecordedTurn) -> dict[str, Any]:
-    first = {
-        "id": event.first.id,
-        "text": event.first.text,
-        "seconds": _since(turn, event.at),
-    }
+    first = {"id": event.first.id, "text": event.first.text, "seconds": _since(turn, event.at)}
     if event.probs is not None:
         first["belief"] = _PROBS.dump_python(event.probs, mode="json")
     return first

@@ -39,9 +39,7 @@ ONE_OF_EACH = tuple(LaneSpec(name, name) for name in STRATEGIES)
 
 
 def load_models(
-    options: ModelOptions,
-    progress: Progress = silent,
-    lanes: Collection[LaneSpec] = ONE_OF_EACH,
+    options: ModelOptions, progress: Progress = silent, lanes: Collection[LaneSpec] = ONE_OF_EACH
 ) -> LoadedModels:
     """Load the target and the drafters of the `lanes`, from `options` or from checkpoints of their
     own. Raises InputError."""

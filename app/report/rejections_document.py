@@ -92,12 +92,7 @@ def lane_document(drafted: Drafted) -> Row:
 
 
 def _shares(what: str, key: str | int, counts: Tally) -> Row:
-    return {
-        what: key,
-        "tested": counts.tested,
-        "accepted": counts.rate,
-        "first": counts.first_rate,
-    }
+    return {what: key, "tested": counts.tested, "accepted": counts.rate, "first": counts.first_rate}
 
 
 def format_rejections(document: Mapping[str, Any], most: int) -> str:

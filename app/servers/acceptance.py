@@ -98,11 +98,7 @@ def _tensorrt(facts: Json, tokens: int | None) -> Drafting | None:
 
 
 def _with_histogram(
-    drafted: int,
-    accepted: int,
-    passes: int | None,
-    histogram: tuple[int, ...],
-    longest: int | None,
+    drafted: int, accepted: int, passes: int | None, histogram: tuple[int, ...], longest: int | None
 ) -> Drafting:
     """`tested` is only known if every draft had the `longest` length: a shorter one may end without
     a rejection."""

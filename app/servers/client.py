@@ -161,10 +161,7 @@ class Server:
                 raise ServerError(self._refusal(refusal), refusal.status)
 
     async def _read(
-        self,
-        response: httpx2.Response,
-        question: Question,
-        on_piece: Callable[[Piece], None],
+        self, response: httpx2.Response, question: Question, on_piece: Callable[[Piece], None]
     ) -> Ending:
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
         if kind != "text/event-stream":

@@ -32,10 +32,7 @@ MEDUSA_NAMES: dict[MedusaDialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
         re.compile(r"blocks\.(\d+)\.layers\.(\d+)\.(weight|bias)"),
         re.compile(r"lm_heads\.(\d+)\.weight"),
     ),
-    "v0.1": (
-        re.compile(r"(\d+)\.(\d+)\.linear\.(weight|bias)"),
-        re.compile(r"(\d+)\.\d+\.weight"),
-    ),
+    "v0.1": (re.compile(r"(\d+)\.(\d+)\.linear\.(weight|bias)"), re.compile(r"(\d+)\.\d+\.weight")),
 }
 MERGED_HEADS = re.compile(r"medusa_heads?\.")  # beside the tensors of a whole model
 EAGLE_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")

@@ -27,13 +27,7 @@ _LAYERS: dict[Dialect, tuple[str, frozenset[str]]] = {
     ),
 }
 _SWITCHES = _LAYERS["speculators"][1] | _LAYERS["eagle1"][1]
-_IN_LAYER = (
-    "self_attn.",
-    "mlp.",
-    "input_layernorm.",
-    "hidden_norm.",
-    "post_attention_layernorm.",
-)
+_IN_LAYER = ("self_attn.", "mlp.", "input_layernorm.", "hidden_norm.", "post_attention_layernorm.")
 
 
 def write_eagle(weights: EagleWeights, folder: Path, dialect: Dialect, target: str) -> None:

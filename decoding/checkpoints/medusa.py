@@ -171,10 +171,7 @@ def _named(heads: MedusaWeights, i: int, dialect: MedusaDialect) -> list[tuple[s
     named = []
     for j in range(heads.layers):
         stem = f"blocks.{i}.layers.{j}" if dialect == "vllm" else f"{i}.{j}.linear"
-        named += [
-            (f"{stem}.weight", heads.weights[i, j]),
-            (f"{stem}.bias", heads.biases[i, j]),
-        ]
+        named += [(f"{stem}.weight", heads.weights[i, j]), (f"{stem}.bias", heads.biases[i, j])]
     if heads.lm_heads is not None:
         own = f"lm_heads.{i}.weight" if dialect == "vllm" else f"{i}.{heads.layers}.weight"
         named.append((own, heads.lm_heads[i]))

@@ -159,10 +159,7 @@ class EagleHead(nn.Module):
 
     @classmethod
     def build(
-        cls,
-        weights: EagleWeights,
-        embedding: Tensor,
-        target_logits: Callable[[Tensor], Tensor],
+        cls, weights: EagleWeights, embedding: Tensor, target_logits: Callable[[Tensor], Tensor]
     ) -> EagleHead:
         """The head with its weights, in float32 on the CPU. `embedding` [V, H] is the target's.
 

@@ -66,11 +66,7 @@ def _sample(linears: Sequence[tuple[str, Linear]]) -> list[tuple[str, Linear]]:
     return sample
 
 
-def _seconds(
-    sample: Sequence[tuple[str, Linear]],
-    layout: Layout,
-    dtype: torch.dtype,
-) -> Seconds:
+def _seconds(sample: Sequence[tuple[str, Linear]], layout: Layout, dtype: torch.dtype) -> Seconds:
     """The least time of a few passes through the sample, as disturbances only add time. The linears
     run in turn as in a pass, because a matrix that was just read is in the CPU's cache."""
     for _, linear in sample:

@@ -144,12 +144,7 @@ class Block:
     @property
     def linears(self) -> list[tuple[str, Linear]]:
         """In the order of a pass, each with its kind."""
-        return [
-            ("qkv", self.qkv),
-            ("o", self.o),
-            ("gate_up", self.gate_up),
-            ("down", self.down),
-        ]
+        return [("qkv", self.qkv), ("o", self.o), ("gate_up", self.gate_up), ("down", self.down)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

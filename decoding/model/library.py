@@ -90,9 +90,7 @@ class LibraryForward:
         self._features = output[0][0].to(self._device)
 
     @torch.inference_mode()
-    def _probe(
-        self,
-    ) -> tuple[list[LayerShape | None], list[torch.device], int]:
+    def _probe(self) -> tuple[list[LayerShape | None], list[torch.device], int]:
         """One pass of one token finds what the config may not tell: the shapes of each layer's
         rows, the width of the logits, and the modules with a state. It also warms the model up."""
         kind = self._config.model_type

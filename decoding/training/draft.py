@@ -55,11 +55,7 @@ class DraftTrainingModel(nn.Module):
         self.running = RunningCounts(1, target.device)
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        labels: Tensor,
-        final: Tensor | None = None,
+        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, final: Tensor | None = None
     ) -> dict[str, Tensor]:
         """`loss`, and in evaluation `hits`, `overlap` and `counts` [batch]: the number of answer
         tokens where both models have the same argmax, the sum of 1 - TVD, and the number of tokens.
@@ -163,9 +159,7 @@ def train_draft(
 
 @torch.no_grad()
 def draft_agreement(
-    target: PreTrainedModel,
-    draft: PreTrainedModel,
-    answers: Iterable[Answer],
+    target: PreTrainedModel, draft: PreTrainedModel, answers: Iterable[Answer]
 ) -> tuple[float, float]:
     """How often the draft's likeliest token is the target's, and 1 - TVD, along the target's
     `answers`."""

@@ -80,10 +80,7 @@ def train_eagle(
 
 @torch.no_grad()
 def chain_accuracy(
-    target: PreTrainedModel,
-    weights: EagleWeights,
-    answers: Iterable[Answer],
-    steps: int = STEPS,
+    target: PreTrainedModel, weights: EagleWeights, answers: Iterable[Answer], steps: int = STEPS
 ) -> tuple[float, ...]:
     """Top-1 agreement with the target at each drafting step, given that all earlier steps agreed,
     along the target's `answers`."""

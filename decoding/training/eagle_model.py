@@ -61,11 +61,7 @@ class EagleTrainingModel(nn.Module):
     """An EAGLE head and its frozen target; the state dict holds the head alone."""
 
     def __init__(
-        self,
-        target: PreTrainedModel,
-        weights: EagleWeights,
-        steps: int = STEPS,
-        loss: Loss = "kl",
+        self, target: PreTrainedModel, weights: EagleWeights, steps: int = STEPS, loss: Loss = "kl"
     ) -> None:
         super().__init__()
         self._loss = loss

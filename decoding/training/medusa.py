@@ -82,11 +82,7 @@ class MedusaTrainingModel(nn.Module):
         self.running = RunningCounts(len(self.weights), target.device)
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        labels: Tensor,
-        final: Tensor | None = None,
+        self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, final: Tensor | None = None
     ) -> dict[str, Tensor]:
         """`loss`, and in evaluation `hits` [batch, heads, RANKS] (correct guesses of each rank) and
         `counts` [batch, heads] (tokens). The target runs unless its states `final` are given."""

@@ -241,7 +241,7 @@ def train(
         typer.Option(
             help="What to learn by: the target's distributions, with kl (EAGLE and draft if not "
             "given), reverse-kl, tvd or lk (the acceptance rate itself); or the answers' tokens, "
-            "with ce (Medusa if not given).",
+            "with ce (Medusa if not given)."
         ),
     ] = None,
     qat: Annotated[
@@ -260,8 +260,7 @@ def train(
         ),
     ] = None,
     muon_lr: Annotated[
-        float,
-        typer.Option(min=0.0, max=HUGE, help="Muon for the layers' matrices, such as 0.006."),
+        float, typer.Option(min=0.0, max=HUGE, help="Muon for the layers' matrices, such as 0.006.")
     ] = 0.0,
     target_lr: Annotated[
         float, typer.Option(min=1e-9, max=HUGE, help="Of the target, if --joint.")
@@ -297,10 +296,7 @@ def train(
     )
     kind = _kind_of(heads)
     _refuse_others(
-        context,
-        kind,
-        **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
-        unroll=("eagle",),
+        context, kind, **dict.fromkeys(("joint", "target_lr"), ("medusa",)), unroll=("eagle",)
     )
     if offline and features is None:
         raise InputError("--offline needs --features, the folder of the target's states")

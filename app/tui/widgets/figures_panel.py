@@ -64,10 +64,7 @@ class FiguresPanel(Panel):
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
         end = len(lane.round_events) if lane.round_index is None else lane.round_index + 1
-        title = [
-            Part("Figures ·", "bold $primary", 1),
-            Part(state.label(name), "bold $foreground"),
-        ]
+        title = [Part("Figures ·", "bold $primary", 1), Part(state.label(name), "bold $foreground")]
         if end:
             title.append(Part(f"· rounds 1 to {end} of {len(lane.round_events)}", "$foreground"))
         self.top.show(title)
