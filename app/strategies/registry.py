@@ -148,18 +148,17 @@ EAGLE = Strategy(
     proposed_by="{title}, level {depth}",
 )
 
-EAGLE_1 = Strategy(
+EAGLE_1 = replace(
+    EAGLE,
     name="eagle1",
     title="EAGLE-1",
     summary="An EAGLE-1 or 2 head, beside EAGLE-3",
-    settings=EAGLE.settings,
+    explanation="",
     role="eagle1",
     missing="no EAGLE head: --eagle1 DIR, or make one: specchat heads",
     advice="specchat heads convert eagle1 --target {target} --out DIR, then specchat heads train",
     build=partial(_build_eagle, "eagle1"),
-    trees=_eagle_trees,
     title_of=partial(_eagle_title, "eagle1"),
-    proposed_by=EAGLE.proposed_by,
 )
 
 
