@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.terminal import print_document, print_output, progress, say
+from app.cli.terminal import print_output, print_result, progress, say
 from decoding.errors import InputError
 
 
@@ -32,10 +32,7 @@ def models(
         _download(get, yes)
         return
     found = _report(load_settings({}), [str(folder) for folder in folders or ()])
-    if as_json:
-        print_document(envelope(**found))
-    else:
-        print_output(_format_report(found))
+    print_result(envelope(**found), as_json, _format_models)
 
 
 def _download(name: str, yes: bool) -> None:
@@ -128,7 +125,7 @@ def _fields(record: Any, *left_out: str) -> dict[str, Any]:
     }
 
 
-def _format_report(found: dict[str, Any]) -> str:
+def _format_models(found: dict[str, Any]) -> str:
     from app.text.units import format_bytes
 
     lines = []
