@@ -1,7 +1,9 @@
 """Kills what writes, with SIGKILL at random moments, and looks whether anything is lost that was
 reported as written, and whether everything goes on.
 
-    python -m tests.kill_series --kills 30 --seed 1 [--only conversation,export,distill,train]
+    python -m tests.kill_series --kills 30 --seed 1 [--only conversation,export]
+
+Of a conversation, an export, a distillation by the target or by a server (`served`), a training.
 
 It ends with exit code 1 where anything was lost, and prints what.
 """
@@ -16,9 +18,11 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 from app.history.document import conversation_document
 from app.history.log import complete_lines
@@ -26,11 +30,15 @@ from app.history.parse_document import read_document
 from app.history.recorder import Recorder
 from app.history.store import Store
 from tests.support.conversation import LOADED, SETTINGS, turn
+from tests.support.processes import fake_server
 
 ROOT = Path(__file__).parents[1]
+NAMES = ("conversation", "export", "distill", "served", "train")
 KINDS = ("medusa", "eagle1", "draft")
-HEADS = ["app.cli.main", *(f"app.cli.heads.{kind}" for kind in ("draft", "eagle", "medusa"))]
+HEADS = ["app.cli.main", "app.cli.heads.server_answers"]
+HEADS += [f"app.cli.heads.{kind}" for kind in ("draft", "eagle", "medusa")]
 HEADS += ["decoding.training.distill", "transformers.models.llama.modeling_llama"]
+SERVED = 600  # prompts, which take a second or two
 WRITING_SECONDS = 0.5  # the longest that a writer which never ends may write
 HUNG_SECONDS = 600.0
 
@@ -164,49 +172,60 @@ def export(chance: random.Random, root: Path) -> list[str]:
     return problems
 
 
+def timed(said: Path, *arguments: str) -> float:
+    """The seconds that a command takes undisturbed."""
+    begun = time.monotonic()
+    done = run(specchat, arguments, said)
+    assert done.exit_code == 0, done.lines
+    return time.monotonic() - begun
+
+
+def distill_killed(command: Sequence[str], out: Path, said: Path, after: float) -> list[str]:
+    """Kill a distillation, and find out whether what it counted is in the file."""
+    killed = run(specchat, command, said, after)
+    told = [int(line.split("/")[0]) for line in killed.lines if "conversations ·" in line]
+    found = answers_in(out)
+    return [f"{found} of {told[-1]} answers are there"] if told and found < told[-1] else []
+
+
+def answers_in(out: Path) -> int:
+    return complete_lines(out.read_bytes()).count(b"\n") if out.exists() else 0
+
+
 class Heads:
     """Distilling and training on the demo's target, and what comes of them undisturbed."""
 
     def __init__(self, root: Path) -> None:
-        FORKS.set_forkserver_preload(HEADS)
         self._answers = root / "answers.jsonl"
         self._root = root
         prompts = (ROOT / "assets/prompts/demo.jsonl").read_text().splitlines(keepends=True)[:12]
         (root / "prompts.jsonl").write_text("".join(prompts))
-        options = ("--target", str(ROOT / "assets/demo/target"), "--device", "cpu")
+        self._options = ("--target", str(ROOT / "assets/demo/target"), "--device", "cpu")
         self._distill = (
-            "heads", "distill", *options, "--prompts", str(root / "prompts.jsonl"),
+            "heads", "distill", *self._options, "--prompts", str(root / "prompts.jsonl"),
             "--batch-size", "2", "--max-new-tokens", "24", "--out",
         )  # fmt: skip
-        self._train = (
-            "heads", "train", *options, "--data", str(self._answers), "--max-steps", "6",
-            "--evaluate-every", "1",
+        self._distill_seconds = timed(root / "said", *self._distill, str(self._answers))
+        self._train_seconds: dict[str, float] = {}
+
+    def _training(self, kind: str, out: Path) -> tuple[str, ...]:
+        return (
+            "heads", "train", *self._options, "--data", str(self._answers), "--max-steps", "6",
+            "--evaluate-every", "1", "--heads", str(self._root / f"{kind}-fresh"),
+            "--out", str(out),
         )  # fmt: skip
-        self._distill_seconds = self._seconds(*self._distill, str(self._answers))
-        self._train_seconds = {}
-        for kind in KINDS:
-            self._seconds("heads", "convert", kind, *options, "--out", str(root / f"{kind}-fresh"))
-            self._train_seconds[kind] = self._seconds(*self._training(kind, root / kind))
 
-    def _training(self, kind: str, out: Path) -> list[str]:
-        return [*self._train, "--heads", str(self._root / f"{kind}-fresh"), "--out", str(out)]
-
-    def _seconds(self, *arguments: str) -> float:
-        """That a command takes."""
-        begun = time.monotonic()
-        done = run(specchat, arguments, self._root / "said")
-        assert done.exit_code == 0, done.lines
-        return time.monotonic() - begun
+    def _seconds_to_train(self, kind: str) -> float:
+        if kind not in self._train_seconds:
+            said, fresh = self._root / "said", self._root / f"{kind}-fresh"
+            timed(said, "heads", "convert", kind, *self._options, "--out", str(fresh))
+            self._train_seconds[kind] = timed(said, *self._training(kind, self._root / kind))
+        return self._train_seconds[kind]
 
     def distill(self, chance: random.Random, root: Path) -> list[str]:
         out, said = root / "answers.jsonl", root / "said"
         command = (*self._distill, str(out))
-        killed = run(specchat, command, said, chance.random() * self._distill_seconds)
-        told = [int(line.split("/")[0]) for line in killed.lines if "conversations ·" in line]
-        found = complete_lines(out.read_bytes()).count(b"\n") if out.exists() else 0
-        problems = []
-        if told and found < told[-1]:
-            problems.append(f"{found} of {told[-1]} answers are there")
+        problems = distill_killed(command, out, said, chance.random() * self._distill_seconds)
         done = run(specchat, command, said)
         if done.exit_code != 0:
             problems.append(f"it does not go on: {done.lines[-1:]}")
@@ -216,9 +235,10 @@ class Heads:
 
     def train(self, chance: random.Random, root: Path) -> list[str]:
         kind = chance.choice(KINDS)
+        seconds = self._seconds_to_train(kind)
         out, said = root / kind, root / "said"
         command = self._training(kind, out)
-        run(specchat, command, said, chance.random() * self._train_seconds[kind])
+        run(specchat, command, said, chance.random() * seconds)
         # It was done where its checkpoints are removed and the heads are there.
         if (out / "training").is_dir() or not (out / "config.json").is_file():
             resume = ["--resume"] if (out / "training").is_dir() else []
@@ -226,6 +246,40 @@ class Heads:
             if done.exit_code != 0:
                 return [f"{kind} does not go on: {done.lines[-1:]}"]
         return [] if contents(out) == contents(self._root / kind) else [f"{kind} is another"]
+
+
+class Served:
+    """Distilling by the answers of a server that repeats the question."""
+
+    def __init__(self, root: Path, server: str) -> None:
+        self._server = f"{server}/echo"
+        prompts = root / "served.jsonl"
+        prompts.write_text("".join(f'{{"prompt": "Count to {n}!"}}\n' for n in range(SERVED)))
+        self._distill = (
+            "heads", "distill", "--server", self._server, "--prompts", str(prompts),
+            "--concurrency", "4", "--out",
+        )  # fmt: skip
+        out = root / "served-answers.jsonl"
+        self._seconds = timed(root / "said", *self._distill, str(out))
+        self._answers = sorted(out.read_bytes().splitlines())
+
+    def _asked(self) -> int:
+        with urlopen(f"{self._server}/asked") as reply:
+            return int(reply.read())
+
+    def distill(self, chance: random.Random, root: Path) -> list[str]:
+        out, said = root / "answers.jsonl", root / "said"
+        command = (*self._distill, str(out))
+        problems = distill_killed(command, out, said, chance.random() * self._seconds)
+        before, missing = self._asked(), SERVED - answers_in(out)
+        done = run(specchat, command, said)
+        if done.exit_code != 0:
+            problems.append(f"it does not go on: {done.lines[-1:]}")
+        elif sorted(out.read_bytes().splitlines()) != self._answers:
+            problems.append("the answers are others")
+        elif (asked := self._asked() - before) != missing:
+            problems.append(f"{asked} were asked for of {missing} that were missing")
+        return problems
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -248,21 +302,28 @@ def series(scenarios: Mapping[str, Scenario], kills: int, seed: int) -> list[str
     return problems
 
 
+def series_of(names: Sequence[str], kills: int, seed: int) -> list[str]:
+    """The series by the scenarios' names; only what they need is prepared."""
+    scenarios: dict[str, Scenario] = {"conversation": conversation, "export": export}
+    FORKS.set_forkserver_preload(HEADS)
+    with TemporaryDirectory(prefix="specchat-kill-heads-") as folder, ExitStack() as stack:
+        root = Path(folder)
+        if {"distill", "train"} & set(names):
+            heads = Heads(root)
+            scenarios |= {"distill": heads.distill, "train": heads.train}
+        if "served" in names:
+            scenarios["served"] = Served(root, stack.enter_context(fake_server())).distill
+        return series({name: scenarios[name] for name in names}, kills, seed)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=30, help="of each")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="conversation,export,distill,train")
+    parser.add_argument("--only", default=",".join(NAMES))
     arguments = parser.parse_args()
     names = arguments.only.split(",")
-    with TemporaryDirectory(prefix="specchat-kill-heads-") as root:
-        scenarios: dict[str, Scenario] = {"conversation": conversation, "export": export}
-        if {"distill", "train"} & set(names):
-            heads = Heads(Path(root))
-            scenarios |= {"distill": heads.distill, "train": heads.train}
-        problems = series(
-            {name: scenarios[name] for name in names}, arguments.kills, arguments.seed
-        )
+    problems = series_of(names, arguments.kills, arguments.seed)
     print("\n".join([*problems, f"{arguments.kills} kills of each of {', '.join(names)}"]))
     return int(bool(problems))
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests import fuzz, kill_series
 
 
 def test_a_kill_loses_nothing_that_was_reported_as_written() -> None:
     scenarios = {"conversation": kill_series.conversation, "export": kill_series.export}
     assert kill_series.series(scenarios, kills=3, seed=7) == []
+
+
+@pytest.mark.slow
+def test_a_killed_distillation_or_training_goes_on() -> None:
+    assert kill_series.series_of(("distill", "served", "train"), kills=2, seed=7) == []
 
 
 def test_mutated_files_are_refused_in_words() -> None:

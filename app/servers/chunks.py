@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from app.servers.acceptance import count, drafting_of
 from app.servers.errors import ServerError, quoted
+from app.servers.sampling import sampling_fields
 from app.servers.usage import Drafting
 from decoding.params import Params
 
@@ -32,15 +33,13 @@ class Question:
     def path(self) -> str:
         return "completions" if self.raw else "chat/completions"
 
-    def body(self, model: str | None) -> Json:
-        """The request's body. Settings beyond OpenAI's are only sent if they are set, because
-        engines may reject them."""
-        sampling = self.params.sampling
+    def body(self, model: str | None, engine: str = "") -> Json:
+        """The request's body. Raises ServerError for a setting that the engine ignores."""
         body: Json = {
             "stream": True,
             "max_tokens": self.params.max_new_tokens,
-            "temperature": sampling.temperature,
             "seed": self.seed % (1 << SEED_BITS),
+            **sampling_fields(self.params.sampling, engine),
         }
         if self.raw:
             body["prompt"] = "\n".join(message["content"] for message in self.messages)
@@ -48,12 +47,6 @@ class Question:
             body["messages"] = [dict(message) for message in self.messages]
         if model is not None:
             body["model"] = model
-        if not sampling.greedy:
-            body["top_p"] = sampling.top_p
-            if sampling.top_k:
-                body["top_k"] = sampling.top_k
-            if sampling.min_p:
-                body["min_p"] = sampling.min_p
         if self.stop:
             body["stop"] = list(self.stop)
         if self.ignore_eos:
@@ -66,7 +59,11 @@ def extras(engine: str) -> Json:
     options: Json = {"include_usage": True}
     if engine in COUNTING:
         options["continuous_usage_stats"] = True
-    more: Json = {"return_spec_tokens_details": True} if engine == "sglang" else {}
+    more: Json = {}
+    if engine == "sglang":
+        more = {"return_spec_tokens_details": True}
+    elif engine == "llamacpp":
+        more = {"timings_per_token": True}
     return {"stream_options": options, **more}
 
 

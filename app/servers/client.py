@@ -17,6 +17,7 @@ from app.servers.acceptance import Counters, drafting_between, is_list, read_cou
 from app.servers.answer import AnswerStream, Ending, Piece
 from app.servers.chunks import Question, error_message, extras, read_chunk
 from app.servers.errors import KEYS, ServerError, api_key, quoted
+from app.servers.sampling import NAMED, TRANSFORMERS
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from app.version import VERSION
@@ -25,6 +26,7 @@ RETRIED = (429, 502, 503, 504)  # statuses of errors that may pass
 REFUSED = (400, 422)  # statuses of a server that may not know a field
 LONGEST_ERROR = 1 << 16  # bytes read of an error's body
 LONGEST_COUNTERS = 1 << 23
+_TRANSFORMERS_PATHS = {"/v1/chat/completions", "/load_model", "/reset"}
 _BEFORE_AN_ANSWER = (httpx2.ConnectTimeout, httpx2.NetworkError, httpx2.RemoteProtocolError)
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -60,7 +62,7 @@ class Server:
         self.facts: Facts | None = None
         self._patience = patience or Patience()
         self._key = api_key()
-        self._extras = True  # send `extras`, until the server rejects them
+        self._extras = True  # send `extras`, until the server has answered only without them
         self._counts = True  # the server may have counters
         headers = {"User-Agent": f"specchat/{VERSION}"}
         if self._key:
@@ -83,6 +85,10 @@ class Server:
         """Whether it runs on this machine."""
         return urlsplit(self.endpoint.url).hostname in LOOPBACK
 
+    @property
+    def _root(self) -> str:
+        return self.endpoint.url.removesuffix("/v1")
+
     async def look(self) -> Facts:
         """Request the list of models, which a server may not have. Raises ServerError if it does
         not answer, or rejects the key."""
@@ -91,8 +97,21 @@ class Server:
                 response = await self._get(f"{self.endpoint.url}/models", LONGEST_COUNTERS)
         if response.status in (401, 403):
             raise ServerError(self._refusal(response), response.status)
-        self.facts = _facts(response.text) if response.status == 200 else Facts()
-        return self.facts
+        facts = _facts(response.text) if response.status == 200 else Facts()
+        if response.status == 200 and facts.engine not in NAMED and await self._is_transformers():
+            facts = replace(facts, engine=TRANSFORMERS)
+        self.facts = facts
+        return facts
+
+    async def _is_transformers(self) -> bool:
+        """Whether it is `transformers serve`, which does not give its name."""
+        try:
+            async with asyncio.timeout(self._patience.facts):
+                response = await self._get(f"{self._root}/openapi.json", LONGEST_COUNTERS)
+            paths = json.loads(response.text)["paths"]
+        except (TimeoutError, httpx2.HTTPError, ValueError, RecursionError, TypeError, KeyError):
+            return False
+        return isinstance(paths, dict) and paths.keys() >= _TRANSFORMERS_PATHS
 
     async def answer(
         self,
@@ -107,18 +126,28 @@ class Server:
         with self._clear_errors():
             facts = self.facts or await self.look()
             before = await self.counters() if counters else None
-            body = question.body(self.model)
+            body = question.body(self.model, facts.engine)
             async with self._stream(question.path, body, facts.engine) as (response, at):
                 asked(at)
                 ending = await self._read(response, question, on_piece)
-            usage = ending.usage
-            if usage.drafting is not None or before is None:
+            if before is None:
                 return ending
-            drafting = await self.drafting_since(before, usage.tokens)
-            if drafting is None:
-                return ending
-            note = ending.note or "acceptance by the server's counters"
-            return replace(ending, usage=replace(usage, drafting=drafting), note=note)
+            return await self._with_counters(ending, before)
+
+    async def _with_counters(self, ending: Ending, before: Counters) -> Ending:
+        """The ending with what the counters say of its drafts, if they say more than the chunks."""
+        usage, note = ending.usage, ending.note
+        told = usage.drafting
+        if told is not None and told.tested is not None:
+            return ending
+        counted = await self.drafting_since(before, usage.tokens)
+        if counted is None:
+            return ending
+        if told is None:
+            note = note or "acceptance by the server's counters"
+        elif (counted.drafted, counted.accepted) != (told.drafted, told.accepted):
+            return ending  # others were answered as well
+        return replace(ending, usage=replace(usage, drafting=counted), note=note)
 
     # The stream
 
@@ -129,8 +158,9 @@ class Server:
         """The response with the stream, and the time of the request. Errors that may pass are
         retried, until the response begins."""
         waits = iter(self._patience.retries)
+        with_extras = self._extras
         while True:
-            sent = body | (extras(engine) if self._extras else {})
+            sent = body | (extras(engine) if with_extras else {})
             request = self._client.build_request(
                 "POST",
                 f"{self.endpoint.url}/{path}",
@@ -148,13 +178,14 @@ class Server:
                 continue
             try:
                 if response.status_code == 200:
+                    self._extras = with_extras
                     yield response, at
                     return
                 refusal = await self._reply(response, LONGEST_ERROR)
             finally:
                 await response.aclose()
-            if refusal.status in REFUSED and self._extras:
-                self._extras = False
+            if refusal.status in REFUSED and with_extras:
+                with_extras = False
             elif refusal.status in RETRIED and (wait := next(waits, None)) is not None:
                 await asyncio.sleep(wait)
             else:
@@ -215,8 +246,7 @@ class Server:
             return None
         try:
             async with asyncio.timeout(self._patience.facts):
-                root = self.endpoint.url.removesuffix("/v1")
-                response = await self._get(f"{root}/metrics", LONGEST_COUNTERS)
+                response = await self._get(f"{self._root}/metrics", LONGEST_COUNTERS)
         except (TimeoutError, httpx2.HTTPError):
             response = _Reply(0, "")
         self._counts = response.status == 200

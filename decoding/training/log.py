@@ -25,10 +25,23 @@ def training_log(work: Path) -> list[dict[str, Any]]:
             entry = parse_json(line)
         except ValueError:  # being written, or cut by a kill
             continue
+        if not _is_report(entry):
+            continue
         # An evaluation follows its step's loss; a resumed training repeats steps.
         found = [old for old in found if _order(old) < _order(entry)]
         found.append(entry)
     return found
+
+
+def _is_report(entry: object) -> bool:
+    match entry:
+        case {"time": int() | float(), "step": int(), "steps": int(), "loss": int() | float(),
+              "accuracy": [*shares]}:  # fmt: skip
+            return all(isinstance(share, int | float) for share in shares)
+        case {"time": int() | float(), "step": int(), "steps": int(), "held_out": str(),
+              "served": int() | float() | None}:  # fmt: skip
+            return True
+    return False
 
 
 def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:

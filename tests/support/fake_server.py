@@ -19,6 +19,7 @@ from tests.support.hostile import HOSTILE
 KEY = "sesame-0123"
 PIECES = ("The", " fox", " sleeps", ".")
 COUNTED = {"completion_tokens": 11, "prompt_tokens": 3}  # more than there are pieces
+TRANSFORMERS_PATHS = ("/v1/chat/completions", "/load_model", "/reset", "/health")
 # What they say of 10 tokens after the first: 4 passes of 3 drafts; 0, 1, 2 and 3 were accepted.
 ACCEPTANCE: dict[str, dict[str, Any]] = {
     "vllm": {
@@ -98,22 +99,26 @@ class Handler(socketserver.StreamRequestHandler):
     # What a server says of itself
 
     def tell(self, kind: str, path: str) -> None:
-        if path == "metrics" and kind in ("counters", "shared"):
+        first, _, engine = kind.rpartition("-")
+        if path == "metrics" and (first or kind) in ("counters", "shared"):
             n = self.server.answered[kind]
-            others = n * 100 if kind == "shared" else 0
+            others = n * 100 if "shared" in kind else 0
             sums = {"drafts": 4 * n, "draft_tokens": 12 * n, "accepted": 6 * n}
             positions = {"pos0": 3 * n, "pos1": 2 * n, "pos2": n}
             text = COUNTERS.format(**sums, **positions, generated=11 * n + others)
             self.reply(200, text, "text/plain")
         elif path in ("left", "asked"):
             self.reply(200, json.dumps(getattr(self.server, path)[kind]))
+        elif path == "openapi.json" and engine == "transformers":
+            self.reply(200, json.dumps({"paths": dict.fromkeys(TRANSFORMERS_PATHS)}))
         elif path != "v1/models" or kind == "nolist":
             self.reply(404, "not here")
         elif kind == "mute":
             time.sleep(60)
         else:
-            owners = {"sglang": "sglang", "llamacpp": "llamacpp"}
-            model = {"id": "fox-1b", "owned_by": owners.get(kind, "vllm"), "max_model_len": 2048}
+            owners = {"sglang": "sglang", "llamacpp": "llamacpp", "transformers": "Fox"}
+            owner = owners.get(engine, "vllm")
+            model = {"id": "fox-1b", "owned_by": owner, "max_model_len": 2048}
             model |= {"id": HOSTILE} if kind == "escapes" else {}
             self.reply(200, json.dumps({"data": [model, {"id": "fox-2b"}]}))
 
@@ -122,7 +127,7 @@ class Handler(socketserver.StreamRequestHandler):
     def plain(self, kind: str, asked: Any, headers: Any) -> None:
         for piece in PIECES:
             self.say(piece)
-        self.complete(**ACCEPTANCE.get(kind, {}))
+        self.complete(**ACCEPTANCE.get(kind.rpartition("-")[2], {}))
 
     def tensorrt(self, kind: str, asked: Any, headers: Any) -> None:
         for piece in PIECES:
@@ -203,7 +208,7 @@ class Handler(socketserver.StreamRequestHandler):
         if len(json.dumps(asked["messages"])) > 500:
             self.reply(400, json.dumps({"error": {"message": "the prompt is too long"}}))
         else:
-            self.plain(kind, asked, headers)
+            self.echo(kind, asked, headers)
 
     def silentend(self, kind: str, asked: Any, headers: Any) -> None:
         """All is said, and the connection just stays."""

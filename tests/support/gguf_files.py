@@ -8,7 +8,7 @@ from typing import Any
 
 import gguf
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.torch import load_file
 
 _NAMES = {
     "model.embed_tokens": "token_embd",
@@ -42,15 +42,18 @@ def write_gguf(folder: Path, file: Path, kind: str = "F32") -> dict[str, Array]:
     writer.add_head_count_kv(config["num_key_value_heads"])
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
-    writer.add_rope_dimension_count(config["hidden_size"] // config["num_attention_heads"])
+    width = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    writer.add_rope_dimension_count(width)
+    writer.add_key_length(width)
+    writer.add_value_length(width)
     writer.add_vocab_size(config["vocab_size"])
-    _add_tokenizer(writer, folder)
+    _add_tokenizer(writer, folder, config)
     heads = {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
     quant = gguf.GGMLQuantizationType[kind]
     block, _ = gguf.GGML_QUANT_SIZES[quant]
     written = {}
     for name, tensor in load_file(folder / "model.safetensors").items():
-        array = tensor.astype(np.float32)
+        array = tensor.float().numpy()
         other = _gguf_name(name)
         if array.ndim == 1 or array.shape[-1] % block:
             writer.add_tensor(other, _interleaved(other, array, heads))
@@ -84,20 +87,22 @@ def _interleaved(name: str, array: Array, heads: dict[str, int]) -> Array:
     return array
 
 
-def _add_tokenizer(writer: gguf.GGUFWriter, folder: Path) -> None:
+def _add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict[str, Any]) -> None:
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     special = {token["id"] for token in tokenizer["added_tokens"]}
     vocab = tokenizer["model"]["vocab"]
     ids = {token["id"]: token["content"] for token in tokenizer["added_tokens"]}
     ids |= {number: token for token, number in vocab.items()}
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
+    digits = "Digits" in json.dumps(tokenizer["pre_tokenizer"])  # each one by itself
+    writer.add_tokenizer_pre("smollm" if digits else "gpt-2")
     writer.add_token_list([ids[i] for i in range(len(ids))])
     kinds = (gguf.TokenType.CONTROL, gguf.TokenType.NORMAL)
     writer.add_token_types([kinds[i not in special] for i in range(len(ids))])
     merges = tokenizer["model"]["merges"]
     writer.add_token_merges([each if isinstance(each, str) else " ".join(each) for each in merges])
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(1)
+    eos = config["eos_token_id"]
+    writer.add_bos_token_id(config["bos_token_id"])
+    writer.add_eos_token_id(eos[0] if isinstance(eos, list) else eos)
     writer.add_add_bos_token(False)
     writer.add_chat_template((folder / "chat_template.jinja").read_text())

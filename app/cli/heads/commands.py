@@ -349,7 +349,7 @@ def quantize(
     prompts: Annotated[
         list[str] | None, typer.Option(help="Measure before and after: JSONL of prompts.")
     ] = None,
-    max_new_tokens: int = 128,
+    max_new_tokens: Annotated[int, typer.Option(min=1)] = 128,
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:

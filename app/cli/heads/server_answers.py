@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from app.cli.terminal import say
+from app.engine.turn import answer_seed
 from app.servers.answer import Ending, Piece
 from app.servers.chunks import Question
 from app.servers.client import Patience, Server
@@ -106,14 +107,19 @@ class _Distillation:
 
     async def _answered(self, number: int) -> tuple[Record, int]:
         """The answered conversation and the number of generated tokens. It ends early if an answer
-        was cut off."""
+        was cut off, or if the next turn no longer fits."""
         history, turns = self._conversations[number]
         messages, reason, tokens = list(history), "stop", 0
-        seed = self._seed * 1_000_003 + number
-        for turn in turns:
-            messages.append({"role": "user", "content": turn})
-            text, ending = await self._ask(Question(messages, self._params, seed))
-            messages.append({"role": "assistant", "content": text})
+        for place, turn in enumerate(turns):
+            asked = [*messages, {"role": "user", "content": turn}]
+            seed = answer_seed(self._seed, number, f"turn {place}")
+            try:
+                text, ending = await self._ask(Question(asked, self._params, seed))
+            except ServerError as error:
+                if place == 0 or error.status not in _UNFIT:
+                    raise
+                break
+            messages = [*asked, {"role": "assistant", "content": text}]
             reason, tokens = ending.reason, tokens + (ending.usage.tokens or 0)
             if reason != "stop":
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown
 _RECENT = 20  # reports for the estimate of the time left
 _REFRESH_SECONDS = 1.0
+_FATES = frozenset(fate.value for fate in TokenFate)
 # Named colours, so that they fit the terminal's own background.
 _STYLES = {
     TokenStyle.ACCEPTED: "underline bright_blue",
@@ -102,7 +104,8 @@ def _answer(out: Path, console: Console) -> Group:
     with suppress(OSError):  # no evaluation yet, or it is done and this is removed
         for line in (out / "training" / ANSWERS).read_text(encoding="utf-8").splitlines():
             with suppress(ValueError):  # being written, or cut by a kill
-                answers.append(parse_json(line))
+                if _is_answer(found := parse_json(line)):
+                    answers.append(found)
     if not answers:
         return Group()
     last, shares = answers[-1], [_drafted(answer) for answer in answers]
@@ -122,19 +125,38 @@ def _answer(out: Path, console: Console) -> Group:
     return Group(Text(), Text(title), *lines)
 
 
+def _is_answer(found: object) -> bool:
+    match found:
+        case {"prompt": str(), "tokens": [*tokens]}:
+            return all(_is_token(token) for token in tokens)
+    return False
+
+
+def _is_token(found: object) -> bool:
+    match found:
+        case [str(), str(fate)]:
+            return fate in _FATES
+    return False
+
+
 def _drafted(answer: Mapping[str, Any]) -> float:
     fates = [fate for _, fate in answer["tokens"] if not TokenFate(fate).discarded]
     return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
 
 
 def curve(values: Sequence[float]) -> str:
-    """The values as bars, scaled between lowest and highest; neighbours are averaged to fit."""
+    """The values as bars, scaled between lowest and highest; neighbours are averaged to fit. A
+    training may diverge: × is no number."""
     size = -(-len(values) // _WIDTH) or 1
     parts = [values[i : i + size] for i in range(0, len(values), size)]
     means = [sum(part) / len(part) for part in parts]
-    low, high = min(means, default=0), max(means, default=0)
+    finite = [mean for mean in means if math.isfinite(mean)]
+    low, high = min(finite, default=0), max(finite, default=0)
     span = (high - low) or 1
-    return "".join(HEIGHTS[round((mean - low) / span * (len(HEIGHTS) - 1))] for mean in means)
+    return "".join(
+        HEIGHTS[round((mean - low) / span * (len(HEIGHTS) - 1))] if math.isfinite(mean) else "×"
+        for mean in means
+    )
 
 
 def _newest(out: Path) -> Path:

@@ -17,6 +17,7 @@ from app.servers.background import Background
 from app.servers.chunks import Question
 from app.servers.client import Patience, Server
 from app.servers.errors import ServerError
+from app.servers.sampling import sampling_fields
 from app.servers.usage import Drafting
 from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
@@ -77,6 +78,8 @@ def test_it_sends_the_conversation_and_the_settings(ask: Ask) -> None:
         "top_p": 0.9,
         "top_k": 40,
         "min_p": 0.05,
+        "repetition_penalty": 1.0,
+        "presence_penalty": 0.0,
         "seed": 0,  # of 31 bits, that every engine takes
         "stop": ["\n\n"],
         "ignore_eos": True,
@@ -87,6 +90,28 @@ def test_greedy_it_sends_nothing_that_has_no_effect(ask: Ask) -> None:
     sent = json.loads(ask("echo")[0])
     assert sent["temperature"] == 0.0
     assert not sent.keys() & {"top_p", "top_k", "min_p", "stop", "ignore_eos"}
+
+
+SAMPLED = replace(QUESTION, params=Params(SamplingParams(0.7)))
+
+
+@pytest.mark.parametrize("engine", ["sglang", "llamacpp", "transformers"])
+def test_settings_are_those_of_the_engine(ask: Ask, engine: str) -> None:
+    sent = json.loads(ask(f"echo-{engine}", SAMPLED)[0])
+    expected = sampling_fields(SAMPLED.params.sampling, engine)
+    assert len(expected) > 2 and sent.items() >= expected.items()
+
+
+def test_a_prompt_that_is_refused_takes_no_option_along(
+    server_url: str, background: Background
+) -> None:
+    server = Server(Endpoint(f"{server_url}/strict/v1"), HASTY)
+    pieces: list[Piece] = []
+    long = replace(QUESTION, messages=[{"role": "user", "content": "fox " * 200}])
+    with pytest.raises(ServerError, match="the prompt is too long"):
+        background.submit(server.answer(long, pieces.append)).result(DEADLINE)
+    background.submit(server.answer(QUESTION, pieces.append)).result(DEADLINE)
+    assert "stream_options" in json.loads(pieces[0].text)
 
 
 def test_raw_text_goes_without_a_template(ask: Ask) -> None:
@@ -104,6 +129,8 @@ def test_raw_text_goes_without_a_template(ask: Ask) -> None:
         ("tensorrt", Drafting(0, 6, passes=4)),
         ("counters", KNOWN),
         ("shared", None),
+        ("counters-llamacpp", KNOWN),  # the counters say more than the chunks
+        ("shared-llamacpp", Drafting(12, 6)),
         ("plain", None),
     ],
 )

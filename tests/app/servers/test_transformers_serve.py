@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from transformers.utils.import_utils import is_serve_available
 
 from app.models.library import demo
 from tests.conftest import Specchat
+from tests.support.served import assert_sampled, serving
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,31 +21,14 @@ pytestmark = [
         reason="transformers serve needs fastapi, uvicorn and openai: pip install 'specchat[test]'",
     ),
 ]
-STARTS_WITHIN = 240.0  # seconds, on a busy machine
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log: Path = tmp_path_factory.mktemp("serve") / "log"
     command = [sys.executable, "-m", "transformers.cli.transformers", "serve", "--device", "cpu"]
-    command += [str(demo().target), "--host", "127.0.0.1", "--port", str(port)]
-    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
-        try:
-            until = time.monotonic() + STARTS_WITHIN
-            while not _listens(port):
-                assert process.poll() is None and time.monotonic() < until, log.read_text()
-                time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    command.append(str(demo().target))
+    with serving(command, tmp_path_factory.mktemp("serve") / "log") as url:
+        yield url
 
 
 def test_it_says_what_the_target_says(specchat: Specchat, url: str) -> None:
@@ -69,10 +50,16 @@ def test_it_says_what_the_target_says(specchat: Specchat, url: str) -> None:
 
 
 def test_a_setting_that_it_does_not_know_is_its_own_line(specchat: Specchat, url: str) -> None:
-    flags = ["--server", url, "--temperature", "1", "--top-k", "3", "--prompt", "Hello"]
-    done = specchat("run", *flags)
+    flags = ["--server", url, "--prompt", "Hello"]
+    done = specchat("run", *flags, "--ignore-eos")
     assert done.returncode == 1 and "422 Unprocessable" in done.stdout
-    assert "Unexpected fields in the request: {'top_k'}" in done.stdout
+    assert "Unexpected fields in the request: {'ignore_eos'}" in done.stdout
+    done = specchat("run", *flags, "--presence-penalty", "1")
+    assert done.returncode == 1 and "ignores presence_penalty" in done.stdout
+
+
+def test_it_samples_as_it_is_asked_to(specchat: Specchat, url: str, tmp_path: Path) -> None:
+    assert_sampled(specchat, url, tmp_path)
 
 
 def test_several_at_once(specchat: Specchat, url: str) -> None:

@@ -72,17 +72,23 @@ def test_answers_of_a_bad_server_and_what_was_missing_of_them(
 def test_turns_and_settings_are_sent(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
     prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["one", "two"]}])
     out = tmp_path / "answers.jsonl"
-    done = specchat(
+    distill = (
         "heads", "distill", "--server", f"{server_url}/echo", "--prompts", prompts, "--out",
         str(out), "--temperature", "0.7", "--top-p", "0.9", "--max-new-tokens", "99",
         "--server-model", "fox-2b",
     )  # fmt: skip
+    done = specchat(*distill)
     assert done.returncode == 0, done.stderr
     (record,) = read(out)
     asked = json.loads(record["messages"][3]["content"])
     assert asked["messages"] == record["messages"][:3]
     assert (asked["temperature"], asked["top_p"], asked["max_tokens"]) == (0.7, 0.9, 99)
     assert asked["model"] == "fox-2b"
+    first = json.loads(record["messages"][1]["content"])
+    assert first["seed"] != asked["seed"]  # the turns' draws are independent
+    for other in (("--top-p", "0.8"), ("--seed", "1")):
+        done = specchat(*distill, *other)
+        assert done.returncode == 2 and "these settings" in done.stderr
 
 
 def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path: Path) -> None:
@@ -92,6 +98,11 @@ def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path:
     done = specchat(*distill, "--server", f"{server_url}/strict")
     assert done.returncode == 0 and [record["id"] for record in read(out)] == [1]
     assert "1 of 2 prompts refused: 400 Bad Request: the prompt is too long" in done.stderr
+    write(prompts, [{"turns": ["fox", "fox " * 200]}])
+    out.unlink()
+    assert specchat(*distill, "--server", f"{server_url}/strict").returncode == 0
+    (record,) = read(out)  # what was answered is kept
+    assert len(record["messages"]) == 2 and record["finish_reason"] == "stop"
     write(prompts, [long])
     out.unlink()
     done = specchat(*distill, "--server", f"{server_url}/strict")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,20 @@ def test_a_resumed_training_goes_back(out: Path) -> None:
     assert training_log(out / "training") == [ENTRIES[0], *again]
 
 
+def test_a_file_of_another_form_is_no_training(specchat: Specchat, out: Path) -> None:
+    odd = [3, [1], {"a": 1}, {"step": "x", "steps": 3, "time": 1}, entry(1, loss="x", accuracy=3)]
+    (out / "training" / LOG).write_text("".join(json.dumps(each) + "\n" for each in odd))
+    done = specchat("heads", "watch", str(out))
+    assert done.returncode == 2 and "holds no training that has reported yet" in done.stderr
+    (out / "training" / LOG).write_text(json.dumps(ENTRIES[0]) + "\n")
+    wrong = [[1], {"prompt": 3, "tokens": []}, {"prompt": "a", "tokens": [["b", "lost"], 3]}]
+    (out / "training" / ANSWERS).write_text("".join(json.dumps(each) + "\n" for each in wrong))
+    done = specchat("heads", "watch", str(out))
+    assert done.returncode == 0 and "drafted in one answer" not in done.stdout
+
+
 def test_curves_are_as_wide_as_there_is_room_for() -> None:
+    assert curve([1.0, math.nan, 2.0, math.inf]) == "▁×█×"  # a training that diverges
     assert curve([]) == "" and curve([1.0]) == "▁" and curve([0, 7]) == "▁█"
     assert len(curve(list(range(1000)))) == 40
 
