@@ -39,6 +39,7 @@ HEADS = ["app.cli.main", "app.cli.heads.server_answers"]
 HEADS += [f"app.cli.heads.{kind}" for kind in ("draft", "eagle", "medusa")]
 HEADS += ["decoding.training.distill", "transformers.models.llama.modeling_llama"]
 SERVED = 600  # prompts, which take a second or two
+CONCURRENCY = 4
 WRITING_SECONDS = 0.5  # the longest that a writer which never ends may write
 HUNG_SECONDS = 600.0
 
@@ -257,7 +258,7 @@ class Served:
         prompts.write_text("".join(f'{{"prompt": "Count to {n}!"}}\n' for n in range(SERVED)))
         self._distill = (
             "heads", "distill", "--server", self._server, "--prompts", str(prompts),
-            "--concurrency", "4", "--out",
+            "--concurrency", str(CONCURRENCY), "--out",
         )  # fmt: skip
         out = root / "served-answers.jsonl"
         self._seconds = timed(root / "said", *self._distill, str(out))
@@ -277,8 +278,9 @@ class Served:
             problems.append(f"it does not go on: {done.lines[-1:]}")
         elif sorted(out.read_bytes().splitlines()) != self._answers:
             problems.append("the answers are others")
-        elif (asked := self._asked() - before) != missing:
-            problems.append(f"{asked} were asked for of {missing} that were missing")
+        # The server may count what was on its way when its client died.
+        elif not 0 <= (asked := self._asked() - before) - missing <= CONCURRENCY:
+            problems.append(f"{asked} were asked for where {missing} were missing")
         return problems
 
 
