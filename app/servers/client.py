@@ -98,7 +98,7 @@ class Server:
         if response.status in (401, 403):
             raise ServerError(self._refusal(response), response.status)
         facts = _facts(response.text) if response.status == 200 else Facts()
-        if response.status == 200 and facts.engine not in NAMED and await self._is_transformers():
+        if facts.engine not in NAMED and await self._is_transformers():
             facts = replace(facts, engine=TRANSFORMERS)
         self.facts = facts
         return facts
@@ -255,6 +255,13 @@ class Server:
     # Replies and errors
 
     async def _get(self, url: str, most: int) -> _Reply:
+        try:
+            return await self._get_once(url, most)
+        except (httpx2.ReadError, httpx2.RemoteProtocolError):
+            # The server may have closed the connection after its last reply.
+            return await self._get_once(url, most)
+
+    async def _get_once(self, url: str, most: int) -> _Reply:
         async with self._client.stream("GET", url) as response:
             return await self._reply(response, most)
 

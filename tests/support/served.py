@@ -75,8 +75,9 @@ def assert_sampled(specchat: Specchat, url: str, folder: Path) -> None:
 
 def _first_words(sampling: SamplingParams) -> dict[str, float]:
     """The probability of each text that one token may have."""
-    tokenizer = AutoTokenizer.from_pretrained(demo().target)
-    model = AutoModelForCausalLM.from_pretrained(demo().target, dtype=torch.float32)
+    folder = str(demo().target)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     ids = tokenizer.apply_chat_template(
         [{"role": "user", "content": PROMPT}], add_generation_prompt=True, return_dict=False
     )
@@ -84,7 +85,7 @@ def _first_words(sampling: SamplingParams) -> dict[str, float]:
         logits = model(torch.tensor([ids])).logits[:, -1]
     found: dict[str, float] = defaultdict(float)
     for token, probability in enumerate(probabilities(logits, sampling)[0].tolist()):
-        found[_shown(tokenizer.decode([token], skip_special_tokens=True))] += probability
+        found[_shown(str(tokenizer.decode([token], skip_special_tokens=True)))] += probability
     return found
 
 
