@@ -32,7 +32,6 @@ from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.shape import chain
 from decoding.verification.acceptance import VerifyResult, accept, accept_typical
 from decoding.verification.noise import Noise
 from decoding.verification.penalties import penalize
@@ -219,8 +218,7 @@ class Decoder:
             context = DraftContext(self._ids, gamma, params, self._noise.generator)
             draft = self.drafter.propose(context)
         if draft is None:
-            root = upload(self._ids[-1:], self.target.device)
-            draft = Draft(DraftTree(chain(0), root))
+            draft = Draft(DraftTree.of_chain(self._ids[-1:], self.target.device))
         return draft.best_chain() if self.target.recurrent else draft
 
     def _verify(self, draft: Draft, logits: Tensor, params: Params) -> VerifyResult:

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 
-def upload(values: Sequence[int] | Tensor, device: torch.device) -> Tensor:
+def upload(
+    values: Sequence[int] | Sequence[Sequence[int]] | Tensor, device: torch.device
+) -> Tensor:
     """Copy numbers to `device`. Uses pinned memory: otherwise the host would wait until a GPU has
     finished all earlier work."""
     made = torch.as_tensor(values)

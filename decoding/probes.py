@@ -35,7 +35,7 @@ def with_probabilities(
     `draws` [n-1] the numbers that a sampled chain was tested with. One transfer from the device."""
     sampling = params.sampling
     own = None if record.cut else (record.last_node, record.emitted[-1])
-    parents = upload((0, *record.parents[1:]), logits.device)
+    parents = draft.tree.tensors.parents
     before = logits.float().log_softmax(-1)
     after = probabilities(logits, sampling)
     columns = _outlook(before, after)

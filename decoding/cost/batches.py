@@ -12,6 +12,7 @@ from decoding.model.cache import BatchCache
 from decoding.model.kv_precision import KV_PRECISIONS
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
+from decoding.trees.draft import DraftTree
 from decoding.trees.shape import chain
 
 REPEATS = 3
@@ -73,8 +74,8 @@ def batch_pass_seconds(
     precision = KV_PRECISIONS[target.kv_cache]
     cache = BatchCache(lean.layers, sequences, room, target.dtype, target.device, precision)
     positions = torch.arange(context, room, device=target.device)
-    mask = target.mask(context, chain(nodes - 1), positions)
     tokens = torch.zeros(sequences * nodes, dtype=torch.long, device=target.device)
+    mask = target.mask(context, DraftTree(chain(nodes - 1), tokens[:nodes]), positions)
 
     def work() -> None:
         lean.run(tokens, positions.repeat(sequences), mask, cache.rows(context, room), room)

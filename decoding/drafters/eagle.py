@@ -23,7 +23,7 @@ from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import MAX_NODES, CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
-from decoding.model.attention import additive_mask, causal_mask
+from decoding.model.attention import additive_mask
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
@@ -83,13 +83,15 @@ class Eagle:
         self._target = target
         self._device, self._dtype = target.device, target.dtype
         self._fold = c.heads // c.kv_heads
-        self._lowest = torch.finfo(target.dtype).min
         self._cache = TreeCache(
             [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of rows that have not been run
-        self._only_itself = lru_cache(maxsize=64)(self._draw_only_itself)
+        # bool [n, n]: of a level's nodes each sees only itself
+        self._itself = lru_cache(maxsize=64)(
+            partial(torch.eye, dtype=torch.bool, device=target.device)
+        )
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
         self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
 
@@ -132,8 +134,8 @@ class Eagle:
     def propose(self, context: DraftContext) -> Draft | None:
         begun = time.perf_counter()
         ids, gamma = context.ids, context.gamma
-        hidden = self._catch_up(ids)
-        draft = self._grow(hidden, ids[-1], gamma, self._plan(gamma, context.params))
+        root, hidden = self._catch_up(ids)
+        draft = self._grow(hidden, root, gamma, self._plan(gamma, context.params))
         if self._sizer is not None:
             assert draft.pool is not None
             self._sizer.drafted(time.perf_counter() - begun, draft.pool.levels)
@@ -166,8 +168,8 @@ class Eagle:
             return CostAwarePlan(width, self._sizer)
         return DynamicPlan(width, (total or MAX_NODES) - 1)
 
-    def _catch_up(self, ids: Sequence[int]) -> Tensor:
-        """Run the pending rows; returns the last one's output [1, H]."""
+    def _catch_up(self, ids: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Run the pending rows; returns the last one's token [1] and output [1, H]."""
         first = self._cache.length
         features = torch.cat(self._pending)
         self._pending = []
@@ -181,61 +183,58 @@ class Eagle:
             past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
-                causal = causal_mask(rows, self._dtype, self._device)[0, 0]
-                mask = additive_mask(past, causal, self._fold)
+                causal = torch.ones(rows, rows, dtype=torch.bool, device=self._device).tril_()
+                mask = additive_mask(past, causal, self._dtype, self._fold)
             positions = torch.arange(past, past + rows, device=self._device)
-            out = self._forward(tokens[part], hidden, positions, mask, self._cache)
-            self._cache.length += rows
-        return out[-1:]
+            out = self._run(tokens[part], hidden, positions, mask)
+        return tokens[-1:], out[-1:]
 
-    def _grow(self, hidden: Tensor, root: int, gamma: int, plan: TreePlan) -> Draft:
-        """Draft levels of guesses below the root, from the hidden state [1, H] that predicts its
-        children."""
+    def _grow(self, hidden: Tensor, root: Tensor, gamma: int, plan: TreePlan) -> Draft:
+        """Draft levels of guesses below the root token [1], from the hidden state [1, H] that
+        predicts its children."""
         k = plan.width
         prefix = self._cache.length
+        positions = torch.arange(prefix, prefix + gamma, device=self._device)
         scores = torch.zeros(1, device=self._device)
-        nodes = torch.full((1,), -1, device=self._device)  # of the frontier: their pool indices
-        block = torch.zeros(1, 0, dtype=self._dtype, device=self._device)
-        tokens, parents, sums = [], [], []
+        # The frontiers: of each level's expanded nodes their indices in the pool, -1 for the root.
+        frontiers = [torch.full((1,), -1, device=self._device)]
+        seen = torch.ones(1, 0, dtype=torch.bool, device=self._device)
+        tokens, sums = [], []
         size = 0
         for level in range(gamma):
             guessed = self._forward.logits(hidden).float().log_softmax(-1).topk(k, dim=-1)
             sums.append((guessed.values + scores[:, None]).flatten())
             tokens.append(self.head.target_ids(guessed.indices).flatten())
-            parents.append(nodes.repeat_interleave(k))
             going = plan.frontier(level, sums[-1]) if level + 1 < gamma else None
             if going is None:
                 break
             rows = going // k
-            scores, nodes = sums[-1][going], going + size
+            scores = sums[-1][going]
+            frontiers.append(going + size)
             size += len(tokens[-1])
             # A node sees the prefix, its ancestors among the drafted rows, and itself.
-            block = torch.cat([block[rows], self._only_itself(len(going))], dim=1)
-            hidden = self._run(tokens[-1][going], hidden[rows], prefix + level, prefix, block)
+            seen = torch.cat([seen[rows], self._itself(len(going))], dim=1)
+            mask = None
+            if seen.shape[1] > level + 1:  # a chain sees everything
+                mask = additive_mask(prefix, seen, self._dtype, self._fold)
+            position = positions[level : level + 1]
+            hidden = self._run(tokens[-1][going], hidden[rows], position, mask)
         self._cache.truncate(prefix)
-        pool = CandidatePool(torch.cat(tokens), torch.cat(parents), torch.cat(sums), k, len(tokens))
+        parents = torch.cat(frontiers).repeat_interleave(k)
+        pool = CandidatePool(torch.cat(tokens), parents, torch.cat(sums), k, len(tokens))
         kept = plan.keep(pool)
-        drafted = torch.cat([upload([root], self._device), pool.tokens[kept.guesses]])
-        tree = DraftTree(kept.shape, drafted)
+        tree = DraftTree(kept.shape, torch.cat([root, pool.tokens[kept.guesses]]))
         own_p = partial(pool.own_p, kept.guesses)
-        return Draft(tree, own_p=own_p, ranks=kept.ranks, pool=pool, kept=kept.guesses)
-
-    def _draw_only_itself(self, n: int) -> Tensor:
-        """A mask [n, n] in which each node of a level sees only itself."""
-        mask = torch.full((n, n), self._lowest, dtype=self._dtype, device=self._device)
-        return mask.fill_diagonal_(0.0)
+        return Draft(
+            tree, None, own_p, kept.ranks, pool=pool, kept=kept.guesses, unread=kept.unread
+        )
 
     def _run(
-        self, tokens: Tensor, hidden: Tensor, position: int, prefix: int, block: Tensor
+        self, tokens: Tensor, hidden: Tensor, positions: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """Run a level's nodes [n] through the head; their rows follow those of the levels above.
-        `block` [n, rows]: which of these rows each node sees."""
-        n = len(tokens)
-        mask = None
-        if block.shape[1] > position - prefix + 1:  # a chain sees everything
-            mask = additive_mask(prefix, block, self._fold)
-        self._cache.reserve(self._cache.length + n)
-        positions = torch.full((n,), position, device=self._device)
+        """Run nodes [n] through the head: its next hidden [n, H]. Their rows are added to the
+        cache."""
+        self._cache.reserve(self._cache.length + len(tokens))
         hidden = self._forward(tokens, hidden, positions, mask, self._cache)
-        self._cache.length += n
+        self._cache.length += len(tokens)
         return hidden

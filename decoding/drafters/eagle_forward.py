@@ -59,8 +59,8 @@ class EagleForward:
         cache: TreeCache,
     ) -> Tensor:
         """tokens [n] (each the one *after* its feature), hidden [n, H] (from `EagleHead.hidden` or
-        from this method) at `positions` [n] -> the next hidden [n, H]. Their rows are written after
-        those of `cache`, but not committed."""
+        from this method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
+        Their rows are written after those of `cache`, but not committed."""
         embedded = functional.embedding(tokens, self._head.embedding)
         if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
             assert self._fc is not None

@@ -7,7 +7,7 @@ verifies. Both are indices into the pool of all guesses, level by level.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,21 +16,23 @@ from torch import Tensor
 
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
-from decoding.trees.draft import CandidatePool, Links
+from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import Choices, build_tree
+from decoding.trees.tensors import TreeTensors
 
 MAX_NODES = 64  # of a tree whose size is chosen by its expected yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedNodes:
-    """Indices `guesses` [n-1] into the pool, in its order, the tree that they form with the root,
-    and each node's rank (the root's is 0), unless the tree's `Links` have it."""
+    """Indices `guesses` [n-1] into the pool, in its order, and the tree that they form with the
+    root, with `ranks` or `unread` as in `Draft`."""
 
     guesses: Tensor
-    shape: TreeShape | Links
+    shape: TreeShape | TreeTensors
     ranks: tuple[int, ...] = ()
+    unread: Sequence[Tensor] = ()
 
 
 class TreePlan(Protocol):
@@ -60,7 +62,7 @@ class DynamicPlan:
     def keep(self, pool: CandidatePool) -> SelectedNodes:
         if self.width > 1:
             if pool.tokens.device.type == "cuda":  # `prune` is a sync
-                return link(pool, self.count)
+                return prune_on_device(pool, self.count)
             return prune(pool, self.count)
         # A chain keeps its first nodes: scores only decrease along it.
         nodes = min(max(self.count, 1), pool.levels)
@@ -133,7 +135,7 @@ def prune(
     return SelectedNodes(order.sort().values, shape, ranks)
 
 
-def link(pool: CandidatePool, count: int) -> SelectedNodes:
+def prune_on_device(pool: CandidatePool, count: int) -> SelectedNodes:
     """`prune` without a transfer: the tree's shape stays on the device."""
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
     guesses = order.sort().values
@@ -148,5 +150,7 @@ def link(pool: CandidatePool, count: int) -> SelectedNodes:
     while levels < pool.levels:  # squaring doubles the levels
         reached = (reached @ reached).clamp_(max=1.0)
         levels *= 2
+    seen = reached > 0
+    tree = TreeTensors(parents, seen.sum(-1) - 1, seen, pool.levels)
     ranks = torch.cat([root, guesses % pool.width])
-    return SelectedNodes(guesses, Links(parents, reached > 0, ranks, pool.levels))
+    return SelectedNodes(guesses, tree, unread=(parents, ranks))

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.shape import chain
 
 
 class Lookup:
@@ -42,8 +40,7 @@ class Lookup:
         copied = self.find(context.ids, context.gamma)
         if not copied:
             return None
-        tokens = upload([context.ids[-1], *copied], self._device)
-        return Draft(DraftTree(chain(len(copied)), tokens))
+        return Draft(DraftTree.of_chain([context.ids[-1], *copied], self._device))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         self._index(ids)

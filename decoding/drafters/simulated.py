@@ -9,10 +9,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.shape import chain
 
 
 class Simulated:
@@ -43,8 +41,7 @@ class Simulated:
             return None
         right = torch.rand(len(drafted), generator=self._draws) < self._acceptance
         spoiled = [token if kept else not token for token, kept in zip(drafted, right, strict=True)]
-        tokens = upload([context.ids[-1], *map(int, spoiled)], self._device)
-        return Draft(DraftTree(chain(len(drafted)), tokens))
+        return Draft(DraftTree.of_chain([context.ids[-1], *map(int, spoiled)], self._device))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         pass

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.shape import chain
 
 MAX_TOKENS = 8192  # in the tree, each in up to `max_depth` paths
 
@@ -88,8 +86,7 @@ class Suffix:
         path = self.find(context.gamma)
         if not path:
             return None
-        tokens = upload([context.ids[-1], *path], self._device)
-        return Draft(DraftTree(chain(len(path)), tokens))
+        return Draft(DraftTree.of_chain([context.ids[-1], *path], self._device))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         self._extend(ids)

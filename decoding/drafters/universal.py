@@ -14,13 +14,11 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from decoding.device import upload
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.model.prefix import common_prefix
 from decoding.params import SamplingParams
 from decoding.tokenizing.retokenizer import Retokenizer
 from decoding.trees.draft import Draft, DraftTree
-from decoding.trees.shape import chain
 
 
 class UniversalDraft:
@@ -67,8 +65,7 @@ class UniversalDraft:
         tokens = self._retokenizer.to_target(self._drafted)[: context.gamma]
         if not tokens:
             return None
-        root_and_draft = upload([context.ids[-1], *tokens], self._device)
-        return Draft(DraftTree(chain(len(tokens)), root_and_draft))
+        return Draft(DraftTree.of_chain([context.ids[-1], *tokens], self._device))
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
         """Accepted tokens are re-encoded with the next draft, whose time it belongs to."""

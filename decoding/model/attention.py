@@ -122,17 +122,18 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
     return out.reshape(len(out), -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
 
 
-def additive_mask(past: int, block: Tensor, fold: int = 1) -> Tensor:
+def additive_mask(past: int, seen: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:
     """Additive [1, 1, fold * n, past + m], head of a group slowest: rows see the whole prefix, and
-    those of the m columns after it that `block` [n, m] allows.
+    the columns after it that are `seen`, bool [n, m].
 
     Rows start at multiples of 16 elements: otherwise CUDA's memory-efficient kernel would copy the
     mask to aligned rows, in every layer.
     """
-    rows, own = block.shape
+    rows, own = seen.shape
     columns = past + own
-    mask = block.new_zeros(fold, rows, -(-columns // MASK_ALIGNMENT) * MASK_ALIGNMENT)
-    mask[..., past:columns] = block
+    width = -(-columns // MASK_ALIGNMENT) * MASK_ALIGNMENT
+    mask = torch.zeros(fold, rows, width, dtype=dtype, device=seen.device)
+    mask[..., past:columns].masked_fill_(~seen, torch.finfo(dtype).min)
     return mask.view(1, 1, fold * rows, -1)[..., :columns]
 
 

@@ -87,7 +87,8 @@ class Buffers:
         self.tokens, self.positions, self.rows = (
             torch.zeros(size, dtype=torch.long, device=like.device) for _ in range(3)
         )  # `rows`: those of the cache that are written
-        self.mask = additive_mask(0, like.new_zeros(size, capacity), fold)
+        seen = torch.ones(size, capacity, dtype=torch.bool, device=like.device)
+        self.mask = additive_mask(0, seen, like.dtype, fold)
         self._sees = self.mask.unflatten(2, (fold, size))[0, 0]
         self._hidden = torch.finfo(like.dtype).min
 

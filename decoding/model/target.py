@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel
@@ -28,7 +26,7 @@ from decoding.model.linears import Linear
 from decoding.model.llama_shaped import is_llama_shaped, lean_forward
 from decoding.model.recurrent import RecurrentCache
 from decoding.params import KVCache
-from decoding.trees.draft import DraftTree, Links
+from decoding.trees.draft import DraftTree
 from decoding.trees.shape import TreeShape, chain
 
 PREFILL_CHUNK = 512
@@ -76,7 +74,6 @@ class Target:
         self.tokens = library.vocab_size  # ids from here on are padding, and never sampled
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
-        self._block = lru_cache(maxsize=64)(self._draw_block)
         if known and self._agrees_with(lean := lean_forward(model)):
             library.remove_hooks()
             self._forward = lean
@@ -187,8 +184,8 @@ class Target:
         for start in range(0, len(ids), self.prefill_chunk):
             if cancelled():
                 raise InterruptedError
-            part = upload(ids[start : start + self.prefill_chunk], self.device)
-            chunk = self._run(cache, part, chain(len(part) - 1), last_only=True)
+            part = DraftTree.of_chain(ids[start : start + self.prefill_chunk], self.device)
+            chunk = self._run(cache, part, last_only=True)
             cache.length += len(part)
             chunks = [*chunks, chunk] if keep_features else [chunk]
         last = chunks[-1]
@@ -205,26 +202,21 @@ class Target:
     def forward(self, cache: TreeCache, tree: DraftTree) -> ForwardOutput:
         """Run the tree's nodes after the cache's rows. Their rows are written, but only
         `cache.keep` commits them, also the root's."""
-        if self.recurrent and not tree.shape.is_chain:
+        if self.recurrent and not tree.is_chain:
             raise ValueError("recurrent layers can't verify a tree")
         if len(tree) > 1:
             cache.checkpoint(len(tree))
-        return self._run(cache, tree.tokens, tree.linked)
+        return self._run(cache, tree)
 
-    def _run(
-        self, cache: TreeCache, tokens: Tensor, shape: TreeShape | Links, last_only: bool = False
-    ) -> ForwardOutput:
-        cache.begin(len(shape))
+    def _run(self, cache: TreeCache, tree: DraftTree, last_only: bool = False) -> ForwardOutput:
+        cache.begin(len(tree))
         past = cache.length
-        if shape.is_chain:
-            positions = torch.arange(past, past + len(shape), device=self.device)
+        if tree.is_chain:
+            positions = torch.arange(past, past + len(tree), device=self.device)
         else:
-            depths = shape.depths
-            if not isinstance(depths, Tensor):
-                depths = upload(depths, self.device)
-            positions = depths + past
-        mask = self.mask(past, shape, positions)
-        result = self._forward(tokens, positions, mask, cache, last_only)
+            positions = tree.tensors.depths + past
+        mask = self.mask(past, tree, positions)
+        result = self._forward(tree.tokens, positions, mask, cache, last_only)
         if self._bias is not None:
             ids, values = self._bias
             logits = result.logits.float()  # half precision would round the sum
@@ -240,39 +232,39 @@ class Target:
         """Whether another forward of the model computes the same logits as the present one, after a
         prompt and at the nodes of two trees of the same shape."""
         prompt = upload([token % self.vocab_size for token in (1, 5, 2, 7)], self.device)
-        tree = TreeShape((-1, 0, 0, 1, 2))
+        shape = TreeShape((-1, 0, 0, 1, 2))
         logits: list[Tensor] = []
         mine = self._forward
         for self._forward in (mine, other):
             cache = self.new_cache(16)
-            passes = [self._run(cache, prompt, chain(len(prompt) - 1)).logits]
-            for tokens in (prompt.repeat(2)[: len(tree)], prompt.flip(0).repeat(2)[: len(tree)]):
+            passes = [self._run(cache, DraftTree(chain(len(prompt) - 1), prompt)).logits]
+            for tokens in (prompt.repeat(2), prompt.flip(0).repeat(2)):
                 cache.length += len(prompt)
-                passes.append(self._run(cache, tokens, tree).logits)
+                passes.append(self._run(cache, DraftTree(shape, tokens[: len(shape)])).logits)
             logits.append(torch.cat(passes).float())
         self._forward = mine
         tolerance = TOLERANCE if self.dtype == torch.float32 else TOLERANCE_HALF
         return bool((logits[0] - logits[1]).abs().max() <= tolerance * logits[0].abs().max())
 
-    def mask(self, past: int, shape: TreeShape | Links, positions: Tensor) -> Mask:
+    def mask(self, past: int, tree: DraftTree, positions: Tensor) -> Mask:
         """Additive [1, 1, fold * n, past + n]; None if every row sees all rows before it.
 
         A tree's rows see the whole prefix, their ancestors and themselves. Windows compare
         positions, not rows: siblings share a position, and rows are never dropped from the cache.
         """
-        rows = len(shape)
+        rows = len(tree)
         window = self._window
         windowed = window is not None and past + rows > window.size
-        if not windowed and (rows == 1 or (past == 0 and shape.is_chain)):
+        if not windowed and (rows == 1 or (past == 0 and tree.is_chain)):
             return None
-        block = self._draw_block(shape) if isinstance(shape, Links) else self._block(shape)
-        full = additive_mask(past, block, self._fold)
+        seen = tree.tensors.seen
+        full = additive_mask(past, seen, self.dtype, self._fold)
         if window is None or not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = window.hides(positions, keys)
         mixed = window.layer_type is not None
-        near = additive_mask(past, block, self._fold) if mixed else full
+        near = additive_mask(past, seen, self.dtype, self._fold) if mixed else full
         near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
         if window.layer_type is None:
             return near
@@ -280,13 +272,6 @@ class Target:
             kind: near if kind == window.layer_type else full if kind == "full_attention" else None
             for kind in self.config.layer_types
         }
-
-    def _draw_block(self, shape: TreeShape | Links) -> Tensor:
-        """The tree's own part of the mask, [n, n]."""
-        seen = shape.seen if isinstance(shape, Links) else ancestors(shape)
-        lowest = torch.finfo(self.dtype).min
-        block = torch.zeros_like(seen, dtype=self.dtype).masked_fill_(~seen, lowest)
-        return block if isinstance(shape, Links) else upload(block, self.device)
 
     @contextmanager
     def as_loaded(self) -> Iterator[PreTrainedModel]:
@@ -313,14 +298,6 @@ class Target:
         if len(kv_heads) != 1:
             return 1
         return max(int(self.config.num_attention_heads) // kv_heads.pop(), 1)
-
-
-def ancestors(shape: TreeShape) -> Tensor:
-    """bool [n, n]: whether node j is i or an ancestor of i."""
-    seen = np.eye(len(shape), dtype=bool)  # numpy: a tenth of torch's time a row
-    for node, parent in enumerate(shape.parents[1:], 1):
-        seen[node] |= seen[parent]
-    return torch.from_numpy(seen)
 
 
 def logits_of(model: PreTrainedModel, features: Tensor) -> Tensor:

@@ -5,58 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from decoding.device import upload
 from decoding.trees.shape import TreeShape, chain
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Links:
-    """The shape of a tree as device tensors, before the host has read it: `parents` [n] (the root's
-    is 0), `seen` bool [n, n] (row i sees column j if j is i or an ancestor of i), and the rank of
-    each node among its drafter's guesses, `ranks` [n]. `deepest` is an upper bound of the depth."""
-
-    parents: Tensor
-    seen: Tensor
-    ranks: Tensor
-    deepest: int
-
-    is_chain = False  # unknown to the host
-
-    @property
-    def depths(self) -> Tensor:
-        """[n]; the root's is 0."""
-        return self.seen.sum(-1) - 1
-
-    def __len__(self) -> int:
-        return len(self.parents)
+from decoding.trees.tensors import TreeTensors, tree_tensors
 
 
 class DraftTree:
-    """`tokens` [n] on the target's device, `tokens[0]` the last committed token. A tree that was
-    built on the device has `links`; until it has learned its `shape`, reading that is a sync."""
+    """`tokens` [n] on the target's device, `tokens[0]` the last committed token. The shape of a
+    tree that was grown on a GPU may be only there at first, until the host has read it."""
 
-    def __init__(self, shape: TreeShape | Links, tokens: Tensor) -> None:
+    def __init__(self, shape: TreeShape | TreeTensors, tokens: Tensor) -> None:
         self.tokens = tokens
-        self.links = shape if isinstance(shape, Links) else None
-        self._shape = None if isinstance(shape, Links) else shape
+        self._shape = shape if isinstance(shape, TreeShape) else None
+        self._tensors = shape if isinstance(shape, TreeTensors) else None
+
+    @classmethod
+    def of_chain(cls, ids: Sequence[int], device: torch.device) -> DraftTree:
+        """Tokens one after the other, from the root on."""
+        return cls(chain(len(ids) - 1), upload(ids, device))
 
     @property
     def shape(self) -> TreeShape:
+        """A sync if the host does not know it yet."""
         if self._shape is None:
-            assert self.links is not None
-            self.learn(self.links.parents.tolist())
+            self.set_parents(self.tensors.parents.tolist())
         assert self._shape is not None
         return self._shape
 
     @property
-    def linked(self) -> TreeShape | Links:
-        """The shape without a sync: the device's, if there is one."""
-        return self.links or self.shape
+    def tensors(self) -> TreeTensors:
+        """The shape on the device; never a sync."""
+        if self._tensors is None:
+            self._tensors = tree_tensors(self.shape, self.tokens.device)
+        return self._tensors
 
-    def learn(self, parents: Sequence[int]) -> None:
-        """Set the shape from the parents that were read from the device."""
+    @property
+    def is_chain(self) -> bool:
+        """Whether the host knows that the tree is a chain."""
+        return self._shape is not None and self._shape.is_chain
+
+    def set_parents(self, parents: Sequence[int]) -> None:
+        """Set the shape from `tensors.parents`, read from the device."""
         self._shape = TreeShape((-1, *parents[1:]))
 
     def __len__(self) -> int:
@@ -96,9 +88,11 @@ class Draft:
     target's; None if the tokens were chosen deterministically (argmax, top-k, copies). `own_p` then
     computes the drafter's probability of each drafted token after its parent, [n-1], if it has one;
     it is only called if probabilities are recorded. `ranks` [n] is each node's rank among the
-    drafter's guesses (the root's is 0), () if there is only one guess per node or if they are still
-    `unread`. `pool` has all guesses, and `kept` [n-1] the indices of those in the tree; None if
-    everything is verified.
+    drafter's guesses (the root's is 0), () if there is only one guess per node. `pool` has all
+    guesses, and `kept` [n-1] the indices of those in the tree; None if everything is verified.
+
+    A tree whose shape the host does not know yet has its parents and ranks, each [n], in `unread`:
+    the next transfer from the device should include them, for `set_read`.
     """
 
     tree: DraftTree
@@ -107,18 +101,13 @@ class Draft:
     ranks: tuple[int, ...] = ()
     pool: CandidatePool | None = None
     kept: Tensor | None = None
+    unread: Sequence[Tensor] = ()
 
-    @property
-    def unread(self) -> tuple[Tensor, ...]:
-        """What the next transfer from the device should include for `learn`, each [n]."""
-        links = self.tree.links
-        return () if links is None else (links.parents, links.ranks)
-
-    def learn(self, *unread: Sequence[float]) -> None:
+    def set_read(self, *unread: Sequence[float]) -> None:
         """Set shape and ranks from what was `unread`."""
         if unread:
             parents, ranks = unread
-            self.tree.learn([int(parent) for parent in parents])
+            self.tree.set_parents([int(parent) for parent in parents])
             self.ranks = tuple(map(int, ranks))
 
     def best_chain(self) -> Draft:

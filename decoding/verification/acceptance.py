@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from decoding.device import upload
 from decoding.params import SamplingParams
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
@@ -54,9 +53,9 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
     """Verify a draft with the target's `logits` [n, V]; exact. One transfer from the device."""
     if draft.q is None or sampling.greedy:
         tree = draft.tree
-        choices = next_tokens(logits, sampling, noise, tree.links or tree.shape.depths)
+        choices = next_tokens(logits, sampling, noise, tree)
         tokens, chosen, *unread = torch.stack([tree.tokens, choices, *draft.unread]).tolist()
-        draft.learn(*unread)
+        draft.set_read(*unread)
         return walk(tree.shape, tokens, chosen)
     return _accept_sampled_chain(draft, logits, sampling, noise)
 
@@ -100,7 +99,7 @@ def _accept_sampled_chain(
     row = rest.index_select(0, accepted[None])
     # p == q up to rounding: the residual may be empty although a draft was rejected
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
-    drawn = exponential_race(row, noise.at(draft.tree.shape.depths).index_select(0, accepted[None]))
+    drawn = exponential_race(row, noise.ahead(gamma + 1).index_select(0, accepted[None]))
     bonus = mark_invalid(drawn, row)
     packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
     *tokens, k, own = packed
@@ -121,16 +120,15 @@ def accept_typical(
     this is greedy and exact. Above it the output no longer has the target's distribution."""
     if sampling.greedy:
         return accept(draft, logits, sampling, noise)
-    tree, links = draft.tree, draft.tree.links
+    tree, parents = draft.tree, draft.tree.tensors.parents
     log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
-    parents = links.parents if links else upload((0, *tree.shape.parents[1:]), logits.device)
     log_x = log_p[parents, tree.tokens]
     passes = log_x.exp() > threshold[parents]
-    bonus = next_tokens(logits, sampling, noise, links or tree.shape.depths)
+    bonus = next_tokens(logits, sampling, noise, tree)
     # one transfer for all columns: float32 holds every id exactly (up to 2^24)
     columns = (tree.tokens, bonus, passes, log_x, *draft.unread)
     tokens, bonuses, passed, scores, *unread = torch.stack([c.float() for c in columns]).tolist()
-    draft.learn(*unread)
+    draft.set_read(*unread)
     shape = tree.shape
 
     best, alive = (0, 0.0, 0), {0: (0, 0.0)}  # node -> length and summed log p of its path

@@ -3,15 +3,10 @@ draws, and a generator for sampled drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
-from decoding.device import upload
-from decoding.trees.draft import Links
-
-Depths = Sequence[int] | Links  # of the nodes of a tree
+from decoding.trees.draft import DraftTree
 
 # Rows drawn at a time. It must be fixed: the numbers depend on how many are drawn at once.
 BLOCK = 8
@@ -39,17 +34,19 @@ class Noise:
         self.generator.manual_seed(~seed)  # drafts must not be correlated with the noise
         self._rows = self._rows[:0]
 
-    def at(self, depths: Depths) -> Tensor:
-        """Exp(1) noise for the positions at these depths, where 0 is the next token; [n, width]."""
-        deepest = depths.deepest if isinstance(depths, Links) else max(depths)
-        while len(self._rows) <= deepest:
+    def ahead(self, positions: int) -> Tensor:
+        """Exp(1) noise of the next positions, [positions, width]."""
+        while len(self._rows) < positions:
             block = self._rows.new_empty(BLOCK, self._rows.shape[1])
             self._rows = torch.cat([self._rows, exponential(block, self._position_noise)])
-        if isinstance(depths, Links):
-            return self._rows.index_select(0, depths.depths)
-        if tuple(depths) == tuple(range(len(depths))):
-            return self._rows[: len(depths)]
-        return self._rows.index_select(0, upload(depths, self._rows.device))
+        return self._rows[:positions]
+
+    def at(self, tree: DraftTree) -> Tensor:
+        """The noise of each node's next position, [n, width]."""
+        if tree.is_chain:
+            return self.ahead(len(tree))
+        tensors = tree.tensors
+        return self.ahead(tensors.deepest + 1).index_select(0, tensors.depths)
 
     def advance(self, positions: int) -> None:
         """Drop the noise of `positions` committed tokens."""

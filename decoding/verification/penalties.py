@@ -5,7 +5,6 @@ acceptance stays exact."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -13,7 +12,6 @@ from torch import Tensor
 from decoding.device import upload
 from decoding.params import SamplingParams
 from decoding.trees.draft import DraftTree
-from decoding.trees.shape import TreeShape
 
 
 def penalize(
@@ -47,20 +45,9 @@ def _seen(logits: Tensor, ids: Sequence[int], tree: DraftTree | None) -> Tensor:
     seen = torch.zeros(logits.shape, dtype=torch.bool, device=logits.device)
     if ids:
         seen[:, upload(ids, logits.device)] = True
-    if tree is not None and tree.links is not None:
-        path = tree.links.seen.float()
+    if tree is not None and len(tree) > 1:
+        path = tree.tensors.seen.float()
         path[:, 0] = 0.0  # the root is one of the ids
         on_path = torch.zeros(logits.shape, device=logits.device)
         seen |= on_path.scatter_add_(1, tree.tokens.expand(len(tree), -1), path) > 0
-    elif tree is not None and len(tree) > 1:
-        nodes, above = _paths(tree.shape)
-        seen[upload(nodes, logits.device), tree.tokens[upload(above, logits.device)]] = True
     return seen
-
-
-@lru_cache(maxsize=256)
-def _paths(shape: TreeShape) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Pairs of a node and a node on its path, itself included, without the root."""
-    pairs = [(node, each) for node in range(1, len(shape)) for each in shape.path(node)]
-    nodes, above = zip(*pairs, strict=True)
-    return nodes, above

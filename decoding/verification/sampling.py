@@ -18,7 +18,8 @@ from transformers.generation.logits_process import (
 )
 
 from decoding.params import SamplingParams
-from decoding.verification.noise import Depths, Noise
+from decoding.trees.draft import DraftTree
+from decoding.verification.noise import Noise
 
 # Warping is first tried on so many of the likeliest tokens, then on more, then on all.
 TOP_SIZES = (256, 4096)
@@ -106,13 +107,14 @@ def exponential_race(weights: Tensor, noise: Tensor) -> Tensor:
 
 
 def next_tokens(
-    logits: Tensor, sampling: SamplingParams, noise: Noise, depths: Depths = (0,)
+    logits: Tensor, sampling: SamplingParams, noise: Noise, tree: DraftTree | None = None
 ) -> Tensor:
-    """The next token of each row [n, V], for nodes at these depths of a tree: the argmax, or a
+    """The next token of each row [n, V], for the nodes of a tree or a single one: the argmax, or a
     sample of the warped distribution; NO_TOKEN if the logits are not finite. [n]."""
     if sampling.greedy:
         return mark_invalid(logits.argmax(-1), logits)
-    logits, rows, sizes = logits.float(), noise.at(depths), _top_sizes(logits, sampling)
+    logits, sizes = logits.float(), _top_sizes(logits, sampling)
+    rows = noise.ahead(1) if tree is None else noise.at(tree)
     if sizes:
         ids, p, enough = _top(logits, sampling, sizes[0])
         if enough.all():

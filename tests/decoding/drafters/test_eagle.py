@@ -19,14 +19,15 @@ from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import DraftContext
 from decoding.drafters.eagle import Eagle, EagleTree
 from decoding.drafters.eagle_head import EagleHead
-from decoding.drafters.eagle_tree import link, prune
+from decoding.drafters.eagle_tree import prune, prune_on_device
 from decoding.errors import InputError
-from decoding.model.target import Target, ancestors
+from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
-from decoding.trees.draft import CandidatePool, Draft, DraftTree, Links
+from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.shape import TreeShape
 from decoding.trees.static import NAMED_TREES
+from decoding.trees.tensors import TreeTensors, tree_tensors
 from tests.decoding.test_lossless import DRAWS, VOCAB, draws, tiny
 from tests.decoding.test_lossless import PROMPT as SHORT
 from tests.support.chi_square import assert_drawn_from
@@ -385,14 +386,17 @@ def test_a_tree_that_the_device_alone_knows_is_the_one_that_the_host_makes(
     torch.manual_seed(levels)
     for nodes in (1, 4, 19, 60):
         pool = pool_of(width, levels)
-        device, host = link(pool, nodes), prune(pool, nodes)
-        links, shape = device.shape, host.shape
-        assert isinstance(links, Links) and isinstance(shape, TreeShape)
+        device, host = prune_on_device(pool, nodes), prune(pool, nodes)
+        grown, shape = device.shape, host.shape
+        assert isinstance(grown, TreeTensors) and isinstance(shape, TreeShape)
         assert torch.equal(device.guesses, host.guesses)
-        assert torch.equal(links.seen, ancestors(shape))
-        assert tuple(links.depths.tolist()) == shape.depths and shape.depth <= links.deepest
-        assert tuple(links.ranks.tolist()) == host.ranks
-        assert DraftTree(links, torch.zeros(len(shape))).shape == shape
+        known = tree_tensors(shape, torch.device("cpu"))
+        for name in ("parents", "depths", "seen"):
+            assert torch.equal(getattr(grown, name), getattr(known, name))
+        assert shape.depth <= grown.deepest
+        ranks = device.unread[1]
+        assert tuple(ranks.tolist()) == host.ranks
+        assert DraftTree(grown, torch.zeros(len(shape))).shape == shape
 
 
 @torch.inference_mode()

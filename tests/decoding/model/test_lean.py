@@ -244,8 +244,11 @@ def test_sequences_of_a_batch_say_what_each_says_alone(kind: str, kv_cache: KVCa
     cache = BatchCache(lean.layers, len(texts), *room)
     logits = []
     for start, end in ((0, 3), (3, 5)):  # a prompt, and a chain of two after it
-        shape, positions = chain(end - start - 1), torch.arange(start, end)
-        mask = target.mask(start, shape, positions)
+        tree, positions = (
+            DraftTree(chain(end - start - 1), texts[0, start:end]),
+            torch.arange(start, end),
+        )
+        mask = target.mask(start, tree, positions)
         tokens = texts[:, start:end].flatten()
         with torch.inference_mode():
             out = lean.run(tokens, positions.repeat(len(texts)), mask, cache.rows(start, end), end)

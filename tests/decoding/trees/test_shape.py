@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decoding.model.target import ancestors
 from decoding.trees.shape import TreeShape, chain
+from decoding.trees.tensors import ancestors
 
 
 @st.composite

@@ -107,7 +107,7 @@ def test_a_sampled_chain_ends_with_the_noise_of_its_place() -> None:
     draft = Draft(DraftTree(chain(3), torch.tensor([0, 1, 1, 1])), sure)
     for seed in range(20):
         verdict = accept(draft, torch.cat([sure, torch.tensor([row])]).log(), ONE, seeded(seed, 4))
-        own = int(seeded(seed, 4).at(range(4))[3].argmin())  # alike likely: the fastest wins
+        own = int(seeded(seed, 4).ahead(4)[3].argmin())  # alike likely: the fastest wins
         assert (verdict.path, verdict.bonus) == ((1, 2, 3), own)
 
 

@@ -14,6 +14,8 @@ from decoding.decoder import Decoder
 from decoding.drafters.base import Drafter
 from decoding.drafters.lookup import Lookup
 from decoding.params import Params, SamplingParams
+from decoding.trees.draft import DraftTree
+from decoding.trees.shape import TreeShape
 from decoding.verification.noise import Noise, exponential
 from tests.support.families import VOCAB, target
 from tests.support.random_trees import RandomTrees
@@ -25,7 +27,7 @@ NEW = 48
 
 
 def rows(noise: Noise, count: int) -> list[list[float]]:
-    return noise.at(range(count)).tolist()
+    return noise.ahead(count).tolist()
 
 
 @given(st.lists(st.tuples(st.integers(1, 12), st.integers(0, 12)), max_size=8))
@@ -43,8 +45,9 @@ def test_a_place_has_its_row_however_far_ahead_was_looked(
 
 def test_nodes_that_are_equally_deep_share_a_row() -> None:
     noise = seeded(5, 7)
-    noise.advance(len(noise.at([0, 1])))
-    assert noise.at([0, 1, 1, 2, 1, 9]).tolist() == [rows(noise, 10)[d] for d in (0, 1, 1, 2, 1, 9)]
+    noise.advance(2)
+    tree = DraftTree(TreeShape((-1, 0, 0, 1, 0, 3)), torch.zeros(6))
+    assert noise.at(tree).tolist() == [rows(noise, 4)[depth] for depth in (0, 1, 1, 2, 1, 3)]
 
 
 def test_places_differ_and_so_do_seeds() -> None:
@@ -64,7 +67,7 @@ def test_a_seed_begins_anew() -> None:
 def test_drafts_are_drawn_without_knowing_the_noise() -> None:
     """What both streams give is not the same, and as far from it as chance is."""
     noise = seeded(5, 100)
-    own, drafts = noise.at(range(40)), exponential(torch.empty(40, 100), noise.generator)
+    own, drafts = noise.ahead(40), exponential(torch.empty(40, 100), noise.generator)
     assert not set(own.flatten().tolist()) & set(drafts.flatten().tolist())
     both = torch.corrcoef(torch.stack([own.flatten(), drafts.flatten()]))
     assert abs(float(both[0, 1])) < 0.05
@@ -82,7 +85,7 @@ def answer(drafter: Drafter | None, seed: int, gammas: Sequence[int] = (0,)) -> 
         end = COLD.stop if cold else COLD.start if count < COLD.start else NEW
         gamma = min(next(sizes), end - count - 1)  # the settings change at one place for all
         if drafter and count == COLD.start:
-            decoder._noise.at(range(20))  # as a longer draft would have asked for
+            decoder._noise.ahead(20)  # as a longer draft would have asked for
         decoder.step(Params(SamplingParams() if cold else WARM, gamma=gamma))
     return decoder.generated
 
