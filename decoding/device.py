@@ -1,8 +1,9 @@
-"""Copies from the host to a device."""
+"""Copies between the host and a device, through pinned memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,3 +18,14 @@ def upload(
     if device.type == "cuda":
         return made.pin_memory().to(device, non_blocking=True)
     return made.to(device)
+
+
+def download(values: Tensor) -> list[Any]:
+    """The numbers of a tensor as nested lists. The host waits for all earlier work on its device,
+    so a round does this once, for everything that it needs."""
+    if values.device.type == "cuda":
+        stream = torch.cuda.current_stream(values.device)
+        values = values.to("cpu", non_blocking=True)  # pinned
+        stream.synchronize()
+    numbers: list[Any] = values.tolist()
+    return numbers

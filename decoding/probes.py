@@ -13,7 +13,7 @@ from itertools import islice
 import torch
 from torch import Tensor
 
-from decoding.device import upload
+from decoding.device import download, upload
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
 from decoding.round import Likely, Pruned, Round, TokenProbs
@@ -161,7 +161,7 @@ def _outlook(before: Tensor, after: Tensor) -> dict[str, Tensor]:
 
 def _fetch(columns: dict[str, Tensor]) -> dict[str, list[float]]:
     """Tensors as flat lists, in one transfer. float32 holds every id exactly (up to 2^24)."""
-    packed = iter(torch.cat([each.flatten().float() for each in columns.values()]).tolist())
+    packed = iter(download(torch.cat([each.flatten().float() for each in columns.values()])))
     return {name: list(islice(packed, each.numel())) for name, each in columns.items()}
 
 

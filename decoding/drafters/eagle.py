@@ -29,7 +29,9 @@ from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.trees.draft import CandidatePool, Draft, DraftTree
+from decoding.trees.shape import chain
 from decoding.trees.static import Choices, truncate_paths
+from decoding.trees.tensors import tree_tensors
 
 DEFAULT_GAMMA = 8
 
@@ -183,8 +185,8 @@ class Eagle:
             past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
-                causal = torch.ones(rows, rows, dtype=torch.bool, device=self._device).tril_()
-                mask = additive_mask(past, causal, self._dtype, self._fold)
+                seen = tree_tensors(chain(rows - 1), self._device).seen
+                mask = additive_mask(past, seen, self._dtype, self._fold)
             positions = torch.arange(past, past + rows, device=self._device)
             out = self._run(tokens[part], hidden, positions, mask)
         return tokens[-1:], out[-1:]

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from decoding.cost.tree_size import TreeSizer
-from decoding.device import upload
+from decoding.device import download, upload
 from decoding.trees.draft import CandidatePool
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import Choices, build_tree
@@ -125,7 +125,7 @@ def prune(
     order = pool.scores.sort(descending=True, stable=True).indices[: max(count, 1)]
     # float32 holds every index exactly
     columns = (order, pool.parents[order], pool.scores[order])
-    guesses, parents, scores = torch.stack([column.float() for column in columns]).tolist()
+    guesses, parents, scores = download(torch.stack([column.float() for column in columns]))
     if choose is not None:
         order = order[: choose([math.exp(score) for score in scores])]
     kept = sorted(zip(map(int, guesses[: len(order)]), map(int, parents), strict=False))

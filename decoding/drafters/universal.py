@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
+from decoding.device import download
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.model.prefix import common_prefix
 from decoding.params import SamplingParams
@@ -61,7 +62,7 @@ class UniversalDraft:
         draft = self._drafter.propose(replace(context, ids=self._view, params=params))
         if draft is None:
             return None
-        self._drafted = draft.tree.tokens[1:].tolist()
+        self._drafted = download(draft.tree.tokens[1:])
         tokens = self._retokenizer.to_target(self._drafted)[: context.gamma]
         if not tokens:
             return None

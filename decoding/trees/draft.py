@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from decoding.device import upload
+from decoding.device import download, upload
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.tensors import TreeTensors, tree_tensors
 
@@ -31,7 +31,7 @@ class DraftTree:
     def shape(self) -> TreeShape:
         """A sync if the host does not know it yet."""
         if self._shape is None:
-            self.set_parents(self.tensors.parents.tolist())
+            self.set_parents(download(self.tensors.parents))
         assert self._shape is not None
         return self._shape
 

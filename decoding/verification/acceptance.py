@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from decoding.device import download
 from decoding.params import SamplingParams
 from decoding.trees.draft import Draft
 from decoding.trees.shape import TreeShape
@@ -54,7 +55,7 @@ def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise)
     if draft.q is None or sampling.greedy:
         tree = draft.tree
         choices = next_tokens(logits, sampling, noise, tree)
-        tokens, chosen, *unread = torch.stack([tree.tokens, choices, *draft.unread]).tolist()
+        tokens, chosen, *unread = download(torch.stack([tree.tokens, choices, *draft.unread]))
         draft.set_read(*unread)
         return walk(tree.shape, tokens, chosen)
     return _accept_sampled_chain(draft, logits, sampling, noise)
@@ -101,8 +102,7 @@ def _accept_sampled_chain(
     row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
     drawn = exponential_race(row, noise.ahead(gamma + 1).index_select(0, accepted[None]))
     bonus = mark_invalid(drawn, row)
-    packed = torch.cat([draft.tree.tokens, accepted[None], bonus]).tolist()
-    *tokens, k, own = packed
+    *tokens, k, own = download(torch.cat([draft.tree.tokens, accepted[None], bonus]))
     return VerifyResult(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
 
 
@@ -127,7 +127,7 @@ def accept_typical(
     bonus = next_tokens(logits, sampling, noise, tree)
     # one transfer for all columns: float32 holds every id exactly (up to 2^24)
     columns = (tree.tokens, bonus, passes, log_x, *draft.unread)
-    tokens, bonuses, passed, scores, *unread = torch.stack([c.float() for c in columns]).tolist()
+    tokens, bonuses, passed, scores, *unread = download(torch.stack([c.float() for c in columns]))
     draft.set_read(*unread)
     shape = tree.shape
 

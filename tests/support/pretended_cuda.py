@@ -49,20 +49,23 @@ NO_KERNEL |= {"_reshape_alias", "_unsafe_view"}
 
 
 def line() -> str:
-    """The innermost line of the library that is being run."""
+    """The innermost line of the library that is being run, outside of `decoding.device`."""
     frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename.startswith(LIBRARY):
-            return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        file = frame.f_code.co_filename
+        if file.startswith(LIBRARY) and Path(file).name != "device.py":
+            return f"{Path(file).name}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]
     return "elsewhere"
 
 
 @dataclass
 class Ledger:
-    """`waits` of the host and `pageable` uploads (which are waits too), by line; `kernels`."""
+    """`waits` of the host, `uploads` and those copies from or to memory that is `pageable` (which
+    are waits too), by line; `kernels`."""
 
     waits: Counter[str] = field(default_factory=Counter)
+    uploads: Counter[str] = field(default_factory=Counter)
     pageable: Counter[str] = field(default_factory=Counter)
     kernels: int = 0
 
@@ -167,7 +170,7 @@ class PretendedCuda(TorchFunctionMode):
             patch("torch.Generator", Generator),
             patch("torch.accelerator.synchronize", lambda device=None: self.wait()),
             patch("torch.cuda.Event", lambda **_: Event(self)),
-            patch("torch.cuda.current_stream", lambda device=None: None),
+            patch("torch.cuda.current_stream", lambda device=None: Stream(self)),
             patch("decoding.model.target.recorder_for", self._recorder_for),
         )
 
@@ -211,9 +214,11 @@ class PretendedCuda(TorchFunctionMode):
         homes = {home(t) for t in tensors if isinstance(t, OnDevice) or t.dim()}
         where = as_device(kwargs.get("device")) or next(iter(homes), CPU)
         if where == CPU and homes <= {CPU}:
+            if any(getattr(t, "unread", -1) == self.waited for t in tensors):
+                raise RuntimeError(f"{func.__name__}: a copy that was not waited for")
             return func(*args, **kwargs)
         if func in self._reads:
-            self.wait()
+            self.wait(pageable=True)
             return func(*map(plain, args), **kwargs)
         self._refuse_mixed(func, homes)
         return self._compute(func, args, kwargs, where)
@@ -272,6 +277,8 @@ class PretendedCuda(TorchFunctionMode):
         if to != home(tensor):
             self._transfer(tensor, to, non_blocking)
             fresh = plain(tensor).clone()
+            if to == CPU and non_blocking:
+                fresh.unread = self.waited  # type: ignore[attr-defined]
             made = fresh if to == CPU else OnDevice(fresh, to)
         if (dtype is None or dtype == plain(made).dtype) and not copy:
             return made
@@ -284,9 +291,12 @@ class PretendedCuda(TorchFunctionMode):
         if CPU not in (to, home(tensor)):
             self.ledger.kernels += 1  # between two devices, in the order of their streams
         elif to == CPU:
-            self.wait()
-        elif not (non_blocking and hasattr(tensor, "pinned")):
-            self.wait(pageable=not hasattr(tensor, "pinned"))
+            if not non_blocking:
+                self.wait(pageable=True)
+        else:
+            self.ledger.uploads[line()] += 1
+            if not (non_blocking and hasattr(tensor, "pinned")):
+                self.wait(pageable=not hasattr(tensor, "pinned"))
 
     def _copy(self, tensor: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
         if home(source) != home(tensor):
@@ -351,6 +361,16 @@ def kind_of(func: Any) -> Literal["wait", "index", "kernel", "none"]:
     if name in ("index", "index_put", "index_put_", "_index_put_impl_"):
         return "index"
     return "none" if func.is_view or name in NO_KERNEL else "kernel"
+
+
+class Stream:
+    """The only one of a device."""
+
+    def __init__(self, cuda: PretendedCuda) -> None:
+        self._cuda = cuda
+
+    def synchronize(self) -> None:
+        self._cuda.wait()
 
 
 class Event:
