@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
+from decoding.cost.model import Cost
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Drafter, Needs
 from decoding.errors import InputError
@@ -55,7 +56,7 @@ class Decoder:
         self,
         target: Target,
         drafter: Drafter | None = None,
-        verify_cost: Callable[[], Callable[[float], float] | None] = lambda: None,
+        verify_cost: Callable[[], Cost | None] = lambda: None,
     ) -> None:
         self.target = target
         self.drafter = drafter
@@ -142,42 +143,42 @@ class Decoder:
         gamma = self._gamma(params)
         draft = self._propose(gamma, params)
         self._clock.mark()
-        result = self.target.forward(self._cache, draft.tree)
+        output = self.target.forward(self._cache, draft.tree)
         self._clock.mark()
         length = self._prompt_length
-        logits = penalize(result.logits, params.sampling, self._ids, length, draft.tree)
-        verdict = self._verify(draft, logits, params)
-        self._require_token(verdict.bonus)
+        logits = penalize(output.logits, params.sampling, self._ids, length, draft.tree)
+        result = self._verify(draft, logits, params)
+        self._require_token(result.bonus)
         draft_seconds, verify_seconds = self._clock.parts()
-        self._cache.keep([0, *verdict.path])
-        choice = [verdict.tokens[node] for node in verdict.path] + [verdict.bonus]
+        self._cache.keep([0, *result.path])
+        choice = [result.tokens[node] for node in result.path] + [result.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
-            features = self._features_of_path(result, verdict.path)
-            self.drafter.observe(self._ids, len(verdict.path), features)
+            features = self._features_of_path(output, result.path)
+            self.drafter.observe(self._ids, len(result.path), features)
         total_seconds = time.perf_counter() - begun
         self._rounds += 1
         record = Round(
             index=self._rounds - 1,
-            tokens=verdict.tokens,
+            tokens=result.tokens,
             parents=draft.tree.shape.parents,
-            accepted=verdict.path[: len(emitted)],
+            accepted=result.path[: len(emitted)],
             emitted=tuple(emitted),
-            tested=min(verdict.tested, len(emitted)),
+            tested=min(result.tested, len(emitted)),
             draft_seconds=draft_seconds,
             verify_seconds=verify_seconds,
             accept_seconds=max(total_seconds - draft_seconds - verify_seconds, 0.0),
             total_seconds=total_seconds,
             sampled=not params.sampling.greedy,
             lossy=params.acceptance == "typical" and not params.sampling.greedy,
-            chosen=verdict.chosen,
+            chosen=result.chosen,
             ranks=draft.ranks,
             gamma=gamma,
         )
         if self.drafter is not None and params.gamma == "auto":
             self._auto.observe(record)  # outside the round's timing: it may measure
         if self.record_probabilities:
-            record = with_probabilities(record, draft, logits, verdict.draws, params)
+            record = with_probabilities(record, draft, logits, result.draws, params)
         return record
 
     @property
@@ -261,10 +262,10 @@ class Decoder:
     def _needs(self) -> Needs:
         return "none" if self.drafter is None else self.drafter.needs
 
-    def _features_of_path(self, result: ForwardOutput, path: Sequence[int]) -> Tensor | None:
+    def _features_of_path(self, output: ForwardOutput, path: Sequence[int]) -> Tensor | None:
         """The features of the root and the accepted path that the drafter needs,
         [len(path) + 1, F]."""
-        features = result.aux_hidden_states if self._needs == "aux" else result.features
+        features = output.aux_hidden_states if self._needs == "aux" else output.features
         if self._needs == "none" or features is None:
             return None
         if list(path) == list(range(1, len(path) + 1)):

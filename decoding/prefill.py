@@ -83,13 +83,13 @@ def prefill(
         raise
     synchronize(target.device)
     return PrefilledPrompt(
-        tuple(prompt),
-        cache,
-        cache.states(),
-        result.logits,
-        len(prompt) - len(result.features),
-        result.features,
-        result.aux_hidden_states,
-        keep,
-        time.perf_counter() - begun,
+        ids=tuple(prompt),
+        cache=cache,
+        states=cache.states(),
+        logits=result.logits,
+        first=len(prompt) - len(result.features),
+        features=result.features,
+        aux_hidden_states=result.aux_hidden_states,
+        complete=keep,
+        seconds=time.perf_counter() - begun,
     )

@@ -101,36 +101,35 @@ def probe_answer(
     logits = target.prefill(cache, prompt, cancelled).logits
     probs = probe_first_token(penalize(logits, sampling, prompt, len(prompt)), first, sampling)
     measured = list(rounds)
-    before = [*prompt, first]  # of each round
+    committed = [*prompt, first]  # before each round
     for group in _groups(rounds, 0 if target.recurrent else NODES):
         if cancelled():
             raise InterruptedError
         parents: list[int] = []
         tokens: list[int] = []
-        places: list[list[int]] = []  # of each round's nodes
-        kept: list[int] = []
-        last = -1  # the node that the next round's root follows
+        nodes_of: list[list[int]] = []  # each round's, in the tree of all
+        path: list[int] = []
         for index in group:
             record = rounds[index]
-            place: list[int] = []
+            nodes: list[int] = []
             for token, parent in zip(record.tokens, record.parents, strict=True):
-                place.append(len(tokens))
-                parents.append(last if parent < 0 else place[parent])
+                nodes.append(len(tokens))
+                above = path[-1] if path else -1  # the root follows the last accepted node
+                parents.append(above if parent < 0 else nodes[parent])
                 tokens.append(token)
-            places.append(place)
-            kept += [place[node] for node in (0, *record.accepted)]
-            last = kept[-1]
+            nodes_of.append(nodes)
+            path += [nodes[node] for node in (0, *record.accepted)]
         ids = upload(tokens, target.device)
         logits = target.forward(cache, DraftTree(tree_shape(tuple(parents)), ids)).logits
-        cache.keep(kept)
-        for index, place in zip(group, places, strict=True):
-            record = rounds[index]
+        cache.keep(path)
+        for index, nodes in zip(group, nodes_of, strict=True):
+            record, settings = rounds[index], params[index]
             if not record.entropies:
-                draft = Draft(DraftTree(record.shape, ids[place]))
-                own = params[index]
-                rows = penalize(logits[place], own.sampling, before, len(prompt), draft.tree)
-                measured[index] = with_probabilities(record, draft, rows, None, own)
-            before += record.emitted
+                at = upload(nodes, target.device)
+                draft = Draft(DraftTree(record.shape, ids[at]))
+                own = penalize(logits[at], settings.sampling, committed, len(prompt), draft.tree)
+                measured[index] = with_probabilities(record, draft, own, None, settings)
+            committed += record.emitted
     return probs, measured
 
 

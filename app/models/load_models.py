@@ -66,7 +66,7 @@ def load_models(
     if checkpoint.note:
         notes["target"] = checkpoint.note
     _leave_out_padding(target, tokenizer)
-    bias = biased_ids(options.logit_bias, tokenizer, target.tokens)
+    bias = biased_ids(options.logit_bias, tokenizer, target.unpadded_vocab_size)
     target.set_logit_bias(bias)
     progress("choosing threads and memory layout", 0.7)
     threads = tune(target, options.threads)
@@ -122,10 +122,10 @@ def _load_draft(models: LoadedModels, source: str, role: str, progress: Progress
         models.draft_tokenizer = draft_tokenizer
         models.missing[DRAFT_ONLY.name] = "the draft model has another tokenizer than the target"
         notes.append(f"drafts as text: another tokenizer ({difference})")
-    elif draft.vocab_size < models.target.tokens:
+    elif draft.vocab_size < models.target.unpadded_vocab_size:
         raise InputError(
             f"the draft model {source} has {draft.vocab_size} logits for "
-            f"{models.target.tokens} tokens"
+            f"{models.target.unpadded_vocab_size} tokens"
         )
     else:
         draft.set_logit_bias(models.bias)
@@ -160,7 +160,7 @@ def biased_ids(
 def _leave_out_padding(model: Target, tokenizer: PreTrainedTokenizerBase) -> None:
     """Many models pad their vocabulary: logits beyond the tokenizer's ids must not be sampled."""
     known = 1 + max(tokenizer.get_vocab().values(), default=-1)
-    model.tokens = min(known or model.vocab_size, model.vocab_size)
+    model.unpadded_vocab_size = min(known or model.vocab_size, model.vocab_size)
 
 
 def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progress) -> MedusaHeads:
@@ -168,7 +168,7 @@ def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progres
     folder = local_folder(source, progress)
     if precision := precision_of(read_config(folder)):
         models.notes[role] = f"{precision} weights"
-    heads = MedusaHeads(read_medusa(folder, target.hidden, target.vocab_size), target)
+    heads = MedusaHeads(read_medusa(folder, target.hidden_size, target.vocab_size), target)
     require_ranks(models.medusa_choices, heads.vocab)
     models.medusa_choices = models.medusa_choices or medusa_tree(
         heads, target, models.options.threads, models.verify_cost
@@ -179,7 +179,9 @@ def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progres
 def _load_eagle(models: LoadedModels, source: str, role: str, progress: Progress) -> EagleHead:
     target = models.target
     folder = local_folder(source, progress)
-    weights = read_eagle(folder, TargetShape(target.hidden, target.vocab_size, target.depth))
+    weights = read_eagle(
+        folder, TargetShape(target.hidden_size, target.vocab_size, target.num_layers)
+    )
     config = weights.config
     if config.version not in ROLES[role].kinds:
         raise InputError(f"--{role} {folder} is an EAGLE-3 head: give it with --eagle")

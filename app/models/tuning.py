@@ -184,7 +184,7 @@ def _key(model: str, threads: int | None) -> str:
 
 def _target_key(target: Target, threads: int | None) -> str:
     c = target.config
-    model = f"{c.model_type} {target.depth} x {target.hidden}, {target.vocab_size} ids"
+    model = f"{c.model_type} {target.num_layers} x {target.hidden_size}, {target.vocab_size} ids"
     nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
     kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
     return _key(f"{model}, {nbytes} bytes of {target.dtype}{kept}", threads)

@@ -103,7 +103,7 @@ class Eagle:
     ) -> Eagle:
         """Load an EAGLE head of any dialect from a folder, and make the target capture the layers
         that it reads. Raises InputError."""
-        shape = TargetShape(target.hidden, target.vocab_size, target.depth)
+        shape = TargetShape(target.hidden_size, target.vocab_size, target.num_layers)
         weights = read_eagle(Path(folder), shape)
         if weights.config.aux_layers and target.aux_layers != weights.config.aux_layers:
             target.capture_layers(weights.config.aux_layers)
@@ -119,17 +119,17 @@ class Eagle:
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
-        features = self._own(features)
+        features = self._select_layers(features)
         if first > self._cache.length:  # the end of the last answer is pending
             self._catch_up(self._ids)
         # A row can be reused if the token after its feature is the same.
-        good = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
-        assert first <= good
-        self._cache.truncate(good)
+        reused = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
+        assert first <= reused
+        self._cache.truncate(reused)
         self._ids = list(ids)
         # The last row waits for its token, the first of the answer.
-        self._pending = [features[good - first : -1]]
-        if len(ids) - 1 > good:
+        self._pending = [features[reused - first : -1]]
+        if len(ids) - 1 > reused:
             self._catch_up(ids)
         self._pending = [features[-1:]]
 
@@ -148,11 +148,11 @@ class Eagle:
         known = self._cache.length + sum(map(len, self._pending))
         self._ids.extend(ids[len(self._ids) :])
         # at the end of a generation there can be fewer tokens than features
-        self._pending.append(self._own(features[: len(ids) - 1 - known]))
+        self._pending.append(self._select_layers(features[: len(ids) - 1 - known]))
         if self._sizer is not None:
             self._sizer.accepted(accepted)
 
-    def _own(self, features: Tensor) -> Tensor:
+    def _select_layers(self, features: Tensor) -> Tensor:
         """Select this head's inputs from the states [n, T * H] of all captured layers."""
         captured, own = self._target.aux_layers, self.head.config.aux_layers
         if self.needs == "final" or captured == own:
@@ -185,8 +185,8 @@ class Eagle:
             past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
-                seen = tree_tensors(chain(rows - 1), self._device).seen
-                mask = additive_mask(past, seen, self._dtype, self._fold)
+                causal = tree_tensors(chain(rows - 1), self._device).mask
+                mask = additive_mask(past, causal, self._dtype, self._fold)
             positions = torch.arange(past, past + rows, device=self._device)
             out = self._run(tokens[part], hidden, positions, mask)
         return tokens[-1:], out[-1:]
@@ -200,7 +200,7 @@ class Eagle:
         scores = torch.zeros(1, device=self._device)
         # The frontiers: of each level's expanded nodes their indices in the pool, -1 for the root.
         frontiers = [torch.full((1,), -1, device=self._device)]
-        seen = torch.ones(1, 0, dtype=torch.bool, device=self._device)
+        tree_mask = torch.ones(1, 0, dtype=torch.bool, device=self._device)
         tokens, sums = [], []
         size = 0
         for level in range(gamma):
@@ -215,10 +215,10 @@ class Eagle:
             frontiers.append(going + size)
             size += len(tokens[-1])
             # A node sees the prefix, its ancestors among the drafted rows, and itself.
-            seen = torch.cat([seen[rows], self._itself(len(going))], dim=1)
+            tree_mask = torch.cat([tree_mask[rows], self._itself(len(going))], dim=1)
             mask = None
-            if seen.shape[1] > level + 1:  # a chain sees everything
-                mask = additive_mask(prefix, seen, self._dtype, self._fold)
+            if tree_mask.shape[1] > level + 1:  # a chain sees everything
+                mask = additive_mask(prefix, tree_mask, self._dtype, self._fold)
             position = positions[level : level + 1]
             hidden = self._run(tokens[-1][going], hidden[rows], position, mask)
         self._cache.truncate(prefix)

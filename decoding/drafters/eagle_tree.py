@@ -150,7 +150,7 @@ def prune_on_device(pool: CandidatePool, count: int) -> SelectedNodes:
     while levels < pool.levels:  # squaring doubles the levels
         reached = (reached @ reached).clamp_(max=1.0)
         levels *= 2
-    seen = reached > 0
-    tree = TreeTensors(parents, seen.sum(-1) - 1, seen, pool.levels)
+    mask = reached > 0
+    tree = TreeTensors(parents, mask.sum(-1) - 1, mask, pool.levels)
     ranks = torch.cat([root, guesses % pool.width])
     return SelectedNodes(guesses, tree, unread=(parents, ranks))

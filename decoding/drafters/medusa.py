@@ -45,10 +45,7 @@ class MedusaHeads:
         token_map = weights.token_map
         self._token_map = None if token_map is None else token_map.to(target.device).long()
         self._target = target
-        if own is not None:
-            self.vocab = own.shape[1]
-        else:
-            self.vocab = target.vocab_size
+        self.vocab = target.vocab_size if own is None else own.shape[1]
 
     @property
     def nbytes(self) -> int:
@@ -85,7 +82,7 @@ class Medusa:
         self.note: str | None = None
         self._vocab, self._device = heads.vocab, heads.device
         self._hidden: Tensor | None = None
-        self._prepared = lru_cache(maxsize=64)(partial(_prepared, device=heads.device))
+        self._tree = lru_cache(maxsize=64)(partial(_indexed_tree, device=heads.device))
         self.set_choices(choices)
 
     @classmethod
@@ -93,7 +90,7 @@ class Medusa:
         cls, folder: str | Path, target: Target, choices: Choices = NAMED_TREES["small"]
     ) -> Medusa:
         """Load heads of any dialect from a folder. Raises InputError."""
-        weights = read_medusa(Path(folder), target.hidden, target.vocab_size)
+        weights = read_medusa(Path(folder), target.hidden_size, target.vocab_size)
         return cls(MedusaHeads(weights, target), choices)
 
     def set_choices(self, choices: Choices) -> None:
@@ -113,7 +110,7 @@ class Medusa:
     def propose(self, context: DraftContext) -> Draft | None:
         if not self.choices:
             return None
-        tree, flat = self._prepared(self.choices, min(context.gamma, self.heads.count))
+        tree, flat = self._tree(self.choices, min(context.gamma, self.heads.count))
         assert self._hidden is not None
         logits = self.heads.logits(self._hidden, tree.shape.depth)
         best = logits.topk(tree.width, dim=-1)
@@ -132,7 +129,7 @@ class Medusa:
         self._hidden = features[-1:]
 
 
-def _prepared(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:
+def _indexed_tree(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:
     """The tree cut to `heads` levels, and its nodes' indices into the flattened [k, ranks]
     guesses."""
     tree = build_tree(truncate_paths(choices, heads, 1 << 62))
@@ -149,7 +146,7 @@ def default_choices(
     `kept`, what was chosen earlier, stays until another one is clearly faster."""
     if not heads.accuracy:
         return NAMED_TREES["small"]
-    state = torch.zeros(1, target.hidden, device=target.device, dtype=target.dtype)
+    state = torch.zeros(1, target.hidden_size, device=target.device, dtype=target.dtype)
     with torch.inference_mode():
         one, all_heads = (
             seconds(lambda count=count: heads.guesses(state, 10, count), target.device)  # type: ignore[misc]

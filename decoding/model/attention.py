@@ -122,18 +122,18 @@ def _unfold(out: Tensor, rows: int) -> Tensor:
     return out.reshape(len(out), -1, rows, out.shape[-1]).transpose(1, 2).contiguous()
 
 
-def additive_mask(past: int, seen: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:
+def additive_mask(past: int, tree_mask: Tensor, dtype: torch.dtype, fold: int = 1) -> Tensor:
     """Additive [1, 1, fold * n, past + m], head of a group slowest: rows see the whole prefix, and
-    the columns after it that are `seen`, bool [n, m].
+    the columns after it where `tree_mask`, bool [n, m], is true.
 
     Rows start at multiples of 16 elements: otherwise CUDA's memory-efficient kernel would copy the
     mask to aligned rows, in every layer.
     """
-    rows, own = seen.shape
+    rows, own = tree_mask.shape
     columns = past + own
     width = -(-columns // MASK_ALIGNMENT) * MASK_ALIGNMENT
-    mask = torch.zeros(fold, rows, width, dtype=dtype, device=seen.device)
-    mask[..., past:columns].masked_fill_(~seen, torch.finfo(dtype).min)
+    mask = torch.zeros(fold, rows, width, dtype=dtype, device=tree_mask.device)
+    mask[..., past:columns].masked_fill_(~tree_mask, torch.finfo(dtype).min)
     return mask.view(1, 1, fold * rows, -1)[..., :columns]
 
 

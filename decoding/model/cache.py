@@ -247,7 +247,7 @@ class TreeCache(Cache):
 
     def rows_at(self, at: Tensor) -> Iterator[Rows]:
         """For each layer the rows `at` [n] of a pass. For layers of one shape on one device."""
-        of = partial(self._named, at=at)
+        of = partial(self._indexed, at=at)
         return rows_of_layers(self._stores, of, self._dtype, self._precision)
 
     def _appended(self, store: Tensor, end: int) -> Iterator[Rows]:
@@ -255,7 +255,7 @@ class TreeCache(Cache):
         seen = store[..., :end, :].unbind(0)
         return map(LayerRows, new, seen[::2], seen[1::2])
 
-    def _named(self, store: Tensor, at: Tensor) -> Iterator[Rows]:
+    def _indexed(self, store: Tensor, at: Tensor) -> Iterator[Rows]:
         sides = store.unbind(0)
         return map(LayerRowsAt, self._pairs(store).unbind(0), repeat(at), sides[::2], sides[1::2])
 

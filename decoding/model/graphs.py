@@ -31,9 +31,9 @@ Work = Callable[[], None]
 
 
 class Recorder(Protocol):
-    def __call__(self, work: Work, otherwise: Work) -> Work | None:
+    def __call__(self, work: Work, eager: Work) -> Work | None:
         """A replayable recording of `work` on the same memory; None if it is not faster than
-        `otherwise`, which does the same without a graph. Raises RuntimeError if `work` can't be
+        `eager`, which does the same without a graph. Raises RuntimeError if `work` can't be
         recorded."""
 
 
@@ -52,7 +52,7 @@ class CudaRecorder:
         self._device = device
         self._pool = torch.cuda.graph_pool_handle()
 
-    def __call__(self, work: Work, otherwise: Work) -> Work | None:
+    def __call__(self, work: Work, eager: Work) -> Work | None:
         own, current = torch.cuda.Stream(self._device), torch.cuda.current_stream(self._device)
         own.wait_stream(current)
         with torch.cuda.stream(own):
@@ -64,7 +64,7 @@ class CudaRecorder:
         with torch.cuda.graph(graph, self._pool, own, capture_error_mode="thread_local"):
             work()
         # Attention in a graph covers the whole capacity, which can cost more than launching.
-        if self._seconds(graph.replay) >= self._seconds(otherwise):
+        if self._seconds(graph.replay) >= self._seconds(eager):
             return None
         return graph.replay
 
@@ -87,10 +87,10 @@ class Buffers:
         self.tokens, self.positions, self.rows = (
             torch.zeros(size, dtype=torch.long, device=like.device) for _ in range(3)
         )  # `rows`: those of the cache that are written
-        seen = torch.ones(size, capacity, dtype=torch.bool, device=like.device)
-        self.mask = additive_mask(0, seen, like.dtype, fold)
+        full = torch.ones(size, capacity, dtype=torch.bool, device=like.device)
+        self.mask = additive_mask(0, full, like.dtype, fold)
         self._sees = self.mask.unflatten(2, (fold, size))[0, 0]
-        self._hidden = torch.finfo(like.dtype).min
+        self._lowest = torch.finfo(like.dtype).min
 
     def fill(self, tokens: Tensor, positions: Tensor, mask: Tensor | None, past: int) -> None:
         """Set the inputs for a pass after `past` rows. Padding rows keep their old values."""
@@ -98,7 +98,7 @@ class Buffers:
         self.tokens[:rows] = tokens
         self.positions[:rows] = positions
         torch.arange(past, past + len(self.rows), out=self.rows)
-        self._sees.fill_(self._hidden)
+        self._sees.fill_(self._lowest)
         seen = self._sees[:, :rows, : past + rows]
         if mask is None:
             seen.zero_()
@@ -189,11 +189,11 @@ class GraphForward:
             rows = cache.rows_at(buffers.rows)
             made.output = lean.run(buffers.tokens, buffers.positions, buffers.mask, rows, capacity)
 
-        def otherwise() -> None:
+        def eager() -> None:
             lean(tokens, positions, mask, cache, False)
 
         try:
-            made.replay = self._record(work, otherwise)
+            made.replay = self._record(work, eager)
         except RuntimeError:  # not supported by the driver, or out of memory
             self._record = None
         return None if made.replay is None else made

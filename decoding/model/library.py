@@ -96,11 +96,11 @@ class LibraryForward:
         kind = self._config.model_type
         finder = MixerFinder(self._model)
         count = int(self._config.num_hidden_layers) if self.states else 0
-        seen = _RecordingCache(state_layers(count, self.states), finder.asked)
+        recorded = _RecordingCache(state_layers(count, self.states), finder.asked)
         zero = torch.zeros(1, dtype=torch.long, device=self._device)
         try:
             with finder.watching() if self.states else nullcontext():
-                logits = self._run(zero, zero, seen)
+                logits = self._run(zero, zero, recorded)
         except InputError:
             raise
         except Exception as error:  # models may need more than the cache offers
@@ -108,8 +108,8 @@ class LibraryForward:
                 f"{kind} does not run with specchat's cache and attention: "
                 f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
             ) from error
-        order = range(count) if self.states else sorted(seen.shapes)
-        if not order or (not self.states and list(order) != list(range(len(seen.shapes)))):
+        order = range(count) if self.states else sorted(recorded.shapes)
+        if not order or (not self.states and list(order) != list(range(len(recorded.shapes)))):
             raise InputError(
                 f"{kind}: not every layer keeps keys and values of its own, so "
                 "drafts can't be rolled back; use a plain decoder-only model"
@@ -118,8 +118,8 @@ class LibraryForward:
             hook = mixer.module.register_forward_pre_hook(mixer.record, with_kwargs=True)
             self._hooks.append(hook)
         return (
-            [seen.shapes.get(i) for i in order],
-            [seen.devices.get(i, self._device) for i in order],
+            [recorded.shapes.get(i) for i in order],
+            [recorded.devices.get(i, self._device) for i in order],
             int(logits.shape[-1]),
         )
 

@@ -38,7 +38,7 @@ class Linear:
             biases = [part.bias for part in parts if part.bias is not None]
             self._bias = _joined(biases) if biases else None
             if len(parts) > 1:
-                self._hand_out()
+                self._make_views()
 
     def __call__(self, x: Tensor) -> Tensor:
         """[n, in] -> [n, out]."""
@@ -76,13 +76,13 @@ class Linear:
             if self._movable and layout.transposed != self._weight.is_contiguous():
                 w = self._weight
                 self._weight = w.contiguous() if layout.transposed else w.t().contiguous().t()
-                self._hand_out()
+                self._make_views()
             if layout.packed:
                 self._packed = _pack(self._weight.t().contiguous())
         below = [max(rows for rows in (0, *ROWS) if rows <= n) for n in range(ROWS[-1] + 1)]
         self._by_packed = [rows in layout.packed for rows in below]
 
-    def _hand_out(self) -> None:
+    def _make_views(self) -> None:
         """Make the library's linears views of the fused weights."""
         sizes = [part.out_features for part in self._parts]
         biases = [None] * len(sizes) if self._bias is None else self._bias.split(sizes)

@@ -71,7 +71,8 @@ class Target:
         self._forward: Forward = library
         self.recurrent = bool(library.states)
         self.vocab_size = library.vocab_size
-        self.tokens = library.vocab_size  # ids from here on are padding, and never sampled
+        # Ids from here on are padding, and never sampled.
+        self.unpadded_vocab_size = library.vocab_size
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
         if known and self._agrees_with(lean := lean_forward(model)):
@@ -126,13 +127,12 @@ class Target:
         return TreeCache(forward.layers, *room)
 
     @property
-    def hidden(self) -> int:
+    def hidden_size(self) -> int:
         """Width of the features."""
         return int(self.config.hidden_size)
 
     @property
-    def depth(self) -> int:
-        """Number of layers."""
+    def num_layers(self) -> int:
         return len(self._forward.layers)
 
     def capture_layers(self, layers: Sequence[int]) -> None:
@@ -140,10 +140,10 @@ class Target:
         `hidden_states[i]`, in this order, after those captured before. Raises InputError for layers
         that don't exist."""
         for layer in layers:
-            if not 0 <= layer < self.depth:
+            if not 0 <= layer < self.num_layers:
                 raise InputError(
                     f"the draft reads the input of layer {layer}, the target has layers 0 to "
-                    f"{self.depth - 1}: it was made for another model"
+                    f"{self.num_layers - 1}: it was made for another model"
                 )
         self.aux_layers += tuple(layer for layer in layers if layer not in self.aux_layers)
         self._forward.capture_layers(self.aux_layers)
@@ -223,8 +223,8 @@ class Target:
             result = replace(
                 result, logits=logits.index_add(-1, ids, values.expand(len(logits), -1))
             )
-        if self.tokens < self.vocab_size:
-            result.logits[:, self.tokens :] = -torch.inf
+        if self.unpadded_vocab_size < self.vocab_size:
+            result.logits[:, self.unpadded_vocab_size :] = -torch.inf
         return result
 
     @torch.inference_mode()
@@ -257,14 +257,14 @@ class Target:
         windowed = window is not None and past + rows > window.size
         if not windowed and (rows == 1 or (past == 0 and tree.is_chain)):
             return None
-        seen = tree.tensors.seen
-        full = additive_mask(past, seen, self.dtype, self._fold)
+        tree_mask = tree.tensors.mask
+        full = additive_mask(past, tree_mask, self.dtype, self._fold)
         if window is None or not windowed:
             return full
         keys = torch.cat([torch.arange(past, device=self.device), positions])
         far = window.hides(positions, keys)
         mixed = window.layer_type is not None
-        near = additive_mask(past, seen, self.dtype, self._fold) if mixed else full
+        near = additive_mask(past, tree_mask, self.dtype, self._fold) if mixed else full
         near.unflatten(2, (-1, rows)).masked_fill_(far, torch.finfo(self.dtype).min)
         if window.layer_type is None:
             return near

@@ -15,29 +15,25 @@ from decoding.trees.shape import TreeShape
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeTensors:
-    """`parents` [n] (the root's is 0), `depths` [n] (the root's is 0) and `seen` bool [n, n]: row i
-    sees column j if j is i or an ancestor of i. `deepest` is an upper bound of the depths."""
+    """`parents` [n] and `depths` [n], both 0 for the root, and the tree mask, `mask` bool [n, n]:
+    node i attends to node j if j is i or an ancestor of i. `max_depth`: an upper bound of the
+    depths."""
 
     parents: Tensor
     depths: Tensor
-    seen: Tensor
-    deepest: int
-
-    def __len__(self) -> int:
-        return len(self.parents)
+    mask: Tensor
+    max_depth: int
 
 
 @lru_cache(maxsize=64)
 def tree_tensors(shape: TreeShape, device: torch.device) -> TreeTensors:
-    """The tensors of a shape, cached: a static tree is uploaded once."""
-    numbers = upload(((0, *shape.parents[1:]), shape.depths), device)
-    parents, depths = numbers.unbind(0)
-    return TreeTensors(parents, depths, upload(ancestors(shape), device), shape.depth)
+    """Cached, so that a static tree is uploaded once."""
+    parents, depths = upload(((0, *shape.parents[1:]), shape.depths), device).unbind(0)
+    return TreeTensors(parents, depths, upload(_tree_mask(shape), device), shape.depth)
 
 
-def ancestors(shape: TreeShape) -> Tensor:
-    """bool [n, n]: whether node j is i or an ancestor of i."""
-    seen = np.eye(len(shape), dtype=bool)  # numpy: a tenth of torch's time a row
+def _tree_mask(shape: TreeShape) -> Tensor:
+    mask = np.eye(len(shape), dtype=bool)  # numpy: a tenth of torch's time a row
     for node, parent in enumerate(shape.parents[1:], 1):
-        seen[node] |= seen[parent]
-    return torch.from_numpy(seen)
+        mask[node] |= mask[parent]
+    return torch.from_numpy(mask)

@@ -46,7 +46,7 @@ class Noise:
         if tree.is_chain:
             return self.ahead(len(tree))
         tensors = tree.tensors
-        return self.ahead(tensors.deepest + 1).index_select(0, tensors.depths)
+        return self.ahead(tensors.max_depth + 1).index_select(0, tensors.depths)
 
     def advance(self, positions: int) -> None:
         """Drop the noise of `positions` committed tokens."""

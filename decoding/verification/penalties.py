@@ -46,7 +46,7 @@ def _seen(logits: Tensor, ids: Sequence[int], tree: DraftTree | None) -> Tensor:
     if ids:
         seen[:, upload(ids, logits.device)] = True
     if tree is not None and len(tree) > 1:
-        path = tree.tensors.seen.float()
+        path = tree.tensors.mask.float()
         path[:, 0] = 0.0  # the root is one of the ids
         on_path = torch.zeros(logits.shape, device=logits.device)
         seen |= on_path.scatter_add_(1, tree.tokens.expand(len(tree), -1), path) > 0

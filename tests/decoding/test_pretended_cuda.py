@@ -143,7 +143,7 @@ def test_a_lane_says_what_it_says_on_the_cpu_and_hardly_waits(lane: str, setting
 @pytest.mark.parametrize("settings", ["greedy", "sampled"])
 @pytest.mark.parametrize("lane", ["ar", "draft", "medusa", "eagle3"])
 def test_what_a_graph_is_given_is_there_without_waiting(lane: str, settings: str) -> None:
-    def repeated(work: Work, otherwise: Work) -> Work:
+    def repeated(work: Work, eager: Work) -> Work:
         work()
         return work
 

@@ -18,8 +18,8 @@ AUX_LAYERS = (0, 1, 1)  # the small targets have two layers
 def config_for(target: Target, version: EagleVersion = "eagle3", **changes: Any) -> EagleConfig:
     sizes: dict[str, Any] = {
         "version": version,
-        "target_hidden": target.hidden,
-        "hidden": target.hidden,
+        "target_hidden": target.hidden_size,
+        "hidden": target.hidden_size,
         "intermediate": 48,
         "heads": 4,
         "kv_heads": 2,

@@ -278,7 +278,7 @@ class PretendedCuda(TorchFunctionMode):
             self._transfer(tensor, to, non_blocking)
             fresh = plain(tensor).clone()
             if to == CPU and non_blocking:
-                fresh.unread = self.waited  # type: ignore[attr-defined]
+                fresh.unread = self.waited
             made = fresh if to == CPU else OnDevice(fresh, to)
         if (dtype is None or dtype == plain(made).dtype) and not copy:
             return made

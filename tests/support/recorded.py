@@ -35,7 +35,7 @@ def tensors_of(values: Any) -> list[Tensor]:
     return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
 
 
-def record(work: Callable[[], None], otherwise: Callable[[], None]) -> Callable[[], None]:
+def record(work: Callable[[], None], eager: Callable[[], None]) -> Callable[[], None]:
     """As `decoding.model.graphs.Recorder`. What it returns always pays."""
     work()  # what is prepared once is not a part of the recording
     with Steps() as steps:

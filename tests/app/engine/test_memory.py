@@ -17,7 +17,7 @@ HEADS, BYTES = 3, 4  # float32
 
 
 def test_every_drafter_counts_with_what_is_its_own(family: LoadedModels) -> None:
-    target, size = family.target, family.target.hidden
+    target, size = family.target, family.target.hidden_size
     zeros = torch.zeros(HEADS, 1, size, size)
     medusa = MedusaHeads(MedusaWeights("v2", zeros, zeros[:, :, 0], None), target)
     eagles = {"eagle": head_for(target), "eagle1": head_for(target, "eagle1")}

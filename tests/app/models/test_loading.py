@@ -79,7 +79,7 @@ def test_other_tensors_than_the_models(
 def test_heads_among_the_tensors_are_no_strangers(folder: Path) -> None:
     file = folder / "model.safetensors"
     save_file(load_file(file) | {"medusa_head.0.0.linear.bias": torch.zeros(32)}, file)
-    assert load_target(str(folder), ModelOptions()).hidden == 32
+    assert load_target(str(folder), ModelOptions()).hidden_size == 32
 
 
 def test_yarn_stretches_the_context(folder: Path) -> None:

@@ -45,8 +45,8 @@ def folders(family_folders: FamilyFolders, tmp_path_factory: pytest.TempPathFact
 
 def medusa(target: Target, seed: int) -> MedusaWeights:
     torch.manual_seed(seed)
-    matrices = torch.randn(HEADS, 1, target.hidden, target.hidden) / 4
-    biases = torch.zeros(HEADS, 1, target.hidden)
+    matrices = torch.randn(HEADS, 1, target.hidden_size, target.hidden_size) / 4
+    biases = torch.zeros(HEADS, 1, target.hidden_size)
     claimed = tuple((0.9 - 0.3 * seed - 0.1 * head, 0.05) for head in range(HEADS))
     return replace(MedusaWeights("v2", matrices, biases, None), accuracy=claimed)
 

@@ -45,7 +45,7 @@ def models(family_folders: FamilyFolders) -> LoadedModels:
     options = ModelOptions(family_folders.target, drafters, device="cpu", threads=1)
     loaded = load_models(options)
     target = loaded.target
-    size, zeros = target.hidden, torch.zeros(3, 1, target.hidden, target.hidden)
+    size, zeros = target.hidden_size, torch.zeros(3, 1, target.hidden_size, target.hidden_size)
     weights = torch.randn(zeros.shape, generator=torch.Generator().manual_seed(1)) * size**-0.5
     target.keeps_features = True
     target.capture_layers(AUX_LAYERS)

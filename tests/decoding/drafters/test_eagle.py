@@ -391,9 +391,9 @@ def test_a_tree_that_the_device_alone_knows_is_the_one_that_the_host_makes(
         assert isinstance(grown, TreeTensors) and isinstance(shape, TreeShape)
         assert torch.equal(device.guesses, host.guesses)
         known = tree_tensors(shape, torch.device("cpu"))
-        for name in ("parents", "depths", "seen"):
+        for name in ("parents", "depths", "mask"):
             assert torch.equal(getattr(grown, name), getattr(known, name))
-        assert shape.depth <= grown.deepest
+        assert shape.depth <= grown.max_depth
         ranks = device.unread[1]
         assert tuple(ranks.tolist()) == host.ranks
         assert DraftTree(grown, torch.zeros(len(shape))).shape == shape

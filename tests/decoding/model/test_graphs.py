@@ -48,8 +48,8 @@ def recordings(monkeypatch: pytest.MonkeyPatch) -> list[Work]:
     """From now on targets record on the CPU; what they have recorded."""
     made: list[Work] = []
 
-    def record(work: Work, otherwise: Work) -> Work:
-        made.append(recorded.record(work, otherwise))
+    def record(work: Work, eager: Work) -> Work:
+        made.append(recorded.record(work, eager))
         return made[-1]
 
     monkeypatch.setattr(target_module, "recorder_for", lambda device: record)
@@ -134,7 +134,7 @@ def test_an_output_is_not_overwritten_by_the_next_pass(recordings: list[Work]) -
 def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[None] = []
 
-    def refuse(work: Work, otherwise: Work) -> Work:
+    def refuse(work: Work, eager: Work) -> Work:
         asked.append(None)
         raise RuntimeError("operation not permitted when stream is capturing")
 
@@ -144,7 +144,7 @@ def test_after_a_failure_nothing_is_recorded(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stale(work: Work, otherwise: Work) -> Work:
+    def stale(work: Work, eager: Work) -> Work:
         work()
         return lambda: None
 
@@ -155,8 +155,8 @@ def test_what_says_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -
 def test_a_size_that_does_not_pay_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[None] = []
 
-    def does_not_pay(work: Work, otherwise: Work) -> None:
-        otherwise()
+    def does_not_pay(work: Work, eager: Work) -> None:
+        eager()
         asked.append(None)
 
     monkeypatch.setattr(target_module, "recorder_for", lambda device: does_not_pay)

@@ -74,10 +74,10 @@ def test_any_tree_behind_any_prefix(family: str, shape: TreeShape, prefix: int) 
 
 @pytest.mark.parametrize("prefix", [1, 4, 10, 26])
 def test_rows_of_a_mask_begin_where_cudas_kernels_take_them(prefix: int) -> None:
-    seen = torch.tensor([[True, False], [True, True]])
-    mask = additive_mask(prefix, seen, torch.float32, fold=3)
+    tree_mask = torch.tensor([[True, False], [True, True]])
+    mask = additive_mask(prefix, tree_mask, torch.float32, fold=3)
     assert mask.stride(-2) % MASK_ALIGNMENT == 0 and mask.stride(-1) == 1
-    every = torch.cat([torch.ones(2, prefix, dtype=torch.bool), seen], dim=1).repeat(3, 1)
+    every = torch.cat([torch.ones(2, prefix, dtype=torch.bool), tree_mask], dim=1).repeat(3, 1)
     assert mask[0, 0].eq(0.0).equal(every)
     assert mask.min() == torch.finfo(torch.float32).min
 

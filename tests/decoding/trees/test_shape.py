@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from decoding.trees.shape import TreeShape, chain
-from decoding.trees.tensors import ancestors
+from decoding.trees.tensors import tree_tensors
 
 
 @st.composite
@@ -27,13 +28,13 @@ def climb(parents: tuple[int, ...], node: int) -> list[int]:
 @given(parents_lists())
 def test_paths_depths_ancestors_and_children_agree(parents: tuple[int, ...]) -> None:
     shape = TreeShape(parents)
-    seen = ancestors(shape)
+    mask = tree_tensors(shape, torch.device("cpu")).mask
     assert len(shape) == len(parents)
     for node in range(len(parents)):
         above = climb(parents, node)
         assert shape.path(node) == tuple(reversed(above[:-1]))
         assert shape.depths[node] == len(above) - 1
-        assert [i for i in range(len(parents)) if seen[node, i]] == sorted(above)
+        assert [i for i in range(len(parents)) if mask[node, i]] == sorted(above)
         assert shape.children[node] == tuple(i for i, p in enumerate(parents) if p == node)
     assert shape.is_chain == all(len(children) <= 1 for children in shape.children)
 
