@@ -33,13 +33,10 @@ class LanePane(Vertical):
         self.number = number
         self.name_of_lane = lane.info.name
         self.folded = not lane.active
-        self._top = SplitLine(ends=("╭", "╮"), fill="─")
-        self._row = SplitLine()
+        self._top = SplitLine(ends=("╭", "╮"), fill="─", classes="edge")
+        self._row = SplitLine(classes="row")
         self.view = TokenView()
-        self._bottom = SplitLine(ends=("╰", "╯"), fill="─")
-        self._top.add_class("edge")
-        self._bottom.add_class("edge")
-        self._row.add_class("row")
+        self._bottom = SplitLine(ends=("╰", "╯"), fill="─", classes="edge")
 
     def compose(self) -> ComposeResult:
         yield self._row

@@ -29,10 +29,8 @@ class Panel(Vertical):
         super().__init__(id=dom_id)
         self.columns = 0  # its width, also before it is laid out
         self._unmounted: list[Widget] = []
-        self.top = SplitLine(ends=("╭", "╮"), fill="─")
-        self.bottom = SplitLine(ends=("╰", "╯"), fill="─")
-        self.top.add_class("edge")
-        self.bottom.add_class("edge")
+        self.top = SplitLine(ends=("╭", "╮"), fill="─", classes="edge")
+        self.bottom = SplitLine(ends=("╰", "╯"), fill="─", classes="edge")
 
     async def mount_composed_widgets(self, widgets: list[Widget]) -> None:
         self._unmounted = widgets

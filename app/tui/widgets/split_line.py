@@ -20,9 +20,14 @@ class SplitLine(Widget):
     DEFAULT_CSS = "SplitLine { height: 1; }"
 
     def __init__(
-        self, *, ends: tuple[str, str] = ("", ""), fill: str = " ", dom_id: str | None = None
+        self,
+        *,
+        ends: tuple[str, str] = ("", ""),
+        fill: str = " ",
+        dom_id: str | None = None,
+        classes: str | None = None,
     ) -> None:
-        super().__init__(id=dom_id)
+        super().__init__(id=dom_id, classes=classes)
         self._ends = ends
         self._fill = fill
         self._left: tuple[Part, ...] = ()

@@ -36,8 +36,7 @@ class TreePanel(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._facts = SplitLine(ends=("│", "│"))
-        self._facts.add_class("edge")
+        self._facts = SplitLine(ends=("│", "│"), classes="edge")
         self.view = TreeView(dom_id="treeview")
         self._shown: tuple[object, ...] | None = None
 
