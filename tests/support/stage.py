@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from app.engine.events import Event, Finished, LaneInfo, Loaded, RunFinished, RunStarted
 from app.tui.app import SpecchatApp
 from app.tui.widgets.token_view import TokenView
+from tests.support import parsed_css  # noqa: F401
 from tests.support.quiet import FRAME, quiet
 from tests.support.scripted import ScriptedEngine, lane
 
