@@ -33,7 +33,7 @@ from tests.support.families import build
 from tests.support.pretended_cuda import PretendedCuda
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7, 9, 11, 2, 3]
-NEW = 10
+NEW = 7
 WARPED = SamplingParams(temperature=0.9, top_k=20, top_p=0.9)
 
 # A lane's drafter on a target, beside a draft model.

@@ -45,8 +45,9 @@ def medusa(target: Target, choices: Choices, count: int = 3) -> Decoder:
 @pytest.mark.parametrize("family", ["llama", "gemma2", "mistral", "gpt2", "opt"])
 @pytest.mark.parametrize("tree", ["chain", "small", "wide"])
 def test_greedy_ids_equal_generate(family: str, tree: str) -> None:
+    """Every gamma with one family, since it only cuts the tree."""
     decoder = medusa(Target(build(family)), NAMED_TREES[tree])
-    for gamma in (None, 0, 1, 2, 9):
+    for gamma in (None, 0, 1, 2, 9) if family == "llama" else (None,):
         list(decoder.generate(PROMPT, Params(max_new_tokens=24, gamma=gamma)))
         assert decoder.generated == hf_greedy(family, PROMPT, 24)
 
