@@ -138,8 +138,8 @@ def test_heads_draft_chains(family: str, heads: str) -> None:
         drafter = eagle(model, "eagle1" if heads == "eagle1" else "eagle3", EagleTree(30, 4))
     decoder = Decoder(model, drafter)
     for prompt in (PROMPT, [5], [*PROMPT, 1, 2]):
-        rounds = list(decoder.generate(prompt, Params(max_new_tokens=NEW)))
-        assert decoder.generated == hf_greedy(family, prompt, NEW)
+        rounds = list(decoder.generate(prompt, Params(max_new_tokens=8)))
+        assert decoder.generated == hf_greedy(family, prompt, 8)
         assert all(record.shape.is_chain for record in rounds)
         assert any(record.drafted > 1 for record in rounds)
 
@@ -170,9 +170,9 @@ def test_an_end_anywhere_in_a_round_and_the_turn_after_it(drafts: str, gamma: in
         expected = hf_greedy(FAMILY, PROMPT, NEW, [truth[position]])
         assert decoder.generated == expected
         second = [*PROMPT, *expected, 40, 41]
-        oracle.prompt, oracle.truth = len(second), hf_greedy(FAMILY, second, NEW)
-        answer(decoder, second, gamma)
-        assert decoder.generated == hf_greedy(FAMILY, second, NEW)
+        oracle.prompt, oracle.truth = len(second), hf_greedy(FAMILY, second, 8)
+        answer(decoder, second, gamma, 8)
+        assert decoder.generated == hf_greedy(FAMILY, second, 8)
 
 
 @pytest.mark.parametrize("strategy", ["none", "lookup", "draft", "trees"])
@@ -195,8 +195,8 @@ def test_a_second_turn_computes_only_what_is_new(strategy: str) -> None:
 def test_any_prompt_may_follow(family: str, strategy: str, second: list[int]) -> None:
     decoder = Decoder(target(family), drafter_of(strategy, family))
     for prompt in (PROMPT, second, PROMPT):
-        answer(decoder, prompt, new=8)
-        assert decoder.generated == hf_greedy(family, prompt, 8)
+        answer(decoder, prompt, new=6)
+        assert decoder.generated == hf_greedy(family, prompt, 6)
 
 
 def test_a_shared_prompt_is_prefilled_once() -> None:
