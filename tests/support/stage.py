@@ -101,6 +101,12 @@ class Stage:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text for strip in strips)
 
+    @property
+    def help_text(self) -> str:
+        """All of the help, also what is scrolled away: to draw it all would take seconds."""
+        parts = self.app.screen.query_one("#help").query("Static, DefinitionList")
+        return "\n".join(str(part.render()) for part in parts)
+
     def view(self, number: int) -> TokenView:
         pane = self.app.main.grid.pane(number)
         assert pane

@@ -91,15 +91,6 @@ async def test_lossy_stands_beside_every_figure(play: Play, size: tuple[int, int
         assert "LOSSY" not in stage.text
 
 
-async def test_help_says_what_typical_is(play: Play) -> None:
-    async with play((100, 320)) as stage:
-        await stage.press("f1")
-        text = " ".join(stage.text.replace("│", " ").split())
-        for words in ("temperature 0 it is plain greedy", "heads used", "by the typical rule",
-                      "one target pass tests", "rank among the drafter"):  # fmt: skip
-            assert words in text
-
-
 async def test_the_palette_changes_medusas_tree(play: Play) -> None:
     async with play() as stage:
         await stage.load(WITH_MEDUSA)

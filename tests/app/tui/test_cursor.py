@@ -111,8 +111,7 @@ async def test_the_cursor_stays_and_the_view_does_not_follow_the_end(play: Play)
     async with play((100, 24)) as stage:
         await answered(stage, done=False)
         await stage.press("shift+left")
-        for index in range(3, 40):
-            await stage.tell(stepped("draft", [" x"], [], "\n", index=index))
+        await stage.tell(*(stepped("draft", [" x"], [], "\n", index=n) for n in range(3, 40)))
         view = stage.view(2)
         assert under(stage) == "The" and view.scroll_offset.y == 0
         await stage.press("escape")
@@ -124,8 +123,7 @@ async def test_the_cursor_stays_and_the_view_does_not_follow_the_end(play: Play)
 async def test_the_cursor_stays_in_view_when_its_pane_shrinks(play: Play) -> None:
     async with play((100, 40)) as stage:
         await answered(stage, done=False)
-        for index in range(3, 14):
-            await stage.tell(stepped("draft", [" x"], [], "\n", index=index))
+        await stage.tell(*(stepped("draft", [" x"], [], "\n", index=n) for n in range(3, 14)))
         assert stage.view(2).max_scroll_y == 0
         await stage.press("left", "v")
         assert stage.view(2).scroll_offset.y > 0 and reversed_on(stage)

@@ -252,7 +252,9 @@ async def attempt(stage: Stage, trials: tuple[Trial, ...]) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("size", [(100, 30), (60, 24)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(100, 30), pytest.param((60, 24), marks=pytest.mark.slow)], ids=str
+)
 async def test_what_newcomers_try(play: Play, size: tuple[int, int]) -> None:
     async with play(size, newcomer=True, scoreboard=True) as stage:
         wrong = await attempt(stage, BEFORE[:16])

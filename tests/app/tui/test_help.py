@@ -3,6 +3,8 @@ once."""
 
 from __future__ import annotations
 
+import re
+
 from rich.style import Style
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -59,21 +61,35 @@ async def test_a_section_is_one_widget(play: Play) -> None:
         assert len(stage.app.screen.query("*")) < MANY
 
 
-async def test_words_have_their_own_style_and_follow_the_keymap(play: Play) -> None:
-    async with play((100, 320)) as stage:
-        stage.app.set_keymap({"view.ghosts": "j,f9"})
-        await stage.press("f1")
-        assert entry(stage, "j, F9") == "Show or hide rejected tokens"
-        segments = (
-            each for strip in stage.app.screen._compositor.render_strips() for each in strip
-        )
-        found: dict[str, Style] = {}
-        for segment in segments:  # the first of each: the lanes' own legend is below
+def styles(stage: Stage) -> dict[str, Style]:
+    """By text, of the first place on the screen that has it."""
+    found: dict[str, Style] = {}
+    for strip in stage.app.screen._compositor.render_strips():
+        for segment in strip:
             found.setdefault(segment.text.strip(), segment.style or Style())
+    return found
+
+
+async def test_keys_figures_and_rules_are_explained(play: Play) -> None:
+    """Keys as the keymap has them, words in the styles that they explain."""
+    async with play() as stage:
+        stage.app.set_keymap({"view.ghosts": "j,f9", "run.step": "k"})
+        await stage.press("f1")
+        text = stage.help_text
+        assert re.search("^j, F9 +Show or hide rejected tokens *$", text, re.MULTILINE)
+        assert re.search("^k +.*exactly one round", text, re.MULTILINE)
+        for words in ("drafted, and the target agreed", "accepted ÷ tested", "Accepted per pass",
+                      "Batch size is 1", "Ten steps up", "temperature 0 it is plain greedy",
+                      "heads used", "by the typical rule", "one target pass tests",
+                      "rank among the drafter"):  # fmt: skip
+            assert words in " ".join(text.split())
+        found = styles(stage)
         assert found["rejected"].strike and found["rejected"].bold
         assert "#b98a3e" in str(found["rejected"])
         assert not found["plain"].strike and found["plain"].bold
-        assert "#7fb8e6" in str(found["TTFT"]) and "#7fb8e6" in str(found["plain"])
+        assert "#7fb8e6" in str(found["plain"])
+        await stage.press("escape")
+        assert "drafted, and the target agreed" not in stage.text
 
 
 async def test_long_words_are_wrapped_as_well() -> None:
@@ -90,6 +106,7 @@ async def test_it_can_be_filtered(play: Play) -> None:
         await stage.type("ttft")
         shown = [text for _, text in columns(stage) if text]
         assert any("time to the first token" in text for text in shown) and len(shown) < 6
+        assert "#7fb8e6" in str(styles(stage)["TTFT"])
         assert "Tokens" not in stage.text
         await stage.press("enter", "escape")
         assert "time to the first token" not in stage.text
