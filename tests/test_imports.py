@@ -23,7 +23,13 @@ LIGHT = [  # one interpreter imports them in this order: what comes later may ha
 LIBRARY = [("decoding.decoder", ("app", "textual", "typer"))]
 
 
-@pytest.mark.parametrize("modules", [LIGHT, LIBRARY], ids=["light", "library"])
+@pytest.mark.parametrize(
+    "modules",
+    [
+        pytest.param(LIGHT, id="light"),
+        pytest.param(LIBRARY, id="library", marks=pytest.mark.slow),  # it imports transformers
+    ],
+)
 def test_an_import_does_not_drag_in(modules: list[tuple[str, tuple[str, ...]]]) -> None:
     code = f"""
 import importlib, sys

@@ -47,7 +47,7 @@ def test_lanes_and_generate_say_the_same(specchat: Specchat, family_folders: Fam
     best = batches["simulated 1"]["sizes"]
     assert best[1]["baseline_tokens_per_second"] > 0 and best[0]["speedup"] > 0
 
-    table = specchat(*arguments, stdin=prompts).stdout
+    table = specchat(*arguments, "--repeats", "1", "--max-new-tokens", "4", stdin=prompts).stdout
     assert "4 of 4" in table and "batch size 1" in table and "hf-assisted" in table
     for heading in ("a round", "speedup (τ)", "animals", "of weights once takes", "at once"):
         assert heading in table

@@ -24,6 +24,7 @@ from tests.conftest import Specchat
 
 LANES = parse_strategies("ar,draft,medusa,eagle,eagle1,lookup,suffix")
 PROMPT = "What is speculative decoding?"
+NEW = 12
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def by_generate(model: Any, ids: list[int], bias: Mapping[int, float]) -> list[i
         prompt,
         attention_mask=torch.ones_like(prompt),
         do_sample=False,
-        max_new_tokens=24,
+        max_new_tokens=NEW,
         sequence_bias={(token,): value for token, value in bias.items()} or None,
         eos_token_id=None,
         pad_token_id=0,
@@ -69,12 +70,12 @@ def test_greedy_ids_are_those_of_generate_with_a_sequence_bias(
     written = {str(token): value for token, value in bias.items()}
     biased = load_models(replace(options, logit_bias=written), lanes=LANES)
     for spec in LANES:
-        assert answer(biased, spec.name, ids, Params(max_new_tokens=24)) == wanted, spec.name
-    drawn = Params(SamplingParams(temperature=0.9), max_new_tokens=24)
+        assert answer(biased, spec.name, ids, Params(max_new_tokens=NEW)) == wanted, spec.name
+    drawn = Params(SamplingParams(temperature=0.9), max_new_tokens=NEW)
     alone = answer(biased, "ar", ids, drawn)
     assert answer(biased, "lookup", ids, drawn) == alone  # deterministic drafts: the same draws
     assert answer(plain, "ar", ids, drawn) != alone and banned not in alone
-    penalized = Params(SamplingParams(repetition_penalty=1.3), max_new_tokens=24)
+    penalized = Params(SamplingParams(repetition_penalty=1.3), max_new_tokens=NEW)
     assert answer(biased, "draft", ids, penalized) == answer(biased, "ar", ids, penalized)
 
 

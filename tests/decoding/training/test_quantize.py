@@ -75,7 +75,12 @@ def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
     assert torch.equal(fake_quantizer(precision, 64)(weight), rounded["a.weight"])
 
 
-@pytest.mark.parametrize("kind", ["medusa", "eagle1", "draft"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "kind", ["medusa", pytest.param("eagle1", marks=SLOW), pytest.param("draft", marks=SLOW)]
+)
 def test_train_quantize_run(
     kind: str, specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
 ) -> None:
