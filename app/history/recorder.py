@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -21,6 +22,7 @@ from app.engine.events import (
 )
 from app.history.log import event_line, header
 from app.history.recording import Recording
+from app.history.session_store import SessionStore
 
 
 class LogStore(Protocol):
@@ -44,8 +46,7 @@ class Recorder:
     turn.
 
     Events are written without buffering, so that a crash of the app loses none. After a failed
-    write, `problem` says why, and nothing more of this conversation is written: a log with a gap
-    can't be read.
+    write, `problem` says why, and the conversation goes on in memory: undo and exports need it.
     """
 
     def __init__(self, store: LogStore, settings: dict[str, Any]) -> None:
@@ -56,16 +57,25 @@ class Recorder:
         self._settings = self._before = settings
         self._loaded: Loaded | None = None
         self._loaded_written = False  # into this file
-        self._in_turn = False
+        self._headed = self._in_turn = False
+        self._turn_at = 0  # the size of the file before the last turn
+        self._unsaved = SessionStore()  # conversations that could not be written
         self._file: BinaryIO | None = None
         self._lock: BaseFileLock | None = None
 
     def record(self, events: Iterable[Event]) -> None:
+        data = b"".join(self._lines(events))
         try:
-            if data := b"".join(self._lines(events)):
-                self._write(data)
+            self._write(data)
         except OSError as error:
-            self.problem = f"This conversation is not saved: {error.strerror or error}"
+            since = " from here on" if self._turn_at else ""
+            self.problem = f"This conversation is not saved{since}: {error.strerror or error}"
+            self._move_to_memory()
+            self._write(data)
+
+    def store_of(self, path: Path) -> LogStore:
+        """Where a conversation of this session is."""
+        return self._unsaved if path in self._unsaved else self.store
 
     def _lines(self, events: Iterable[Event]) -> list[bytes]:
         lines: list[bytes] = []
@@ -78,7 +88,8 @@ class Recorder:
                 self._settings = self._before  # the previous models are back
             elif isinstance(event, RunStarted):
                 self._in_turn = True
-                lines += [] if self.problem else self._heading()
+                self._turn_at = self.size
+                lines += self._heading()
             if isinstance(event, Timed) and self._in_turn and (line := event_line(event)):
                 lines.append(line)
             if isinstance(event, RunFinished | RunRejected):
@@ -91,13 +102,16 @@ class Recorder:
         if changed:
             self._before, self._settings = self._settings, {**self._settings, **changed}
         self.path, self.problem, self._in_turn, self.size = None, None, False, 0
+        self._headed = False
 
     def go_on(self, path: Path) -> None:
         """Continue the conversation in this file with the next turn. Raises InputError, and changes
         nothing, if another window has it open."""
-        claim = self.store.claim(path)
+        store = self.store_of(path)
+        claim = store.claim(path)
         self.begin()
-        self.path, self._lock, self.size = path, claim, self.store.size(path)
+        self.path, self._lock, self.size = path, claim, store.size(path)
+        self._headed = True
 
     def close(self) -> None:
         if self._file is not None:
@@ -109,23 +123,38 @@ class Recorder:
     def _heading(self) -> list[bytes]:
         """The lines before the first turn that this recorder writes to the file."""
         lines: list[bytes] = []
-        if self.path is None:
+        if not self._headed:
             now = datetime.now().astimezone()
-            self.path = self.store.new_file(now)
-            self._lock = self.store.claim(self.path)
             lines.append(header(now.isoformat(timespec="seconds"), self._settings))
+            self._headed = True
         if self._loaded and not self._loaded_written and (line := event_line(self._loaded)):
             lines.append(line)
             self._loaded_written = True
         return lines
 
     def _write(self, data: bytes) -> None:
-        if self.problem:
+        if not data:
             return
+        if self.path is None:
+            self.path = self.store.new_file(datetime.now().astimezone())
+            self._lock = self.store.claim(self.path)
         if self._file is None:
-            assert self.path is not None
-            self._file = self.store.append_to(self.path)
+            self._file = self.store_of(self.path).append_to(self.path)
         rest = memoryview(data)
         while rest:  # a nearly full disk takes only a part
             rest = rest[self._file.write(rest) :]
         self.size = self._file.tell()
+
+    def _move_to_memory(self) -> None:
+        """With what was written before. The file keeps the turns that are whole."""
+        saved = b""
+        if self.path is not None:
+            with suppress(OSError):
+                saved = self.path.read_bytes()[: self.size]
+                if self._turn_at:
+                    self.store.cut(self.path, self._turn_at)
+                else:
+                    self.path.unlink()
+        self.close()
+        self.path = self._unsaved.new_file(datetime.now())
+        self._unsaved.append_to(self.path).write(saved)

@@ -1,4 +1,4 @@
-"""Keeps conversations in memory for undo and export, if they are not kept on disk."""
+"""Keeps conversations in memory for undo and export, if they are not, or can't be, kept on disk."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class SessionStore:
 
     def __init__(self) -> None:
         self._logs: dict[Path, _Log] = {}
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._logs
 
     def new_file(self, now: datetime) -> Path:
         path = Path(f"{now:%Y-%m-%d-%H%M%S}-{len(self._logs)}.jsonl")

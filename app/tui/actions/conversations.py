@@ -62,7 +62,7 @@ class ConversationActions(AppBase):
         lanes = set(state.lanes)
 
         def read() -> tuple[Recording, list[Event]]:
-            recording = recorder.store.open(path)
+            recording = recorder.store_of(path).open(path)
             return recording, list(events_of_lanes(recording, lanes))
 
         try:

@@ -106,7 +106,7 @@ class ExportActions(AppBase):
             return
 
         def save() -> Path:
-            recording = recorder.store.open(recorded)
+            recording = recorder.store_of(recorded).open(recorded)
             return write_new(recording.title, suffix, write(recording).encode())
 
         self.run_worker(self._notify_saved(to_thread(save)))  # leaving waits for it
@@ -140,8 +140,13 @@ class ExportActions(AppBase):
         self.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
 
     def _export_asciicast(self) -> None:
-        if self.recorder and (path := self._recorded):
-            saving = self._notify_saved(self._write_asciicast(self.recorder, path))
+        recorder, path = self.recorder, self._recorded
+        if recorder is None or path is None:
+            return
+        if recorder.store_of(path) is not self.store:
+            self.say("A film is made from the saved file, and this conversation is not saved")
+        else:
+            saving = self._notify_saved(self._write_asciicast(recorder, path))
             self.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)
 
     async def _write_asciicast(self, recorder: Recorder, recorded: Path) -> Path:

@@ -143,11 +143,12 @@ class UndoActions(ConversationActions):
     async def _rewind(self, recorder: Recorder, now: Log, then: Log, told: str) -> None:
         """Show a conversation as it was."""
         assert then.path is not None
+        store = recorder.store_of(then.path)
         try:
             if now.path == then.path and then.size < now.size:
-                self._cut[now] = recorder.store.cut(then.path, then.size)
+                self._cut[now] = store.cut(then.path, then.size)
             elif now.path == then.path:
-                with recorder.store.append_to(then.path) as file:
+                with store.append_to(then.path) as file:
                     file.write(self._cut.pop(then))
         except OSError as error:
             self.say(f"The conversation can't be changed: {error.strerror or error}")

@@ -164,6 +164,28 @@ def test_where_nothing_can_be_written_it_says_so(tmp_path: Path) -> None:
     assert recorder.problem and "not saved" in recorder.problem
 
 
+def test_after_a_failed_write_it_goes_on_in_memory(store: Store, recorder: Recorder) -> None:
+    resource = pytest.importorskip("resource")
+    recorder.record([LOADED, *turn(0, "Count!", 1.0, 0)])
+    saved, second = recorder.path, turn(1, "And on?", 20.0, 1)
+    assert saved
+    whole = saved.read_bytes()
+    recorder.record(second[:4])
+    room = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (recorder.size + 9, room[1]))  # a part of a line
+    try:
+        recorder.record(second[4:5])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, room)
+    problem = recorder.problem
+    assert problem == "This conversation is not saved from here on: File too large"
+    recorder.record(second[5:])
+    assert recorder.path and recorder.path != saved and recorder.problem is problem
+    found = recorder.store_of(recorder.path).open(recorder.path)
+    assert [list(each.answers) for each in found.turns] == [["ar", "draft:gamma=2"]] * 2
+    assert saved.read_bytes() == whole and len(store.entries()) == 1
+
+
 def test_broken_files_are_named_and_passed_over(store: Store, kept: Path) -> None:
     entries = store.entries()
     whole = kept.read_bytes()

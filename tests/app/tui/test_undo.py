@@ -191,6 +191,20 @@ async def test_conversations_that_are_not_kept() -> None:
         assert recorder and recorder.path and len(recorder.store.open(recorder.path).turns) == 2
 
 
+async def test_where_the_disk_is_full(store: Store) -> None:
+    store.folder.parent.joinpath("conversations").write_text("in the way")
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("ctrl+n")
+        await stage.tell(*turn(0, "Hello", 2.0, 0))
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+z")
+        assert stage.lines(1)[0] == "› Count!" and "Undone: the conversation" in stage.text
+        await reopen(stage, "ctrl+y")
+        await reopen(stage, "ctrl+y")
+        assert stage.lines(1)[0] == "› Hello"
+
+
 OTHERS = ModelOptions("/models/mine")
 LIBRARY = ModelLibrary({"demo": ModelOptions("/demo"), "mine": OTHERS}, ModelOptions())
 
