@@ -194,9 +194,22 @@ class MainScreen(LanesLayout):
             self.open, self.beside = self.beside if self.broad else None, None
         else:
             self.open, self.beside = name, self.open if self.broad else None
+            if self.query_one(f"#{name}", Panel).NEEDS_DRAFTS:
+                self._go_where_drafts_are()
         self.show_state()
         if self.panel_alone or not self.open:
             self.call_after_refresh(self._focus_what_is_shown)
+
+    def _go_where_drafts_are(self) -> None:
+        """To the first lane that drafts, if the one in focus never does."""
+        state, here = self.state, self.pane_here
+        lanes = [(state.lanes[pane.name_of_lane], pane) for pane in self.grid.panes]
+        drafting = [pane for lane, pane in lanes if lane.active and lane.strategy.drafts]
+        strategy = state.lanes[here.name_of_lane].strategy if here else None
+        if here and drafting and strategy and not (strategy.drafts or strategy.remote):
+            self._go_to(drafting[0])
+            label = state.label(drafting[0].name_of_lane)
+            state.say(f"{state.label(here.name_of_lane)} drafts nothing: this is {label}")
 
     def _focus_what_is_shown(self) -> None:
         """Keep the focus in the prompt if the user has begun to write."""

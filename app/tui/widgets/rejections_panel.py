@@ -69,6 +69,7 @@ class RejectionTable(DataTable[Text]):
 
 class RejectionsPanel(Panel):
     NEEDS_PROBABILITIES = True
+    NEEDS_DRAFTS = True
 
     @dataclass
     class Chosen(Message):

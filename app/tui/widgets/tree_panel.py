@@ -33,6 +33,7 @@ class TreePanel(Panel):
     """Shows the newest round of a lane unless the user has gone back."""
 
     NEEDS_PROBABILITIES = True
+    NEEDS_DRAFTS = True
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)

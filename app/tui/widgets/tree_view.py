@@ -16,6 +16,7 @@ from decoding.round import TokenFate
 
 P_CELLS = 5
 TOKEN_CELLS = 24  # the maximum for a token's text
+FATE_CELLS = 24  # for what became of a token; with less room the guesses' ranks are left out
 HEAD = TreeLine("", "", ROOT, "token", "guess", "draft", "p", "what became of it")
 ON_PATH = (TokenFate.ACCEPTED, *OWN_FATES)
 
@@ -71,6 +72,9 @@ class TreeView(ScrollView, can_focus=True):
         self._guess_cells = max(guesses, cell_len(HEAD.guess)) if guesses else 0
         self._has_score = any(line.score for line in self._lines)
         self._has_p = any(line.p for line in self._lines)
+        columns = self._guess_cells + (P_CELLS + 1) * (self._has_score + self._has_p)
+        room = self.scrollable_content_region.width - self._token_cells - columns - 5  # gaps
+        self._guess_cells = 0 if room < FATE_CELLS else self._guess_cells
 
     def on_resize(self, event: events.Resize) -> None:
         self._measure()

@@ -144,9 +144,8 @@ async def test_where_the_list_is_empty_the_keys_scroll_the_shares(play: Play) ->
 
 async def test_a_lane_that_does_not_draft_has_none(play: Play) -> None:
     async with play() as stage:
-        await stage.to_lane(1)
         await answered(stage)
-        await stage.press("R")
+        await stage.press("escape", "R", "1")
         assert "This lane drafts nothing" in stage.text
 
 

@@ -173,6 +173,18 @@ async def test_rounds_from_before_it_was_opened(play: Play) -> None:
         assert stage.text.index("F5 runs") < head < stage.text.index("the last committed token")
 
 
+@pytest.mark.parametrize("key", ["v", "R"])
+async def test_it_opens_on_a_lane_that_drafts(play: Play, key: str) -> None:
+    async with play() as stage:
+        await stage.to_lane(1)
+        await stage.press("2", "o", "1")
+        await stage.begin("Hello", 0, "ar", "lookup")
+        await stage.tell(prefilled("lookup", "It"), step("lookup", TREE))
+        await stage.press(key)
+        assert "· 3 Prompt lookup" in stage.text
+        assert "1 Autoregressive drafts nothing: this is 3 Prompt lookup" in stage.text
+
+
 @pytest.mark.parametrize("size", [(60, 24), (40, 12)])
 async def test_narrow_the_tree_is_alone_and_escape_goes_back(
     play: Play, size: tuple[int, int]
@@ -193,7 +205,7 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         await stage.press("escape")
         assert "No round yet" not in stage.text and "╭ 1 Auto" in stage.text
         await stage.press("v", "slash")  # which would not show what it finds
-        assert "╭ 1 Auto" in stage.text and not stage.engine.asked(Stop)
+        assert "╭ 2 Draft" in stage.text and not stage.engine.asked(Stop)
 
 
 async def test_escape_closes_it_when_there_is_nothing_else_to_leave(play: Play) -> None:
@@ -315,3 +327,6 @@ async def test_the_inspector_shows_the_drafts_own_probability(play: Play) -> Non
         assert "○ ·Paris" in stage.text
         await stage.tell(step("draft", TREE))
         assert "guess     p  what became of it" in stage.text
+        await stage.tell(step("draft", EAGLE))
+        await stage.resize(60, 24)  # what became of it goes before its rank
+        assert "pruned: others were likelier" in stage.text and "guess" not in stage.text
