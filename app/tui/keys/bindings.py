@@ -9,7 +9,7 @@ from app.tui.state.app_state import AppState
 LANE_KEYS = 9
 # The actions in the bar at the bottom, in order; shown if they apply and there is room.
 KEY_BAR = (
-    *("submit", "focus_prompt", "leave"),
+    *("submit", "screen.end_search", "focus_prompt", "leave"),
     *("screen.hit(1)", "screen.hit(-1)"),
     *("step(-1)", "step(1)", "edge(False)", "edge(True)", "reset"),  # of a slider
     *("pause", "step", "step_all", "speed(-1)", "speed(1)", "again", "app.focus_next"),

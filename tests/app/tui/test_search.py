@@ -53,6 +53,7 @@ async def test_what_is_not_there_is_said_and_escape_closes_the_line(play: Play) 
         await answered(stage)
         await stage.press("slash")
         await stage.type("dog")
+        assert "Enter Find" in stage.text and "Esc Close" in stage.text
         await stage.press("enter")
         assert "Not found" in stage.text
         await stage.press("slash", "escape")
