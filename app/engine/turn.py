@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from app.engine.comparison import compare, sampling_rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished, Schedule
-from app.engine.metrics import metrics_of
+from app.engine.metrics import metrics_of, speed_beside
 from app.engine.out_of_memory import give_back, out_of_memory
 from app.engine.server_lane import ServerLane
 from app.engine.token_events import tokens_at, tokens_in
@@ -21,6 +21,7 @@ from decoding.tokenizing.stopping import Stop
 if TYPE_CHECKING:  # these import torch, which a session with only servers does not need
     from app.engine.lane import Lane
     from decoding.prefill import PrefilledPrompt
+    from decoding.stats import Stats
 
 Emit = Callable[[Event], None]
 AnyLane: TypeAlias = "Lane | ServerLane"
@@ -36,6 +37,7 @@ class LaneTurn:
         self.started = False
         self.reason: Reason | None = None
         self.message: str | None = None
+        self.baseline_speed: float | None = None  # tok/s while both ran, once this one has ended
         self.rules: set[SamplingParams | None] = set()  # see `sampling_rule`
 
 
@@ -157,7 +159,7 @@ class TurnRunner:
                 turn.started = True
                 self._emit(Prefilled(name, lane.ttft_seconds, token))
             else:
-                metrics = self._metrics(lane)
+                metrics = self._metrics(turn)
                 self._emit(RoundFinished(name, record, (token,), metrics, params=lane.params))
         if lane.finished:
             self._end(turn, lane.finished)
@@ -196,13 +198,15 @@ class TurnRunner:
         # Before `events`, which advances the text: the tree continues from the one before.
         texts = lane.token_texts(tokens_in(record)) if record.p else {}
         tokens = lane.events(record)
-        metrics = self._metrics(lane)
+        metrics = self._metrics(turn)
         self._emit(RoundFinished(lane.spec.name, record, tokens, metrics, texts, own, lane.tree))
         if lane.finished:
             self._end(turn, lane.finished)
 
     def _end(self, turn: LaneTurn, reason: Reason, message: str | None = None) -> None:
         turn.reason, turn.message = reason, message
+        if turn.started and (base := self._baseline_stats):
+            turn.baseline_speed = speed_beside(base, turn.lane.stats)
         texts: Mapping[int, str] = {}
         if isinstance(turn.lane, ServerLane):
             turn.lane.close()
@@ -222,7 +226,7 @@ class TurnRunner:
                 lane.spec.name,
                 turn.reason or "stopped",
                 turn.message or (lane.note if begun else None),
-                self._metrics(lane) if begun else None,
+                self._metrics(turn) if begun else None,
                 texts=texts,
                 usage=lane.usage if isinstance(lane, ServerLane) else None,
                 **self._compare(turn, lane),
@@ -245,13 +249,19 @@ class TurnRunner:
         greedy = base.rules == {SamplingParams()}
         return compare(lane, base.lane, self._prompt_ids, self._cancelled, greedy)
 
-    def _metrics(self, lane: AnyLane) -> Metrics:
+    def _metrics(self, turn: LaneTurn) -> Metrics:
         """A server runs on another machine: no speedup is computed for it."""
-        # a baseline that has not begun still holds the metrics of its last turn
+        lane, base, speed = turn.lane, self._baseline_stats, turn.baseline_speed
+        if speed is None and base is not None:
+            speed = base.tokens_per_second
+        speed = None if lane.strategy.remote else speed
+        return metrics_of(lane.stats, lane.tokens, lane.target_passes, speed)
+
+    @property
+    def _baseline_stats(self) -> Stats | None:
+        """One that has not begun still holds those of its last turn."""
         begun = self._baseline is not None and self._baseline.started
-        base = self._baseline.lane.stats if self._baseline and begun else None
-        base = None if lane.strategy.remote else base
-        return metrics_of(lane.stats, lane.tokens, lane.target_passes, base)
+        return self._baseline.lane.stats if self._baseline and begun else None
 
 
 def _give_back(lane: AnyLane) -> str:

@@ -21,7 +21,7 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.engine.metrics import metrics_of
+from app.engine.metrics import metrics_of, speed_beside
 from app.servers.usage import Usage, settled
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
@@ -156,13 +156,20 @@ class RunningMetrics:
         lanes = turn.lanes.items()
         plain = (name for name, lane in lanes if lane.strategy.is_baseline)
         self._baseline = next(plain, None)
+        self._speeds: dict[str, float | None] = {}  # of the baseline beside each lane that ended
 
     def with_metrics(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
             return replace(event, metrics=self._metrics(event.lane))
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
-            return replace(event, metrics=self._metrics(event.lane, event.usage))
+            if event.lane not in self._speeds and self._baseline:
+                base, sums = self._sums[self._baseline], self._sums[event.lane]
+                self._speeds[event.lane] = speed_beside(base, sums)
+            metrics = self._metrics(event.lane, event.usage)
+            if event.metrics:  # side by side, one of a fair schedule would come out differently
+                metrics = replace(metrics, speedup=event.metrics.speedup)
+            return replace(event, metrics=metrics)
         return event
 
     def _metrics(self, name: str, usage: Usage | None = None) -> Metrics:
@@ -171,8 +178,10 @@ class RunningMetrics:
             told = settled(sums, usage)
             return metrics_of(told, 1 + told.emitted, told.passes, None)
         passes = sums.passes if strategy.on_target else 0
-        base = self._sums[self._baseline] if self._baseline else None
-        return metrics_of(sums, 1 + sums.emitted, passes, base)
+        speed = self._speeds.get(name)
+        if speed is None and self._baseline:
+            speed = self._sums[self._baseline].tokens_per_second
+        return metrics_of(sums, 1 + sums.emitted, passes, speed)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from app.text.plural import pluralize
 
 FEW_TOKENS = 50  # a speed over fewer is mostly chance
 WORTH = 1.05  # smaller speedups count as none
+STEADY = 0.1  # how far a speedup may be from the ratio of the speeds beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +161,22 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
         return f"{reason}."
     what = f"γ {suggestion.gamma}" if suggestion.gamma else "no drafts at all (γ 0)"
     return f"{reason}; {what} should give about {suggestion.speed:.0f} tok/s."
+
+
+def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
+    """A warning if speedups, which compare lanes while both ran, don't go with the speeds of whole
+    answers: the machine was busier in one part of the run than in the other."""
+    plain = baseline(scores)
+    if plain is None or plain.speed is None or not all(score.done for score in scores):
+        return None
+    ratios = [
+        each.speed.median / plain.speed.median / each.speedup.median
+        for each in scores
+        if each.speed and each.speedup
+    ]
+    if all(abs(ratio - 1) <= STEADY for ratio in ratios):
+        return None
+    return "The machine's speed changed meanwhile: trust × more than tok/s."
 
 
 def _drafting(scores: Sequence[LaneScore]) -> list[LaneScore]:

@@ -115,8 +115,8 @@ METRICS = [
     ("τ", "tokens per target pass, the bonus token included. Accepted per pass is τ − 1."),
     ("TTFT", "time to the first token: the prefill. It is not in tok/s."),
     ("tok/s", "decoded tokens ÷ decoding time, without the first token. Batch size is 1."),
-    ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run. Grey: over fewer "
-              "than 50 tokens, mostly chance."),
+    ("1.77×", "speedup: tok/s over the autoregressive lane's in the same run, in a race while both "
+              "ran. Grey: over fewer than 50 tokens, mostly chance."),
     ("1.77×?", "not to be believed: more than τ, the tokens per pass, though a pass over drafts is "
                "never quicker than one over a single token. Something else kept the machine busy."),
     ("≡AR", "the same tokens as the autoregressive lane; ≠AR@17 differs from token 17 on, and Δ is "

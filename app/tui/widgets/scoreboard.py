@@ -9,7 +9,14 @@ from textual.content import Content
 from textual.widget import Widget
 
 from app.report.spread import spread
-from app.report.verdict import LaneScore, Suggestion, Verdict, slowest, why_slowest
+from app.report.verdict import (
+    LaneScore,
+    Suggestion,
+    Verdict,
+    doubt_about_speeds,
+    slowest,
+    why_slowest,
+)
 from app.text.plural import pluralize
 from app.tui.format.glossary import SCOREBOARD
 from app.tui.format.parts import Part
@@ -26,6 +33,7 @@ from decoding.cost.forecast import Forecast
 MEANING = "\n".join(
     [
         "tok/s: a lane's tokens over its own decoding time.",
+        "×: its tok/s over the autoregressive lane's, in a race over those while both ran.",
         *(f"{name}: {text}" for name, text in SCOREBOARD),
         "Grey: over fewer than 50 tokens. ?: more than τ, which can't be.",
     ]
@@ -97,7 +105,8 @@ class Scoreboard(Panel):
         return [*([said.text] if said else []), *([why] if why else [])]
 
     def _why(self, state: AppState, found: list[LaneScore]) -> str:
-        return why_slowest(found, self._suggestion(state, found)) or ""
+        why = why_slowest(found, self._suggestion(state, found))
+        return " ".join(filter(None, (why, doubt_about_speeds(found))))
 
     def _suggestion(self, state: AppState, found: list[LaneScore]) -> Suggestion | None:
         """For the slowest lane that drafts, once all are done; cached until there are new runs."""
@@ -141,6 +150,6 @@ def session_parts(state: AppState) -> list[Part]:
         most = max(most, len(runs))
         speedups = spread(run.metrics.speedup for run in runs)
         if speedups and speedups.count > 1 and lane.strategy.drafts:
-            text = f"{lane.info.title} {range_text(speedups)}"
+            text = f"{'· ' * bool(parts)}{lane.info.title} {range_text(speedups)}"
             parts.append(Part(text, "$foreground", 1 + len(parts)))
     return [Part(f"session, {pluralize(most, 'run')}:", "$quiet"), *parts] if parts else []

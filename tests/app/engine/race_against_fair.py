@@ -41,7 +41,7 @@ SAME_SPEED = 0.05  # how far a lane's speed in a race may be from that by turns
 STEADIER = 0.5  # how far apart its speedups may lie in a race, for those by turns
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 Key = tuple[Schedule, str, int]  # schedule, lane, prompt
-Speeds = dict[Key, list[float]]  # tokens/s, one for each run
+Speeds = dict[Key, list[tuple[float, float]]]  # tokens/s and speedup, for each run
 
 
 def measure(runs: int, prompts: int, tokens: int, seed: int) -> Speeds:
@@ -65,18 +65,21 @@ def measure(runs: int, prompts: int, tokens: int, seed: int) -> Speeds:
     return found
 
 
-def _answer(engine: SessionProcess, prompt: str, schedule: Schedule) -> dict[str, float]:
-    """Tokens/s by lane."""
+def _answer(
+    engine: SessionProcess, prompt: str, schedule: Schedule
+) -> dict[str, tuple[float, float]]:
+    """Tokens/s and speedup by lane."""
     commands: Sequence[Command] = (NewConversation(), SetSchedule(schedule), Run(prompt))
     for command in commands:
         engine.send(command)
     speeds = {}
     for event in _until(engine, RunFinished):
         if isinstance(event, Finished):
-            speed = event.metrics.tokens_per_second if event.metrics else None
-            if speed is None:
+            known = event.metrics
+            if known is None or known.tokens_per_second is None:
                 raise SystemExit(f"{event.lane}: {event.reason}: {event.message}")
-            speeds[event.lane] = speed
+            # reported once more when the autoregressive lane is done: only then there is one
+            speeds[event.lane] = (known.tokens_per_second, known.speedup or 0.0)
     return speeds
 
 
@@ -130,14 +133,13 @@ def _yes(holds: bool) -> str:
 
 
 def _all(found: Speeds, schedule: Schedule, lane: str, numbers: Sequence[int]) -> list[float]:
-    return [speed for number in numbers for speed in found[schedule, lane, number]]
+    return [speed for number in numbers for speed, _ in found[schedule, lane, number]]
 
 
 def _spread(found: Speeds, schedule: Schedule, lane: str, numbers: Sequence[int]) -> float:
     spreads = []
     for number in numbers:
-        own, plain = (found[schedule, name, number] for name in (lane, AUTOREGRESSIVE.name))
-        speedups = [one / other for one, other in zip(own, plain, strict=True)]
+        speedups = [speedup for _, speedup in found[schedule, lane, number]]
         spreads.append((max(speedups) - min(speedups)) / statistics.median(speedups))
     return statistics.median(spreads)
 

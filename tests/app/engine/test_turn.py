@@ -219,6 +219,22 @@ def test_speedup_is_over_the_autoregressive_lane(family: LoadedModels) -> None:
     assert metrics is not None and metrics.speedup is None
 
 
+def test_in_a_race_only_the_time_counts_in_which_both_ran(family: LoadedModels) -> None:
+    turn = Turn(family, lanes_for(family, "ar,draft"))
+    ar, draft = turn.lanes
+    while len(ar.rounds) < 3 or not draft.rounds:
+        due = turn.runner.due("race", turn.enabled.__getitem__)
+        assert due is not None
+        turn.runner.advance(due, PARAMS)
+    turn.enabled["draft"] = False  # it ends before the other one
+    assert turn.runner.goes_on(turn.enabled.__getitem__)
+    beside = ar.stats.tokens_per_second
+    ar.stats.decode_seconds += 60.0  # and now the machine is slow
+    metrics = of(turn.play(schedule="race"), Finished, "draft")[-1].metrics
+    assert beside and metrics and metrics.tokens_per_second
+    assert metrics.speedup == pytest.approx(metrics.tokens_per_second / beside)
+
+
 @pytest.mark.parametrize("strategies", ["draft", "draft,ar,lookup", "lookup,draft:gamma=2,draft"])
 @pytest.mark.parametrize("schedule", ["fair", "race"])
 def test_a_lanes_draws_depend_on_nothing_but_its_seed(

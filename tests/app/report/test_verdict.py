@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.report.spread import Spread, spread
-from app.report.verdict import LaneScore, Suggestion, verdict, why_slowest
+from app.report.verdict import LaneScore, Suggestion, doubt_about_speeds, verdict, why_slowest
 
 
 def once(value: float) -> Spread:
@@ -27,6 +27,13 @@ EAGLE = score(4, "EAGLE-3", 138.0, 2.3, same_text=True, draft_share=0.09)
 def test_the_median_stands_with_the_lowest_the_highest_and_how_many() -> None:
     assert spread([2.0, None, 4.0, 2.5]) == Spread(2.5, 2.0, 4.0, 3)
     assert spread([None]) is None
+
+
+def test_speedups_that_do_not_go_with_the_speeds_beside_them() -> None:
+    assert doubt_about_speeds([AR, EAGLE]) is None  # 138 / 60 is 2.3
+    slow_at_first = score(2, "Draft model", 90.0, 2.0)
+    assert "speed changed" in (doubt_about_speeds([AR, slow_at_first]) or "")
+    assert doubt_about_speeds([slow_at_first]) is None  # nothing to compare it with
 
 
 def test_the_big_number_is_said_in_one_plain_sentence() -> None:
