@@ -179,7 +179,8 @@ def placeholder(state: AppState) -> str:
     """The placeholder of an empty prompt."""
     if state.running:
         stop, pause = state.keys["run.stop"], state.keys["run.pause"]
-        return f"Ask the next question; {pause} pauses, {stop} stops"
+        pause = f"{pause} {'goes on' if state.paused else 'pauses'}"
+        return f"Ask the next question; {pause}, {stop} stops"
     if state.example:
         return state.example
     if state.turns:

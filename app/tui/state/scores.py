@@ -22,7 +22,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     ended, now = lane.finished, lane.metrics
     counted = []
     if not state.played_again:
-        counted = [run.metrics for run in state.runs.like(lane, state.prompt)]
+        counted = [run.metrics for run in state.runs.timed_like(lane, state.prompt)]
     if now and (state.running or not counted):
         counted.append(now)
     spent = now.decode_seconds if now else 0.0

@@ -30,6 +30,7 @@ class LaneRun:
     rounds: tuple[Round, ...]  # without data that is only needed for the last answer
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
+    stopped: bool  # before its end, by the user
 
 
 class SessionRuns:
@@ -67,6 +68,11 @@ class SessionRuns:
             and prompt in (None, run.prompt)
         ]
 
+    def timed_like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
+        """Those whose speeds count: a run that was stopped, only where all were."""
+        runs = self.like(lane, prompt)
+        return [run for run in runs if not run.stopped] or runs
+
     def answers_like(self, lane: LaneState) -> list[LaneRun]:
         """The newest run of each prompt with the settings of the lane's last one."""
         return list({run.prompt: run for run in self.like(lane)}.values())
@@ -101,4 +107,5 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         tuple(map(slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
+        lane.phase is Phase.STOPPED,
     )

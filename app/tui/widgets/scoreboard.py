@@ -146,7 +146,7 @@ def session_parts(state: AppState) -> list[Part]:
     parts: list[Part] = []
     most = 0
     for lane in state.lanes.values():
-        runs = state.runs.like(lane)
+        runs = state.runs.timed_like(lane)
         most = max(most, len(runs))
         speedups = spread(run.metrics.speedup for run in runs)
         if speedups and speedups.count > 1 and lane.strategy.drafts:

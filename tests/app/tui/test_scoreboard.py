@@ -29,11 +29,12 @@ def at(times: float, **changes: Any) -> Any:
 async def answer(stage: Stage, speeds: dict[str, float] = SPEEDS, **changes: Any) -> None:
     """A run in which each lane has this speed."""
     params = changes.pop("params", None)
+    reason = changes.pop("reason", "stop")
     await stage.begin()
     for name, times in speeds.items():
         now = at(times, **changes)
         await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now, params=params))
-        await stage.tell(Finished(name, "stop", None, now, None if name == "ar" else True))
+        await stage.tell(Finished(name, reason, None, now, None if name == "ar" else True))
     await stage.tell(RunFinished(0, False))
 
 
@@ -119,6 +120,9 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
     async with play((100, 30), scoreboard=True) as stage:
         for times in (1.5, 2.5, 1.7):
             await answer(stage, {"ar": 1.0, "draft": times}, params=Params(gamma=4))
+        assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 3), (1.7, 1.5, 2.5, 3)]
+        stopped = {"params": Params(gamma=4), "reason": "stopped"}
+        await answer(stage, {"ar": 1.0, "draft": 9.0}, **stopped)  # not counted beside whole ones
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 3), (1.7, 1.5, 2.5, 3)]
         assert "3 runs of this prompt" in stage.text and "1.7× (1.5-2.5)" in stage.text
         await answer(stage, {"ar": 1.0, "draft": 2.0}, params=Params(gamma=2))

@@ -101,7 +101,7 @@ async def test_space_in_an_empty_prompt_pauses(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
         await stage.press("space")
-        assert stage.engine.asked(Pause) == [Pause(True)]
+        assert stage.engine.asked(Pause) == [Pause(True)] and "Space goes on" in stage.text
         await stage.press("a", "space", "b")
         assert stage.app.main.prompt.text == "a b" and len(stage.engine.asked(Pause)) == 1
 
