@@ -25,7 +25,7 @@ from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Acceptance
 
-COMMAND = re.compile(r"/[a-z?]+|exit|quit|:q!?")  # as other chat programs have them
+COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:q!?")  # as other chat programs have them
 
 
 class RunActions(AppBase):

@@ -13,6 +13,7 @@ from textual.widgets import Digits, Static
 
 from app.report.verdict import LaneScore
 from app.tui.format.bars import bar
+from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores, verdict_of
 from app.tui.themes import lane_color
@@ -43,7 +44,9 @@ class LaneBar(Horizontal):
         if score is None:
             return
         speed = score.speed.median if score.speed else 0.0
-        self._title.update(Content.styled(score.label, f"bold {self._color}"))
+        unit = "\n  tok/s" if speed else ""
+        title = (score.label, f"bold {self._color}")
+        self._title.update(Content.assemble(title, (unit, "$quiet")))
         self._bar.show(partial(thick_bar, speed / top if top else 0.0, self._color))
         self._digits.update(f"{speed:.0f}" if speed else "")
 
@@ -70,6 +73,8 @@ class ProjectorScreen(ModalScreen[None]):
             yield Static(id="sentence", markup=False)
             for number in range(1, len(self._state.lanes) + 1):
                 yield LaneBar(number)
+            close = first_key(self.app, self.BINDINGS, "dismiss")
+            yield Static(f"{close} closes", id="close", markup=False)
 
     def on_mount(self) -> None:
         self.set_interval(SECONDS, self.show_state)

@@ -160,5 +160,6 @@ async def test_the_projector_shows_the_number_and_the_speeds_in_digits(play: Pla
         values = [digits.value for digits in stage.app.screen.query(Digits) if digits.display]
         assert values[:3] == ["2.3x", "60", "138"]
         assert "Draft model is 2.3 times as fast" in stage.text
+        assert stage.text.count("tok/s") == 2 and "Esc closes" in stage.text
         await stage.press("escape")
         assert "╭ 1 Autoregressive" in stage.text
