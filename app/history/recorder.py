@@ -64,7 +64,8 @@ class Recorder:
         self._lock: BaseFileLock | None = None
 
     def record(self, events: Iterable[Event]) -> None:
-        data = b"".join(self._lines(events))
+        if not (data := b"".join(self._lines(events))):
+            return
         try:
             self._write(data)
         except OSError as error:
@@ -133,8 +134,6 @@ class Recorder:
         return lines
 
     def _write(self, data: bytes) -> None:
-        if not data:
-            return
         if self.path is None:
             self.path = self.store.new_file(datetime.now().astimezone())
             self._lock = self.store.claim(self.path)

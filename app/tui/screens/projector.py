@@ -73,7 +73,7 @@ class ProjectorScreen(ModalScreen[None]):
             yield Static(id="sentence", markup=False)
             for number in range(1, len(self._state.lanes) + 1):
                 yield LaneBar(number)
-            close = first_key(self.app, self.BINDINGS, "dismiss")
+            close = first_key(self, "dismiss")
             yield Static(f"{close} closes", id="close", markup=False)
 
     def on_mount(self) -> None:
