@@ -436,7 +436,7 @@ async def test_opening_a_panel_styles_no_lane_anew(
 
     async with play() as stage:
         await stage.begin()
-        await stage.press("tab")
+        await stage.press("tab", "tab")  # a lane that drafts, so that the focus stays
         monkeypatch.setattr(Stylesheet, "apply", noting)
         await stage.press("v")
         assert stage.app.main.open == "tree"
