@@ -20,29 +20,31 @@ from app.engine.commands import (
 from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunFinished
 from app.history.recorder import Recorder
 from app.tui.actions.conversations import ConversationActions
-from app.tui.state.undo import Log, Setup, Steps, words
+from app.tui.state.undo import LogPosition, Setup, UndoStack, describe
 
 
 class UndoActions(ConversationActions):
-    """No action says what it would take to undo it: what the screen has asked for is compared with
-    what it asked for before, and the difference is asked for again."""
+    """Actions need no inverse: what the screen has asked for is compared with what it asked for
+    before, and an undo asks for the difference."""
 
     def begin_undo(self) -> None:
-        self.steps = Steps()
-        self._conversation = Log()
-        self._cut: dict[Log, bytes] = {}  # what stood behind the place where a log was cut
-        # the conversation to show when lanes or models are back, and what to say then
+        self.undo_stack = UndoStack()
+        self._conversation = LogPosition()
+        self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
+        # the conversation to show, and the message, once lanes or models are loaded
         self._refill: tuple[Path, str] | None = None
 
     def note_changes(self) -> None:
-        """Called often. A turn is one change, when it is over."""
+        """Record what has changed since the last call. A turn is one change, once it is over."""
         state, recorder = self.state, self.recorder
         if state.loaded is None:
-            self.steps.wait(time.monotonic())
+            self.undo_stack.extend_timeout(time.monotonic())
             return
         if not state.busy:
-            self._conversation = Log(recorder.path, recorder.size) if recorder else Log()
-        self.steps.note(Setup.of(state, self._conversation), time.monotonic())
+            self._conversation = (
+                LogPosition(recorder.path, recorder.size) if recorder else LogPosition()
+            )
+        self.undo_stack.record(Setup.of(state, self._conversation), time.monotonic())
 
     async def run_action(
         self,
@@ -50,46 +52,46 @@ class UndoActions(ConversationActions):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        self.note_changes()  # so that two actions are two steps
+        self.note_changes()  # so that two actions are two changes
         handled = await super().run_action(action, default_namespace, namespaces)
         self.note_changes()
         return handled
 
     def action_undo(self) -> None:
-        self._go(back=True)
+        self._undo_or_redo(back=True)
 
     def action_redo(self) -> None:
-        self._go(back=False)
+        self._undo_or_redo(back=False)
 
-    def _go(self, back: bool) -> None:
+    def _undo_or_redo(self, back: bool) -> None:
         self.note_changes()
-        state, step = self.state, self.steps.goal(back)
-        if self.steps.waiting:
-            self.say("Still at the last one")
+        state, change = self.state, self.undo_stack.peek(back)
+        if self.undo_stack.waiting:
+            self.say("The last one is still in progress")
             return
-        if step is None:
+        if change is None:
             self.say("There is nothing to undo" if back else "There is nothing to do again")
             return
         if not state.loaded:
             self.say("Still loading")
             return
-        now, then = step
-        parts = now.differences(then).keys()
-        if state.busy and (parts & {"models", "log"} or now.names != then.names):
+        now, then = change
+        changed = now.differences(then).keys()
+        if state.busy and (changed & {"models", "log"} or now.names != then.names):
             self.say(state.busy)
             return
-        self.steps.take(back, then, time.monotonic())
+        self.undo_stack.begin(back, then, time.monotonic())
         key = state.keys["run.redo" if back else "run.undo"]
-        what = words(now, then)
-        told = f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
+        what = describe(now, then)
+        message = f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
         self._change_settings(then)
-        if "models" in parts:
-            self._change_models(then, told)
+        if "models" in changed:
+            self._change_models(then, message)
         else:
-            self._change_lanes(now, then, told)
-            if "log" in parts:
-                self._change_conversation(now.log, then.log, told)
-        self.say(told)
+            self._change_lanes(now, then, message)
+            if "log" in changed:
+                self._change_conversation(now.log, then.log, message)
+        self.say(message)
 
     def _change_settings(self, then: Setup) -> None:
         state = self.state
@@ -108,12 +110,12 @@ class UndoActions(ConversationActions):
             if lane is not None:
                 lane.enabled = enabled
 
-    def _change_models(self, then: Setup, told: str) -> None:
+    def _change_models(self, then: Setup, message: str) -> None:
         self._switch_lanes(then)
         self.open_models(then.models, then.lanes)
-        self._refill = (then.log.path, told) if then.log.path else None
+        self._refill = (then.log.path, message) if then.log.path else None
 
-    def _change_lanes(self, now: Setup, then: Setup, told: str) -> None:
+    def _change_lanes(self, now: Setup, then: Setup, message: str) -> None:
         state = self.state
         self._switch_lanes(then)
         for spec in then.lanes:
@@ -127,20 +129,22 @@ class UndoActions(ConversationActions):
                 self.engine.send(SetTree(spec.name, spec.tree))
         if now.names != then.names:
             added, path = set(then.names) - set(now.names), then.log.path
-            self._refill = (path, told) if added and path else None
+            self._refill = (path, message) if added and path else None
             self.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
-    def _change_conversation(self, now: Log, then: Log, told: str) -> None:
+    def _change_conversation(self, now: LogPosition, then: LogPosition, message: str) -> None:
         recorder = self.recorder
         assert recorder is not None
         if then.path is None:
             self.engine.send(NewConversation())
             self.begin_conversation()
         else:
-            self.run_worker(self._rewind(recorder, now, then, told))
+            self.run_worker(self._rewind(recorder, now, then, message))
 
-    async def _rewind(self, recorder: Recorder, now: Log, then: Log, told: str) -> None:
+    async def _rewind(
+        self, recorder: Recorder, now: LogPosition, then: LogPosition, message: str
+    ) -> None:
         """Show a conversation as it was."""
         assert then.path is not None
         store = recorder.store_of(then.path)
@@ -153,7 +157,7 @@ class UndoActions(ConversationActions):
         except OSError as error:
             self.say(f"The conversation can't be changed: {error.strerror or error}")
         else:
-            await self._reopen(recorder, then.path, told)
+            await self._reopen(recorder, then.path, message)
 
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)
@@ -161,11 +165,11 @@ class UndoActions(ConversationActions):
             self.note_changes()
         if isinstance(event, LoadFailed):
             self._refill = None
-            self.steps.give_up()
+            self.undo_stack.cancel()
         arrived = isinstance(event, LanesChanged) or (
             isinstance(event, Loaded) and not event.restored
         )
         if arrived and self._refill:
-            (path, told), self._refill = self._refill, None
+            (path, message), self._refill = self._refill, None
             if self.recorder and not self.state.busy:
-                self.run_worker(self._reopen(self.recorder, path, told))
+                self.run_worker(self._reopen(self.recorder, path, message))

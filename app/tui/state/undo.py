@@ -1,4 +1,4 @@
-"""Undo: what the screen has asked of the engine, before and after each change."""
+"""The undo stack: what the screen has asked of the engine, before and after each change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.strategies.lane_spec import LaneSpec
 from app.tui.state.app_state import AppState
 from decoding.params import Params, flat
 
-TOGETHER_SECONDS = 1.0  # a slider that is dragged is one change
-PATIENCE_SECONDS = 30.0  # for a lane whose drafter, or a conversation, has to be loaded again
-MAX_STEPS = 200
+MERGE_SECONDS = 1.0  # a slider that is dragged is one change
+TIMEOUT_SECONDS = 30.0  # for an undo that loads a drafter or a conversation
+MAX_CHANGES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
-    """A conversation as its file and how much of it counts."""
+class LogPosition:
+    """A conversation: its file, and the bytes of it that count."""
 
     path: Path | None = None
     size: int = 0
@@ -27,15 +27,17 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
+    """Everything that can be undone, as the screen has asked for it."""
+
     models: ModelOptions
     params: Params
     schedule: Schedule
     lanes: tuple[LaneSpec, ...]
     off: frozenset[str]  # lanes that are switched off
-    log: Log
+    log: LogPosition
 
     @classmethod
-    def of(cls, state: AppState, log: Log) -> Setup:
+    def of(cls, state: AppState, log: LogPosition) -> Setup:
         return cls(
             state.models,
             state.params,
@@ -59,8 +61,8 @@ class Setup:
         return tuple(spec.name for spec in self.lanes)
 
 
-def words(before: Setup, after: Setup) -> str:
-    """What has changed between the two, in words."""
+def describe(before: Setup, after: Setup) -> str:
+    """What differs between two setups, for a message."""
     old, new = flat(before.params), flat(after.params)
     said = [name.replace("_", " ") for name in new if new[name] != old[name]]
     if before.schedule != after.schedule:
@@ -74,9 +76,10 @@ def words(before: Setup, after: Setup) -> str:
     return ", ".join(said)
 
 
-class Steps:
-    """The changes so far, found by comparing; a step holds what was before and what came after.
-    What is undone, and done again, arrives later: until then nothing else is a change."""
+class UndoStack:
+    """Changes to undo and to redo, each with the setup before and after it. They are found by
+    comparing setups. The engine carries out an undo or redo later: until its events have arrived,
+    nothing is recorded."""
 
     def __init__(self) -> None:
         self.undone: list[tuple[Setup, Setup]] = []
@@ -85,7 +88,7 @@ class Steps:
         self._expected: Setup | None = None
         self._until = self._at = 0.0
 
-    def note(self, present: Setup, now: float) -> None:
+    def record(self, present: Setup, now: float) -> None:
         before, self._present = self._present, present
         if self._expected is not None:
             if present == self._expected or now > self._until:
@@ -97,37 +100,37 @@ class Steps:
     def _add(self, before: Setup, after: Setup, now: float) -> None:
         moved = before.names == after.names
         moved = moved and before.differences(after).keys() <= {"params", "lanes"}
-        if moved and self.done and now - self._at < TOGETHER_SECONDS:
+        if moved and self.done and now - self._at < MERGE_SECONDS:
             first, last = self.done[-1]
-            if last == before and words(first, last) == words(before, after):
+            if last == before and describe(first, last) == describe(before, after):
                 before, _ = self.done.pop()
         self.done.append((before, after))
-        del self.done[:-MAX_STEPS]
+        del self.done[:-MAX_CHANGES]
         self._at = now
 
-    def wait(self, now: float) -> None:
-        """Models are being loaded, which may take long."""
-        self._until = now + PATIENCE_SECONDS
+    def extend_timeout(self, now: float) -> None:
+        """While models are being loaded, which may take long."""
+        self._until = now + TIMEOUT_SECONDS
 
-    def give_up(self) -> None:
-        """What was undone last can't be had."""
+    def cancel(self) -> None:
+        """The undo or redo in progress has failed."""
         self._expected = None
 
     @property
     def waiting(self) -> bool:
-        """What was undone last has not arrived yet."""
+        """Whether an undo or redo is in progress."""
         return self._expected is not None
 
-    def goal(self, back: bool) -> tuple[Setup, Setup] | None:
-        """The step that would be undone or done again: how it looks now and then."""
+    def peek(self, back: bool) -> tuple[Setup, Setup] | None:
+        """The setup now, and after one undo (`back`) or redo; None if there is nothing to do."""
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None
         step = steps[-1] if back else steps[-1][::-1]
         return self._present, replace(self._present, **step[1].differences(step[0]))
 
-    def take(self, back: bool, goal: Setup, now: float) -> None:
-        """The step was begun."""
+    def begin(self, back: bool, then: Setup, now: float) -> None:
+        """An undo (`back`) or redo that leads to `then` begins."""
         steps, others = (self.done, self.undone) if back else (self.undone, self.done)
         others.append(steps.pop())
-        self._expected, self._until, self._at = goal, now + PATIENCE_SECONDS, 0.0
+        self._expected, self._until, self._at = then, now + TIMEOUT_SECONDS, 0.0

@@ -57,7 +57,7 @@ from app.history.session_store import SessionStore
 from app.strategies.lane_spec import unique_name
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
-from app.tui.state.undo import Log, Setup
+from app.tui.state.undo import LogPosition, Setup
 from app.tui.widgets.prompt import Prompt
 from decoding.params import Params
 from tests.support.quiet import quiet
@@ -174,7 +174,7 @@ async def session(seed: int, events: int = SESSION) -> int:
         async with app.run_test(size=chance.choice(SIZES)) as pilot:
             engine.emit(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
             await app.pump()
-            begun, done = Setup.of(app.state, Log()), 0
+            begun, done = Setup.of(app.state, LogPosition()), 0
             while done < events and app.is_running:
                 before = app.main.prompt.text
                 try:
@@ -189,7 +189,7 @@ async def session(seed: int, events: int = SESSION) -> int:
                 done += 1
             if app.is_running:
                 await _undo_all(app, clock)
-                ended = Setup.of(app.state, Log(recorder.path, recorder.size))
+                ended = Setup.of(app.state, LogPosition(recorder.path, recorder.size))
                 assert ended == begun, f"seed {seed}: {ended.differences(begun)}"
     return done
 

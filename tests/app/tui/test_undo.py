@@ -24,39 +24,39 @@ from app.engine.events import LaneInfo, LanesChanged, LoadFailed
 from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
-from app.tui.state.undo import TOGETHER_SECONDS, Log, Setup, Steps
+from app.tui.state.undo import MERGE_SECONDS, LogPosition, Setup, UndoStack
 from decoding.params import Params
 from tests.app.tui.test_conversations import ANSWERS, opened, reopen
 from tests.support.conversation import LOADED, turn
 from tests.support.scripted import lane
 from tests.support.stage import LANES, Play, Stage
 
-START = Setup(ModelOptions(), Params(), "fair", (), frozenset(), Log())
+START = Setup(ModelOptions(), Params(), "fair", (), frozenset(), LogPosition())
 
 
 def test_a_slider_that_is_dragged_is_one_step() -> None:
-    steps = Steps()
-    steps.note(START, 0.0)
+    steps = UndoStack()
+    steps.record(START, 0.0)
     for gamma in (1, 2, 3):
-        steps.note(replace(START, params=Params(gamma=gamma)), 0.1 * gamma)
+        steps.record(replace(START, params=Params(gamma=gamma)), 0.1 * gamma)
     assert [before for before, _ in steps.done] == [START]
-    steps.note(replace(START, params=Params(gamma=4)), 1.0 + TOGETHER_SECONDS)
+    steps.record(replace(START, params=Params(gamma=4)), 1.0 + MERGE_SECONDS)
     assert len(steps.done) == 2
 
 
 def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
-    steps = Steps()
+    steps = UndoStack()
     race = replace(START, schedule="race")
-    steps.note(START, 0.0)
-    steps.note(race, 1.0)
-    assert steps.goal(back=True) == (race, START)
-    steps.take(True, START, 2.0)
-    steps.note(race, 2.1)  # it has not arrived yet
+    steps.record(START, 0.0)
+    steps.record(race, 1.0)
+    assert steps.peek(back=True) == (race, START)
+    steps.begin(True, START, 2.0)
+    steps.record(race, 2.1)  # it has not arrived yet
     assert steps.waiting
-    steps.note(START, 2.2)
-    assert steps.goal(back=True) is None and steps.goal(back=False) == (START, race)
-    steps.note(replace(START, params=Params(gamma=4)), 9.0)
-    assert steps.goal(back=False) is None
+    steps.record(START, 2.2)
+    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race)
+    steps.record(replace(START, params=Params(gamma=4)), 9.0)
+    assert steps.peek(back=False) is None
 
 
 async def test_settings_come_back_one_by_one(play: Play) -> None:
@@ -110,7 +110,7 @@ async def test_a_lane_that_was_removed_or_added(play: Play, added: bool) -> None
         assert stage.engine.asked(SetLanes) == [SetLanes(specs)]
         assert "Undone: the lanes" in stage.text
         await stage.press("ctrl+z")
-        assert "Still at the last one" in stage.text
+        assert "The last one is still in progress" in stage.text
         await stage.tell(LanesChanged(LANES))
         await stage.press("ctrl+y")
         assert stage.engine.asked(SetLanes)[-1] == SetLanes(tuple(e.spec for e in changed))
@@ -228,7 +228,7 @@ async def test_other_models_with_the_conversation_on_those_before(store: Store) 
         assert stage.engine.asked(OpenModels)[-1] == OpenModels(ModelOptions(), specs)
         assert "Undone: the models, the conversation" in stage.text
         await stage.press("ctrl+z")
-        assert "Still at the last one" in stage.text
+        assert "The last one is still in progress" in stage.text
         await stage.tell(LOADED)
         await stage.until(lambda: stage.lines(1)[0] == "› Count!")
         await stage.tell()
@@ -252,4 +252,4 @@ async def test_models_that_can_t_be_had_back(store: Store) -> None:
             replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
         )
         assert "mine is back: no such folder" in stage.text
-        assert not stage.engine.asked(Resume) and not stage.app.steps.waiting
+        assert not stage.engine.asked(Resume) and not stage.app.undo_stack.waiting
