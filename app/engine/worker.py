@@ -230,7 +230,7 @@ class Worker:
         if models is None:
             return []
         ids = models.encode(self._messages(before, prompt), self._config.raw)
-        advice = "shorten the prompt or begin a new conversation"
+        advice = "shorten it or begin a new one"  # fits beside the numbers in 100 columns
         require_room(models.context, "the conversation", len(ids), advice)
         return ids
 
