@@ -67,7 +67,7 @@ def topics() -> tuple[tuple[tuple[Topic, ...], float], ...]:
         (code.TOPICS, 0.06),
     )  # fmt: skip
     heads = tuple((tuple(t for t in of if t.weight >= OFTEN), share) for of, share in sources)
-    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 1.7))
+    return (*heads, (tuple(OWN), 0.15), (tuple(MORE), 1.2))
 
 
 def explained(rng: random.Random, held_out: bool) -> Conversation:
