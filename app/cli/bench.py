@@ -19,10 +19,10 @@ from app.engine.contest import (
     simulated_contestants,
 )
 from app.engine.kv_cache_cost import full_precision_twins, kv_cache_cost
+from app.engine.lane_turn import AnyLane
 from app.engine.load_test import answer_together
 from app.engine.peers import Peer, peer_contestants
 from app.engine.server_lane import ServerLane
-from app.engine.turn import AnyLane
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
 from app.report.batches import batches_document

@@ -8,8 +8,9 @@ from itertools import chain, cycle, islice
 
 from app.cli.prompts import first_prompts, opening, question
 from app.config.settings import Settings
+from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane
-from app.engine.turn import AnyLane, answer_seed
+from app.engine.turn import answer_seed
 from app.models.loaded import LoadedModels
 from app.servers.chunks import Question
 from app.text.prompt_file import Request

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.config.settings import Settings
+from app.engine.lane_turn import AnyLane
 from app.engine.server_lane import ServerLane, served_model
-from app.engine.turn import AnyLane
 from app.servers.background import Background
 from app.servers.errors import ServerError
 from app.strategies.lane_spec import LaneSpec

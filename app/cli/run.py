@@ -13,9 +13,10 @@ from app.cli.prompts import first_prompts, opening, question
 from app.cli.terminal import progress
 from app.config.settings import Settings
 from app.engine.comparison import Baseline
+from app.engine.lane_turn import AnyLane, Task
 from app.engine.load_test import Load, answer_together
 from app.engine.server_lane import ServerLane
-from app.engine.turn import AnyLane, answer_each, answer_seed
+from app.engine.turn import answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from app.servers.chunks import Question
 from app.text.errors import describe
@@ -146,7 +147,7 @@ class _Conversations:
         settings, loads, models = self.settings, self.loads, self.models
         stop = models.stop(settings.ignore_eos, settings.stop) if models else Stop()
         able = [lane for lane in self.lanes if lane.available and lane.spec.name not in loads]
-        errors = answer_each(able, ids, asked, stop)
+        errors = answer_each(able, Task(ids, asked, stop))
         errors |= {n: load.errors[index] for n, load in loads.items() if index in load.errors}
         lanes = [
             loads[lane.spec.name].answers[index] if lane.spec.name in loads else lane

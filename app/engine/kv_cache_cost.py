@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.engine.lane import Lane
-from app.engine.turn import AnyLane
+from app.engine.lane_turn import AnyLane
 from app.models.loaded import LoadedModels
 from app.report.answer import Answer
 from decoding.model.prefix import common_prefix

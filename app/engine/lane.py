@@ -43,6 +43,8 @@ class Lane:
     """A strategy with its own caches and metrics. `available` is False, with a `reason`, where the
     models lack what the strategy needs; such a lane can't be started."""
 
+    usage: None = None  # only servers count for themselves
+
     def __init__(self, spec: LaneSpec, models: LoadedModels) -> None:
         self.spec = spec
         self.strategy = STRATEGIES[spec.strategy]

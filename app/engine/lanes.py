@@ -14,10 +14,10 @@ import torch
 from app.engine.commands import AddLane, LaneChange, OpenModels, RemoveLane, SetLanes, SetOverrides
 from app.engine.events import LaneInfo, LanesChanged, Loaded, Loading
 from app.engine.lane import Lane
+from app.engine.lane_turn import AnyLane
 from app.engine.mailbox import Mailbox
 from app.engine.memory import memory, weights
 from app.engine.server_lane import ServerLane, served_model
-from app.engine.turn import AnyLane
 from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
 from app.servers.background import Background

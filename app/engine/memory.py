@@ -9,7 +9,7 @@ import torch
 
 from app.engine.events import Memory
 from app.engine.lane import Lane
-from app.engine.turn import AnyLane
+from app.engine.lane_turn import AnyLane
 from app.models.hub import display_name
 from app.models.loaded import LoadedModels
 

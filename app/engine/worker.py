@@ -139,6 +139,7 @@ class Worker:
     # Answering
 
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
+        from app.engine.lane_turn import Task
         from app.engine.memory import memory
         from app.engine.turn import TurnRunner, answer_seed
 
@@ -174,9 +175,8 @@ class Worker:
             self._config.raw,
             self._config.ignore_eos,
         )
-        runner = TurnRunner(
-            running, ids, question, stop, mailbox.emit, lambda: mailbox.stopping, mailbox.notify
-        )
+        task = Task(ids, question, stop, lambda: mailbox.stopping, mailbox.notify)
+        runner = TurnRunner(running, task, mailbox.emit)
         self._run_rounds(runner, lanes)
         stopped = runner.end()
         self._context = PromptContext(ids, stop, runner.unfinished())

@@ -67,8 +67,9 @@ def late(
 
 def stuck(options: ModelOptions, specs: tuple[LaneSpec, ...], **settings: Any) -> Any:
     """A session that never gets over the fifth round."""
+    from app.engine.lane_turn import LaneTurn
     from app.engine.session import Session
-    from app.engine.turn import LaneTurn, TurnRunner
+    from app.engine.turn import TurnRunner
     from decoding.params import Params
 
     advance, rounds = TurnRunner.advance, count(1)

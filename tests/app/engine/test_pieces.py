@@ -7,6 +7,7 @@ import pytest
 from app.config.overrides import parse_strategies
 from app.engine.events import Event, Prefilled, RoundFinished
 from app.engine.lane import Lane
+from app.engine.lane_turn import Task
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.loaded import LoadedModels
 from app.servers.chunks import Question
@@ -29,7 +30,7 @@ def events(family: LoadedModels, strategies: str, watched: str, temperature: flo
     told: list[Event] = []
     ids = family.encode([{"role": "user", "content": "the quick brown fox and the quick"}])
     question = Question((), Params(), answer_seed(3, 0))
-    runner = TurnRunner(lanes, ids, question, Stop(), told.append, lambda: False)
+    runner = TurnRunner(lanes, Task(ids, question, Stop()), told.append)
     params = Params(SamplingParams(temperature), gamma=3, max_new_tokens=12)
     enabled = {lane.spec.name: True for lane in lanes}
     while due := runner.due("fair", enabled.__getitem__):

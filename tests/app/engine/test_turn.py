@@ -16,6 +16,7 @@ from app.config.overrides import parse_strategies
 from app.engine.comparison import sampling_rule
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, Schedule
 from app.engine.lane import Lane
+from app.engine.lane_turn import Task
 from app.engine.out_of_memory import out_of_memory
 from app.engine.turn import TurnRunner, answer_seed
 from app.models.load_models import load_models
@@ -44,15 +45,9 @@ class Turn:
     def __init__(self, family: LoadedModels, lanes: list[Lane], seed: int = 3, **own: Any) -> None:
         self.lanes, self.events = lanes, list[Event]()
         self.enabled = {lane.spec.name: True for lane in lanes}
-        own = {"cancelled": lambda: False, **own}
-        self.runner = TurnRunner(
-            lanes,
-            family.encode(PROMPT),
-            Question(PROMPT, PARAMS, answer_seed(seed, 0)),
-            Stop(),
-            self.events.append,
-            **own,
-        )
+        question = Question(PROMPT, PARAMS, answer_seed(seed, 0))
+        task = Task(family.encode(PROMPT), question, Stop(), **own)
+        self.runner = TurnRunner(lanes, task, self.events.append)
 
     def play(self, params: Params = PARAMS, schedule: Schedule = "fair") -> list[Event]:
         while due := self.runner.due(schedule, self.enabled.__getitem__):
