@@ -38,8 +38,8 @@ class Task:
 
 
 class LaneTurn(ABC):
-    """A lane's part in a turn, and what is reported of it. A server's answer is asked for beforehand
-    and arrives at its own pace."""
+    """A lane's part in a turn, and what is reported of it. A server's answer is asked for
+    beforehand and arrives at its own pace."""
 
     lane: AnyLane
 
