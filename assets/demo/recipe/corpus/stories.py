@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,7 @@ from zlib import crc32
 
 from assets.demo.recipe.corpus.text import (
     Conversation,
+    T,
     as_typed,
     chat,
     early,
@@ -228,6 +230,13 @@ def asks(section: str, reserved: bool) -> tuple[str, ...]:
 
 
 @cache
+def clauses() -> dict[str, list[Template]]:
+    """What a request may want to happen, by the name of the plot."""
+    by_plot = _sections("wishes.txt")
+    return {name: [compile_template(line) for line in lines] for name, lines in by_plot.items()}
+
+
+@cache
 def heroes() -> dict[str, tuple[str, str]]:
     """Every hero with its kind and its fixed pronoun (empty: either)."""
     found = {}
@@ -280,7 +289,8 @@ class Wish:
     theme: str = ""
     mood: str = ""
     thing: str = ""
-    lost: bool = False
+    plot: str = ""
+    clause: Template = field(default_factory=list)  # what shall happen, in the words of the request
     length: str = ""
     phrase: str = ""
     moral: bool = False
@@ -300,7 +310,7 @@ class Story:
 @cache
 def _plots_for(
     kind: str, place_tag: str, season: str, theme: str, mood: str, trait: str, thing: str,
-    friend: bool, lost: bool,
+    friend: bool, wanted: str,
 ) -> tuple[Plot, ...]:  # fmt: skip
     known = {trait for plot in plots() for trait in plot.traits}
     return tuple(
@@ -313,7 +323,7 @@ def _plots_for(
         and (not mood or mood in plot.moods)
         and (not trait or trait not in known or trait in plot.traits)
         and (not thing or "thing" in plot.slots)
-        and (not lost or plot.name == "lost-treasure")
+        and (not wanted or plot.name == wanted)
         and (not friend or plot.has_friend)
     )
 
@@ -325,7 +335,7 @@ def candidates(wish: Wish) -> tuple[Plot, ...]:
     for mood, trait in ((wish.mood, wish.trait), (wish.mood, ""), ("", "")):
         found = _plots_for(
             kind, tag, wish.season, wish.theme, mood, trait, wish.thing, bool(wish.friend),
-            wish.lost,
+            wish.plot,
         )  # fmt: skip
         if found:
             return found
@@ -371,6 +381,11 @@ def _draw_friend(rng: random.Random, kind: str, hero: str) -> str:
     while friend == hero:
         friend = favourite(rng, pool, hero)
     return friend
+
+
+def _any_of(rng: random.Random, items: Sequence[T], _: str) -> T:
+    """Like `favourite`, without favourites."""
+    return rng.choice(items)
 
 
 def _described(trait: str, noun: str) -> str:
@@ -424,17 +439,19 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         "lived": "stood" if kind == "still" else "lived",
         **(WATER if kind == "sea" else {verb: verb for verb in WATER}),
     }  # fmt: skip
+    # A story has to take over what its request names, so that must not be the hero's usual one.
+    draw = _any_of if wish.clause else favourite
     for slot, group in plot.slots.items():
         if slot == "thing" and wish.thing:
             item = wish.thing
         else:
             things = lists[f"{group}-water" if kind == "sea" else group]
-            item = favourite(rng, things, wish.hero)
+            item = draw(rng, things, wish.hero)
         full, _, noun = item.partition(" ~ ")
         context[f"a {slot}"] = article(full)
         context[slot] = noun or full.split()[-1]
     for let, entries in plot.lets.items():
-        for number, value in enumerate(favourite(rng, entries, wish.hero), start=1):
+        for number, value in enumerate(draw(rng, entries, wish.hero), start=1):
             context[let + (str(number) if number > 1 else "")] = render(value, context, rng)
     return context
 
@@ -567,12 +584,12 @@ def _is_reserved(*parts: str) -> bool:
 KINDS = (
     ("any", 12), ("hero", 26), ("trait", 10), ("named", 11), ("two", 12), ("place", 5),
     ("heroplace", 5), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5), ("herothing", 3),
-    ("begin", 5), ("three", 6), ("continue", 4), ("bare", 9), ("mood", 6),
+    ("begin", 5), ("three", 6), ("continue", 4), ("bare", 9), ("mood", 6), ("plot", 40),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
 # Requests whose wordings come from the list of another kind.
-WORDING = {"trait": "hero", "named": "hero", "two": "hero", "mood": "any"}
+WORDING = {"trait": "hero", "named": "hero", "two": "hero", "mood": "any", "plot": "hero"}
 
 
 def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str] | None:
@@ -633,6 +650,18 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         fill["x"] += f" and {article(wish.friend)}"
         if rng.random() < 0.15:
             fill["x"] = f"the friendship between {fill['x']}"
+    elif kind == "plot":
+        wish.plot = rng.choice([*clauses()])
+        wish.clause = rng.choice(clauses()[wish.plot])
+        if rng.random() < 0.3:
+            wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
+            fill["x"] += rng.choice((" named ", " called ")) + wish.name
+        if rng.random() < 0.15:
+            wish.friend = rng.choice(hero_nouns("sea" if noun_kind == "sea" else "animal"))
+            if wish.friend == wish.hero:
+                return None
+        fill["x"] += " {clause}" + (f", with {article(wish.friend)}" if wish.friend else "")
+        key = f"{wish.hero}:{wish.plot}"
     elif kind in ("place", "heroplace"):
         wish.place = rng.choice(place_rows())
         under = wish.place[5] == "under"
@@ -652,10 +681,11 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     elif kind in ("thing", "herothing"):
         wish.thing = rng.choice(words()["treasures-water" if noun_kind == "sea" else "treasures"])
         short = wish.thing.split()[-1]
-        wish.lost = rng.random() < 0.5
+        lost = rng.random() < 0.5
+        wish.plot = "lost-treasure" if lost else ""
         named_thing = rng.choice((short, wish.thing))
-        fill["a lost"] = article(f"lost {named_thing}" if wish.lost else named_thing)
-        key = f"{wish.hero if kind == 'herothing' else ''}*{wish.thing}*{wish.lost}"
+        fill["a lost"] = article(f"lost {named_thing}" if lost else named_thing)
+        key = f"{wish.hero if kind == 'herothing' else ''}*{wish.thing}*{lost}"
     elif kind == "begin":
         wish.phrase = fill["phrase"] = rng.choice(PHRASES)
     elif kind == "three":
@@ -759,6 +789,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         if held_out == (reserved_wording or (bool(key) and _is_reserved(key))):
             break
     story = tell(rng, wish)
+    text = text.replace("{clause}", render(wish.clause, story.context, rng))
     turns = [_typed(rng, text, wish), story.text]
     if rng.random() < 0.15:
         question, answer = _follow_up(rng, wish, story, held_out)
