@@ -282,7 +282,7 @@ def loaders() -> Iterator[Loader]:
         weight=3,
     )
     measured = (
-        b'{"key": {"threads": 2, "layouts": {"qkv": [true, [1, 2]]}, "typical": 0.1, '
+        b'{"key": {"threads": 2, "layouts": {"qkv": [true, [1, 2], false]}, "typical": 0.1, '
         b'"passes": [[1, 0.1], [8, 0.2]], "choices": [[0], [0, 1]]}}'
     )
 

@@ -26,7 +26,7 @@ from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.medusa import MedusaHeads, default_choices
 from decoding.json_text import parse_json
 from decoding.model.layouts import Layouts, lay_out
-from decoding.model.linears import ROWS, Layout
+from decoding.model.linears import ROWS, Layout, Linear
 from decoding.model.target import Target
 from decoding.trees.static import Choices
 
@@ -68,9 +68,9 @@ def tune_head(head: EagleHead, target: Target) -> None:
     if target.device.type != "cpu":
         return
     threads = torch.get_num_threads()
-    key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}", threads)
-    known = read_measured(_path(), key)
     linears = head.drafting.linears
+    key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}{_halves(linears)}", threads)
+    known = read_measured(_path(), key)
     layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
     if known is None:
         _keep(key, _entry(Measured(threads, layouts)))
@@ -187,7 +187,12 @@ def _target_key(target: Target, threads: int | None) -> str:
     model = f"{c.model_type} {target.num_layers} x {target.hidden_size}, {target.vocab_size} ids"
     nbytes = target.model.get_memory_footprint()  # without packed copies, which are made later
     kept = "" if target.kv_cache == "none" else f", keys and values in {target.kv_cache}"
-    return _key(f"{model}, {nbytes} bytes of {target.dtype}{kept}", threads)
+    dtype = f"{target.dtype}{_halves(target.linears)}"
+    return _key(f"{model}, {nbytes} bytes of {dtype}{kept}", threads)
+
+
+def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
+    return " with exact halves" if linears and linears[0][1].can_halve else ""
 
 
 def read_measured(path: Path, key: str) -> Measured | None:
@@ -200,8 +205,8 @@ def read_measured(path: Path, key: str) -> Measured | None:
 
 def _parse(entry: Mapping[str, Any]) -> Measured:
     layouts = {
-        str(kind): Layout(bool(transposed), tuple(map(int, packed)))
-        for kind, (transposed, packed) in entry["layouts"].items()
+        str(kind): Layout(bool(transposed), tuple(map(int, packed)), bool(halved))
+        for kind, (transposed, packed, halved) in entry["layouts"].items()
     }
     typical = entry["typical"]
     passes = tuple((float(nodes), float(cost)) for nodes, cost in entry["passes"])
@@ -214,7 +219,9 @@ def _parse(entry: Mapping[str, Any]) -> Measured:
 
 
 def _entry(measured: Measured) -> dict[str, Any]:
-    layouts = {kind: [each.transposed, each.packed] for kind, each in measured.layouts.items()}
+    layouts = {
+        kind: [each.transposed, each.packed, each.halved] for kind, each in measured.layouts.items()
+    }
     return {
         "threads": measured.threads,
         "layouts": layouts,

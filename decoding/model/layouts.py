@@ -40,17 +40,22 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
     """The fastest layouts by kind, measured on a sample of the `linears`, which are in the order of
     a pass. Packed copies take at most `PACKED_SHARE` of the free memory."""
     sample = _sample(linears)
-    seconds = {"plain": _seconds(sample, Layout(), dtype)}
-    seconds["transposed"] = _seconds(sample, Layout(transposed=True), dtype)
-    if can_pack(dtype):
-        seconds["packed"] = _seconds(sample, Layout(packed=ROWS), dtype)
+    plain = _seconds(sample, Layout(), dtype)
+    transposed = _seconds(sample, Layout(transposed=True), dtype)
+    copies = {
+        halved: _seconds(sample, Layout(packed=ROWS, halved=halved), dtype)
+        for halved in (True, False)
+        if can_pack(dtype, halved)
+    }
     nbytes: defaultdict[str, int] = defaultdict(int)
     for kind, linear in linears:
         nbytes[kind] += linear.nbytes
     found, room = {}, PACKED_SHARE * psutil.virtual_memory().available
     for kind in sorted(nbytes, key=nbytes.__getitem__):
-        layout = _fastest(kind, **seconds, fits=nbytes[kind] <= room)
-        room -= nbytes[kind] * (bool(layout.packed))
+        sizes = {halved: nbytes[kind] // (2 if halved else 1) for halved in copies}
+        fitting = {halved: copies[halved] for halved in copies if sizes[halved] <= room}
+        layout = _fastest(kind, plain, transposed, fitting)
+        room -= sizes[layout.halved] if layout.packed else 0
         found[kind] = layout
     return found
 
@@ -96,12 +101,16 @@ def _seconds(sample: Sequence[tuple[str, Linear]], layout: Layout, dtype: torch.
 
 
 def _fastest(
-    kind: str, plain: Seconds, transposed: Seconds, packed: Seconds | None = None, *, fits: bool
+    kind: str, plain: Seconds, transposed: Seconds, copies: Mapping[bool, Seconds]
 ) -> Layout:
+    """`copies`: the times of packed copies, by whether they are halved."""
     ratio = sum(transposed[kind, rows] / plain[kind, rows] for rows in ROWS) / len(ROWS)
-    turned = ratio < WORTHWHILE
-    if packed is None or not fits:
-        return Layout(turned)
-    base = transposed if turned else plain
-    pays = [rows for rows in ROWS if packed[kind, rows] < WORTHWHILE * base[kind, rows]]
-    return Layout(turned, tuple(pays))
+    base = transposed if (turned := ratio < WORTHWHILE) else plain
+    best, least = Layout(turned), float(len(ROWS))
+    for halved, copied in copies.items():
+        ratios = {rows: copied[kind, rows] / base[kind, rows] for rows in ROWS}
+        pays = tuple(rows for rows in ROWS if ratios[rows] < WORTHWHILE)
+        total = sum(ratios[rows] if rows in pays else 1.0 for rows in ROWS)
+        if total < least:
+            best, least = Layout(turned, pays, halved), total
+    return best

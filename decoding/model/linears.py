@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,10 +18,11 @@ ROWS = (1, 2, 4, 8, 16)
 @dataclass(frozen=True, slots=True)
 class Layout:
     """`transposed`: the weights are stored as [in, out]. `packed`: those of `ROWS` for which a
-    second copy in oneDNN's own format is used; (): there is none."""
+    second copy is used; (): there is none. It is in oneDNN's own format, or `halved`."""
 
     transposed: bool = False
     packed: tuple[int, ...] = ()
+    halved: bool = False
 
 
 class Linear:
@@ -31,7 +35,8 @@ class Linear:
         """Not `movable`: the layout must not change, as something else relies on it."""
         self._parts = parts
         self._movable = movable
-        self._packed: Tensor | None = None
+        self._packed: Callable[[Tensor], Tensor] | None = None
+        self._halved = False
         self._by_packed = [False] * (ROWS[-1] + 1)  # by number of rows, the last for all higher
         with torch.inference_mode(False), torch.no_grad():
             self._weight = _joined([part.weight for part in parts]).t()  # [in, out]
@@ -43,7 +48,7 @@ class Linear:
     def __call__(self, x: Tensor) -> Tensor:
         """[n, in] -> [n, out]."""
         if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
-            return _packed_linear(x, self._packed, self._bias)
+            return self._packed(x)
         if self._bias is None:
             return torch.mm(x, self._weight)
         return torch.addmm(self._bias, x, self._weight)
@@ -51,7 +56,7 @@ class Linear:
     def add_to(self, residual: Tensor, x: Tensor) -> None:
         """The same, added to `residual` [n, out] in place."""
         if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
-            residual.add_(_packed_linear(x, self._packed, self._bias))
+            residual.add_(self._packed(x))
             return
         residual.addmm_(x, self._weight)
         if self._bias is not None:
@@ -67,7 +72,18 @@ class Linear:
 
     @property
     def packed_nbytes(self) -> int:
-        return 0 if self._packed is None else self._weight.nbytes
+        if self._packed is None:
+            return 0
+        return self._weight.nbytes // 2 if self._halved else self._weight.nbytes
+
+    @property
+    def bytes_per_row(self) -> int:
+        """What a pass over one row reads."""
+        return self.packed_nbytes if self._by_packed[1] else self._weight.nbytes
+
+    @property
+    def can_halve(self) -> bool:
+        return half_exponent(self._weight) is not None
 
     def arrange(self, layout: Layout) -> None:
         """Change the layout of the weights."""
@@ -77,8 +93,12 @@ class Linear:
                 w = self._weight
                 self._weight = w.contiguous() if layout.transposed else w.t().contiguous().t()
                 self._make_views()
+            self._halved = layout.halved
             if layout.packed:
-                self._packed = _pack(self._weight.t().contiguous())
+                pack = _halved if layout.halved else _packed
+                self._packed = pack(self._weight.t().contiguous(), self._bias)
+        if self._packed is None:
+            layout = Layout()
         below = [max(rows for rows in (0, *ROWS) if rows <= n) for n in range(ROWS[-1] + 1)]
         self._by_packed = [rows in layout.packed for rows in below]
 
@@ -93,28 +113,62 @@ class Linear:
                 part.bias = nn.Parameter(bias, requires_grad=part.bias.requires_grad)
 
 
-def can_pack(dtype: torch.dtype) -> bool:
-    """Whether oneDNN is available and has linears of this type for this CPU."""
+def can_pack(dtype: torch.dtype, halved: bool = False) -> bool:
+    """Whether torch has packed linears of this type for this CPU."""
+    one = torch.ones(1, 1, dtype=dtype)
     try:
-        one = torch.ones(1, 1, dtype=dtype)
-        _packed_linear(one, _pack(one), None)
+        packed = (_halved if halved else _packed)(one, None)
+        return packed is not None and packed(one) is not None
     except (AttributeError, RuntimeError):
         return False
-    return True
 
 
-def _pack(weight: Tensor) -> Tensor:
-    """`weight` [out, in] in oneDNN's own format. The format for one row is up to twice as slow for
-    several (seen with AVX2); the one for many rows is good for few."""
-    return torch.ops.mkldnn._reorder_linear_weight(  # type: ignore[no-any-return]
-        weight, ROWS[-1]
-    )
+def _packed(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """x W^T + b by a copy of `weight` [out, in] in oneDNN's own format. The format for one row is
+    up to twice as slow for several (seen with AVX2); the one for many rows is good for few."""
+    packed = torch.ops.mkldnn._reorder_linear_weight(weight, ROWS[-1])
+    linear = torch.ops.mkldnn._linear_pointwise
+    return lambda x: linear(x, packed, bias, "none", [], "")
 
 
-def _packed_linear(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
-    return torch.ops.mkldnn._linear_pointwise(  # type: ignore[no-any-return]
-        x, packed, bias, "none", [], ""
-    )
+def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] | None:
+    """x W^T + b in float32, by a copy of `weight` [out, in] in float16, which takes half the time
+    to read. None unless the copy holds the same numbers, up to a power of two."""
+    exponent = half_exponent(weight)
+    if exponent is None:
+        return None
+    scaled, factor = weight * 2.0**exponent, 2.0**-exponent
+    linear: Any
+    packed: tuple[Any, ...]
+    if torch.get_num_threads() > 1:
+        packed = (torch.ops.quantized.linear_prepack_fp16(scaled),)
+        linear = torch.ops.quantized.linear_dynamic_fp16
+    else:  # the same with a third of the overhead; both warn once that they may be removed
+        with warnings.catch_warnings(action="ignore"):
+            packed = torch.fbgemm_pack_gemm_matrix_fp16(scaled), None
+            linear = torch.fbgemm_linear_fp16_weight_fp32_activation
+            linear(scaled[:1], *packed)
+
+    def product(x: Tensor) -> Tensor:
+        out: Tensor = linear(x, *packed)
+        if exponent:
+            out.mul_(factor)
+        return out if bias is None else out.add_(bias)
+
+    return product
+
+
+def half_exponent(weight: Tensor) -> int | None:
+    """k where float16 holds exactly the numbers of a float32 `weight` times 2^k, as it does with
+    nearly all that were float16 or bfloat16 before; None if there is none."""
+    if weight.dtype != torch.float32:
+        return None
+    _, above = math.frexp(float(weight.abs().max()))
+    for exponent in (0, 16 - above):
+        scaled = (part * 2.0**exponent for part in weight.split(1024))
+        if all(part.equal(part.half().float()) for part in scaled):
+            return exponent
+    return None
 
 
 def _joined(tensors: Sequence[Tensor]) -> Tensor:

@@ -101,7 +101,8 @@ class Target:
         looked_up = model.get_input_embeddings().weight
         if model.get_output_embeddings().weight is not looked_up:
             weights.pop(id(looked_up), None)
-        return sum(int(weight.nbytes) for weight in weights.values())
+        saved = sum(linear.nbytes - linear.bytes_per_row for _, linear in self.linears)
+        return sum(int(weight.nbytes) for weight in weights.values()) - saved
 
     @property
     def linears(self) -> Sequence[tuple[str, Linear]]:

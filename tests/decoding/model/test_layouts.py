@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import deque
+from collections.abc import Iterator
 from itertools import product
 from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
+from transformers import PreTrainedModel
 
 from decoding.decoder import Decoder
 from decoding.drafters.lookup import Lookup
 from decoding.model import layouts
 from decoding.model.layouts import _fastest, fastest_layouts, lay_out
-from decoding.model.linears import ROWS, Layout, Linear, can_pack
+from decoding.model.linears import ROWS, Layout, Linear, can_pack, half_exponent
 from decoding.model.target import Target
 from decoding.params import Params
-from tests.support.families import build, hf_greedy, reference
+from tests.support.families import build
 
 LAYOUTS = {
     "plain": Layout(),
     "transposed": Layout(transposed=True),
     "packed": Layout(packed=ROWS),
     "both": Layout(True, (4, 16)),
+    "halved": Layout(packed=ROWS, halved=True),
 }
 ORDERS = [*LAYOUTS, "plain"]  # from each to the next
 needs_onednn = pytest.mark.skipif(not can_pack(torch.float32), reason="torch has no oneDNN")
+needs_halves = pytest.mark.skipif(not can_pack(torch.float32, True), reason="torch has no FBGEMM")
 
 
 def parts_of(bias: bool) -> list[nn.Linear]:
+    """Of weights as they are in most checkpoints: bfloat16, and some of them very small."""
     torch.manual_seed(0)
-    return [nn.Linear(12, out, bias) for out in (8, 4)]
+    parts = [nn.Linear(12, out, bias) for out in (8, 4)]
+    for part in parts:
+        part.weight.data[:, ::3] *= 1e-4
+        part.weight.data = part.weight.data.bfloat16().float()
+    return parts
+
+
+def rounded(family: str) -> PreTrainedModel:
+    model = build(family)
+    for weight in model.parameters():
+        weight.data = weight.data.bfloat16().float()
+    return model
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
 
 
 @needs_onednn
 @pytest.mark.parametrize("bias", [False, True])
-def test_a_linear_in_every_layout(bias: bool) -> None:
+def test_a_linear_in_every_layout(bias: bool, threads: int) -> None:
     parts, originals = parts_of(bias), parts_of(bias)
     linear = Linear(parts)
     for (name, rows), inference in product(product(ORDERS, (1, 3, 4, 9, 16, 40)), (True, False)):
@@ -54,7 +80,7 @@ def test_a_linear_in_every_layout(bias: bool) -> None:
 @needs_onednn
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_target_in_every_layout(name: str) -> None:
-    target = Target(build("llama"))
+    original, target = rounded("llama"), Target(rounded("llama"))
     kinds = {kind for kind, _ in target.linears}
     known = dict.fromkeys(kinds, LAYOUTS[name])
     before = target.nbytes
@@ -63,9 +89,49 @@ def test_a_target_in_every_layout(name: str) -> None:
     prompt = [3, 7, 9, 11]
     got = target.prefill(target.new_cache(), prompt).logits
     with torch.inference_mode():
-        for model in (reference("llama"), target.model):
+        for model in (original, target.model):
             expected = model(input_ids=torch.tensor([prompt]), use_cache=False).logits[0, -1:]
             torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_halves_are_exact_or_not_made() -> None:
+    """Up to a power of two, they are the numbers of a checkpoint in bfloat16 or float16."""
+    weights = torch.randn(300, 40) * torch.logspace(-3, 3, 40)
+    for stored in (weights.bfloat16(), weights.half(), weights.bfloat16() * 2.0**90):
+        exponent = half_exponent(stored.float())
+        assert exponent is not None
+        scaled = stored.float() * 2.0**exponent
+        assert scaled.isfinite().all() and scaled.half().float().equal(scaled)
+    assert half_exponent(torch.zeros(2, 2)) is not None
+    one_other = weights.bfloat16().float()
+    one_other[-1, -1] = 0.1
+    too_far_apart = torch.tensor([[2.0**20, 2.0**-20]])
+    for each in (one_other, too_far_apart, weights.bfloat16(), torch.tensor([[torch.nan]])):
+        assert half_exponent(each) is None
+
+
+@needs_halves
+def test_weights_that_have_no_halves_stay_as_they_are(threads: int) -> None:
+    part = nn.Linear(12, 8)
+    linear = Linear([part])
+    linear.arrange(Layout(packed=ROWS, halved=True))
+    x = torch.randn(3, 12)
+    torch.testing.assert_close(linear(x), part(x))
+    assert linear.packed_nbytes == 0 and not linear.can_halve
+
+
+@needs_halves
+def test_halves_are_half_as_much_to_read(threads: int) -> None:
+    target = Target(rounded("llama"))
+    memory, read = target.nbytes, target.bytes_per_pass
+    assert read is not None
+    linears = sum(linear.nbytes for _, linear in target.linears)
+    halved = dict.fromkeys((kind for kind, _ in target.linears), LAYOUTS["halved"])
+    with warnings.catch_warnings(action="error"):  # it would be drawn over the screen
+        lay_out(target.linears, target.dtype, halved)
+        target.prefill(target.new_cache(), [3, 7])
+    assert target.nbytes - memory == linears // 2
+    assert read - (target.bytes_per_pass or 0) == linears // 2
 
 
 def test_weights_that_something_else_relies_on_stay_where_they_are() -> None:
@@ -99,10 +165,12 @@ def seconds(*values: float) -> dict[tuple[str, int], float]:
 def test_the_fastest_is_chosen_for_each_number_of_rows() -> None:
     plain, turned = seconds(4, 4, 4, 4, 4), seconds(2, 3, 3, 4, 5)
     packed = seconds(3, 3, 2, 5, 4)
-    assert _fastest("o", plain, plain, fits=True) == Layout()
-    assert _fastest("o", plain, turned, fits=True) == Layout(transposed=True)
-    assert _fastest("o", plain, turned, packed, fits=True) == Layout(True, (4, 16))
-    assert _fastest("o", plain, turned, packed, fits=False) == Layout(transposed=True)
+    halved = seconds(1, 2, 3, 4, 5)
+    assert _fastest("o", plain, plain, {}) == Layout()
+    assert _fastest("o", plain, turned, {}) == Layout(transposed=True)
+    assert _fastest("o", plain, turned, {False: packed}) == Layout(True, (4, 16))
+    assert _fastest("o", plain, turned, {False: packed, True: halved}) == Layout(True, (1, 2), True)
+    assert _fastest("o", plain, plain, {False: halved, True: packed}) == Layout(False, (1, 2, 4))
 
 
 @needs_onednn
@@ -117,19 +185,28 @@ def test_copies_take_no_more_than_they_may(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(layouts, "_seconds", timed)
     memory = SimpleNamespace(available=100 / layouts.PACKED_SHARE)
     monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr(layouts, "can_pack", lambda dtype, halved: not halved)
     found = fastest_layouts(linears, torch.float32)
     assert found == {"small": Layout(packed=ROWS), "large": Layout()}
+    monkeypatch.setattr(layouts, "can_pack", lambda dtype, halved: halved)
+    memory.available *= 2
+    found = fastest_layouts(linears, torch.float32)
+    assert found == dict.fromkeys(("small", "large"), Layout(packed=ROWS, halved=True))
 
 
 @needs_onednn
-def test_greedy_text_in_mixed_layouts() -> None:
-    target = Target(build("llama"))
-    kinds = sorted({kind for kind, _ in target.linears})
-    mixed = dict(zip(kinds, [*LAYOUTS.values(), Layout(True, (1,))], strict=True))
-    lay_out(target.linears, target.dtype, mixed)
+def test_greedy_text_in_mixed_layouts(threads: int) -> None:
+    target = Target(rounded("llama"))
     prompt = [3, 7, 9, 11, 2, 3, 7]
-    for drafter in (None, Lookup(torch.device("cpu"))):
-        decoder = Decoder(target, drafter)
-        for _ in decoder.generate(prompt, Params(gamma=5, max_new_tokens=24)):
-            pass
-        assert decoder.generated == hf_greedy("llama", prompt, 24)
+    with target.as_loaded() as model:
+        whole = model.generate(torch.tensor([prompt]), do_sample=False, max_new_tokens=24)  # type: ignore[operator]
+    kinds = sorted({kind for kind, _ in target.linears})
+    mixed = deque(LAYOUTS.values())
+    for _ in LAYOUTS:
+        mixed.rotate()
+        lay_out(target.linears, target.dtype, dict(zip(kinds, mixed, strict=True)))
+        for drafter in (None, Lookup(torch.device("cpu"))):
+            decoder = Decoder(target, drafter)
+            for _ in decoder.generate(prompt, Params(gamma=5, max_new_tokens=24)):
+                pass
+            assert decoder.generated == whole[0, len(prompt) :].tolist()
