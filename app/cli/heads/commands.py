@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from app.cli.heads.training_data import (
+from app.cli.heads.target import load
+from app.cli.heads.training_data import requests_of
+from app.cli.heads.training_job import (
     TrainingJob,
     is_first_process,
-    load,
     refuse_existing,
     remove_checkpoints,
-    requests_of,
 )
 from app.cli.terminal import say
 from decoding.errors import InputError

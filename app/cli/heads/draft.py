@@ -10,7 +10,8 @@ from pathlib import Path
 from transformers import PreTrainedModel
 
 from app.cli.heads.serving import serving
-from app.cli.heads.training_data import TrainingJob, is_first_process, load, save_model
+from app.cli.heads.target import load, save_model
+from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
 from decoding.drafters.draft_model import DraftModel
 from decoding.errors import InputError

@@ -8,14 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from app.cli.heads.serving import serving
-from app.cli.heads.training_data import (
-    TrainingJob,
-    is_first_process,
-    load,
-    records_of,
-    shape_of,
-    target_shape,
-)
+from app.cli.heads.target import load, shape_of, target_shape
+from app.cli.heads.training_data import records_of
+from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle

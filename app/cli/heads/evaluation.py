@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.cli.heads.training_data import requests_of, target_shape
+from app.cli.heads.target import target_shape
+from app.cli.heads.training_data import requests_of
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_document, print_output, progress
 from app.config.model_options import ModelOptions

@@ -13,7 +13,7 @@ from typing import TypeVar
 import torch
 from transformers import PreTrainedModel
 
-from app.cli.heads.training_data import load, shape_of, target_shape
+from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.terminal import print_output, say
 from app.report.engines import ENGINES, Choice
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.cli.heads.serving import serving
-from app.cli.heads.training_data import TrainingJob, is_first_process, load, shape_of
+from app.cli.heads.target import load, shape_of
+from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa, write_merged
 from decoding.drafters.medusa import Medusa, MedusaHeads

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.training_data import ANSWERS, TrainingJob, is_first_process
+from app.cli.heads.training_job import ANSWERS, TrainingJob, is_first_process
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels

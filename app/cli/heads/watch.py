@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.heads.training_data import ANSWERS
+from app.cli.heads.training_job import ANSWERS
 from app.cli.terminal import print_output
 from app.tui.format.bars import HEIGHTS, progress_bar
 from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText

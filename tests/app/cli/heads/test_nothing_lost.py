@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.heads.training_data import remove_checkpoints
+from app.cli.heads.training_job import remove_checkpoints
 from decoding.training.train_config import newest_checkpoint
 from tests.conftest import FamilyFolders, Specchat
 

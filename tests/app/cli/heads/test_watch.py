@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from app.cli.heads.training_data import ANSWERS
+from app.cli.heads.training_job import ANSWERS
 from app.cli.heads.watch import curve, view
 from decoding.training.log import LOG, training_log
 from tests.conftest import Specchat

@@ -1,0 +1,66 @@
+"""Loads and writes the model that the `heads` commands work on."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from decoding.errors import InputError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from decoding.checkpoints.eagle_fit import TargetShape
+
+
+def load(target: str, device: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    from app.config.model_options import ModelOptions
+    from app.models.chat_template import render_prompt
+    from app.models.limits import run_limited
+    from app.models.loading import load_model, load_tokenizer
+
+    if device == "auto" and "LOCAL_RANK" in os.environ:  # a GPU for each of several processes
+        import torch
+
+        device = f"cuda:{os.environ['LOCAL_RANK']}" if torch.cuda.is_available() else device
+    options = ModelOptions(target=target, device=device)
+    tokenizer = load_tokenizer(target, options)
+    if tokenizer.chat_template:  # tried once: there are too many records for a process each
+        try:
+            run_limited(lambda: render_prompt(tokenizer, [{"role": "user", "content": "Hello"}]))
+        except ValueError as error:
+            raise InputError(f"the model's chat template breaks: {error}") from error
+    return load_model(target, options), tokenizer
+
+
+def save_model(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, out: Path, like: str
+) -> None:
+    """Write a model in the precision of the one at `like`, a folder or hub id. Raises
+    InputError."""
+    from torch import float32, nn
+    from transformers import AutoConfig
+
+    from decoding.checkpoints.files import write_model
+
+    stored = AutoConfig.from_pretrained(os.path.expanduser(like)).get_text_config(decoder=True)
+    nn.Module.to(model, stored.dtype or float32)
+    write_model(out, model, tokenizer)
+
+
+def shape_of(model: PreTrainedModel) -> tuple[int, int]:
+    """Width of the hidden states and of the logits."""
+    rows, hidden = model.get_output_embeddings().weight.shape
+    return hidden, rows
+
+
+def target_shape(model: PreTrainedModel) -> TargetShape:
+    """What an EAGLE head must fit."""
+    from decoding.checkpoints.eagle_fit import TargetShape
+
+    hidden, vocab = shape_of(model)
+    # A target without layers accepts any index: the features record which were read.
+    layers = model.config.get_text_config(decoder=True).num_hidden_layers or sys.maxsize
+    return TargetShape(hidden, vocab, layers)

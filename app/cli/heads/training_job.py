@@ -1,0 +1,167 @@
+"""One training of `heads train`: its options, data and folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli.heads.target import load, save_model
+from app.cli.heads.training_data import conversations_of
+from app.cli.terminal import say
+from decoding.errors import InputError
+from decoding.training.log import LOG
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from decoding.training.conversations import Conversations
+    from decoding.training.data import Record
+    from decoding.training.features import FeatureCache
+    from decoding.training.train_config import TrainConfig
+
+    Examples = Conversations | FeatureCache
+
+ANSWERS = "answers.jsonl"  # beside the training log: one answer per evaluation
+BARE_TARGET = "target"  # in a folder of features: the target without its layers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingJob:
+    """The options of `heads train` that all kinds of drafters share."""
+
+    target: str
+    heads: Path
+    data: list[str]
+    held_out: list[str] | None
+    length: int
+    out: Path
+    config: TrainConfig
+    resume: bool
+    device: str
+    features: Path | None = None
+    offline: bool = False
+    shard: bool = False
+
+    @property
+    def serves(self) -> bool:
+        """Whether the whole target is in this process, so that drafters can be served with it."""
+        return not (self.offline or self.shard)
+
+    @property
+    def work(self) -> Path:
+        """The folder for checkpoints."""
+        return self.out / "training"
+
+    def begin(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        """The target and its tokenizer. With `offline`, the target comes without its layers if it
+        was saved so beside its features. Raises InputError, also if --out is not new or, with
+        `resume`, holds no training."""
+        if self.resume and not self.work.is_dir():
+            raise InputError(f"{self.out} holds no training to go on with: leave --resume out")
+        if not self.resume and self.work.is_dir():
+            raise InputError(f"{self.out} holds a training: add --resume, or choose a new folder")
+        if not self.resume:
+            refuse_existing(self.out)
+        if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
+            return load(str(bare), self.device)
+        model, tokenizer = load(self.target, self.device)
+        if self.shard:
+            from decoding.training.sharding import shard_layers
+
+            shard_layers(model)
+        return model, tokenizer
+
+    def datasets(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        layers: Sequence[int] = (),
+        length: int = sys.maxsize,
+    ) -> tuple[PreTrainedModel, Examples, Examples, Sequence[Record]]:
+        """The target, the datasets to train and to evaluate on (see `conversations_of`), and the
+        records of the latter. With `features` they have the target's states from disk; with
+        `offline` the target loses its layers once these are complete. Raises InputError."""
+        length = min(self.length, length)
+        learned, tested, records = conversations_of(
+            self.data, self.held_out, model, tokenizer, length
+        )
+        if self.features is None:
+            return model, learned, tested, records
+        from torch import nn
+
+        from decoding.training.draft_attach import attach_draft
+        from decoding.training.features import cache_features, cached_features, feature_bytes
+
+        parts = ((learned, self.features), (tested, self.features / "held-out"))
+        has_layers = bool(model.config.get_text_config(decoder=True).num_hidden_layers)
+        if has_layers and is_first_process():
+            _require_disk_space(
+                self.features, sum(feature_bytes(model, data, layers) for data, _ in parts)
+            )
+            for data, folder in parts:
+                cache_features(model, data, layers, folder)
+        elif has_layers:
+            _wait_for([folder for _, folder in parts])
+        kept = [cached_features(data, layers, folder) for data, folder in parts]
+        if self.offline and has_layers:
+            device, precision = model.device, model.dtype
+            model = attach_draft(model, 0)
+            if is_first_process():
+                part = self.features / f"{BARE_TARGET}.part"
+                save_model(model, tokenizer, part, self.target)
+                part.rename(self.features / BARE_TARGET)
+            nn.Module.to(model, device, precision)
+        return model, kept[0], kept[1], records
+
+
+def refuse_existing(out: Path) -> None:
+    """Raise InputError unless --out is a new or empty folder, so that nothing is overwritten."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file: choose a new folder for --out")
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out} is not empty: choose a new folder for --out")
+
+
+def _require_disk_space(folder: Path, size: int) -> None:
+    """Print the size of the features. Raises InputError if the disk has no room for them."""
+    from app.text.units import format_bytes
+
+    there = sum(path.stat().st_size for path in folder.glob("**/features-*.safetensors"))
+    left = max(size - there, 0)
+    say(f"features of {format_bytes(size)} in {folder}")
+    free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free
+    if left > free:
+        raise InputError(f"{folder} has room for {format_bytes(free)} only: choose another folder")
+
+
+def _wait_for(folders: Sequence[Path]) -> None:
+    """Wait until another process has written the features."""
+    from decoding.training.features import is_complete
+
+    while not all(map(is_complete, folders)):
+        time.sleep(1)
+
+
+def is_first_process() -> bool:
+    """Whether this is rank 0 of `torchrun` or `accelerate launch`, which writes and prints."""
+    return os.environ.get("RANK", "0") == "0"
+
+
+def remove_checkpoints(work: Path) -> None:
+    """Remove checkpoints and logs of a finished training; other results in `work` stay."""
+    for checkpoint in work.glob("**/checkpoint-*"):
+        # First, so that a kill leaves none that looks whole.
+        (checkpoint / "trainer_state.json").unlink(missing_ok=True)
+        shutil.rmtree(checkpoint)
+    for name in (LOG, ANSWERS):
+        for log in work.glob(f"**/{name}"):
+            log.unlink()
+    with suppress(OSError):  # not empty
+        work.rmdir()
