@@ -151,11 +151,11 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def focus_pane(self) -> None:
-        """Focus the leader's pane, or with tabs the current one."""
+        """Focus the leader's pane, or with tabs the current one, or the panel that leads."""
         pane = self.pane_here
         if not self.tabbed and self.state.leader:
             pane = self.grid.pane_of(self.state.leader)
-        if self.panel_alone and self.panel:
+        if self._panel_leads and self.panel:
             self.set_focus(self.panel.inside if self.panel.children else None)
         else:
             self.set_focus(pane.view if pane and not pane.folded else None)
@@ -197,8 +197,13 @@ class MainScreen(LanesLayout):
             if self.query_one(f"#{name}", Panel).NEEDS_DRAFTS:
                 self._go_where_drafts_are()
         self.show_state()
-        if self.panel_alone or not self.open:
+        if self._panel_leads or not self.open or isinstance(self.focused, Slider):
             self.call_after_refresh(self._focus_what_is_shown)
+
+    @property
+    def _panel_leads(self) -> bool:
+        """Whether the keys are those of the open panel: it replaces the lanes or holds a list."""
+        return self.panel_alone or bool(self.open and self.panel and self.panel.HOLDS_LIST)
 
     def _go_where_drafts_are(self) -> None:
         """To the first lane that drafts, if the one in focus never does."""
@@ -219,7 +224,7 @@ class MainScreen(LanesLayout):
     @on(Panel.Filled)
     def fit_panel(self) -> None:
         """Lay out a panel again, and focus its contents: both are known only now."""
-        if self.panel_alone:
+        if self._panel_leads:
             self._focus_what_is_shown()
         self.show_state()
 

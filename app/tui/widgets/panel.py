@@ -16,12 +16,14 @@ MIN_ROWS = 6  # inside; otherwise it would grow with the first content
 class Panel(Vertical):
     """The edges are separate rows: a line above with the title, one below with a summary. On a
     narrow or low screen a panel replaces the lanes. `NEEDS_PROBABILITIES`: lanes record
-    probabilities while it is open. `NEEDS_DRAFTS`: it is empty for lanes that don't draft. To save
-    time, the contents are mounted when the panel is first shown."""
+    probabilities while it is open. `NEEDS_DRAFTS`: it is empty for lanes that don't draft.
+    `HOLDS_LIST`: it gets the focus when it is opened, for the list's keys. To save time, the
+    contents are mounted when the panel is first shown."""
 
     ALLOW_MAXIMIZE = False
     NEEDS_PROBABILITIES = False
     NEEDS_DRAFTS = False
+    HOLDS_LIST = False
 
     class Filled(Message):
         """The contents have been mounted."""

@@ -70,6 +70,7 @@ class RejectionTable(DataTable[Text]):
 class RejectionsPanel(Panel):
     NEEDS_PROBABILITIES = True
     NEEDS_DRAFTS = True
+    HOLDS_LIST = True
 
     @dataclass
     class Chosen(Message):
@@ -158,6 +159,8 @@ class RejectionsPanel(Panel):
             note = ALL_RIGHT.format(pluralize(len(levels), "tested draft"))
         self._note.update(note)
         self._note.display = bool(note)
+        if self._found and self._side.has_focus and not self._table.display:
+            self._table.focus()  # it was empty when the panel was opened
         self._table.display = bool(self._found)
         self._shares.display = self._calibration.display = bool(levels)
         self._side.set_class(not self._found, "-alone")
@@ -202,7 +205,8 @@ class RejectionsPanel(Panel):
         go, before, after = (
             first_key(self._table, action) for action in ("select_cursor", "sort(-1)", "sort(1)")
         )
-        return [f"{go} goes there", f"{before} {after} sort"]
+        there = "" if self._table.has_focus else "in the list: "
+        return [f"{there}{go} goes there", f"{before} {after} sort"]
 
     @on(RejectionTable.SortedBy)
     def sort_by(self, event: RejectionTable.SortedBy) -> None:

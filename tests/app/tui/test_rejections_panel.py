@@ -77,7 +77,6 @@ async def test_every_rejection_is_listed_and_sorted(play: Play, size: tuple[int,
         await stage.press("R")
         assert "Rejections · 2 Draft model" in stage.text and "2 of 3 tested" in stage.text
         assert listed(stage) == [", ·and", "In It"]
-        stage.app.main.query_one("RejectionTable").focus()
         await stage.press("right")
         assert listed(stage) == [", ·and", "In It"]  # by the number of the token drafted
         await stage.press("right")
@@ -100,22 +99,59 @@ async def test_enter_goes_to_the_token(play: Play, size: tuple[int, int]) -> Non
     async with play(size) as stage:
         await stage.to_lane(2)
         await answered(stage)
-        await stage.press("R")
-        stage.app.main.query_one("RejectionTable").focus()
-        await stage.press("down", "enter")
+        await stage.press("R", "down", "enter")
         view = stage.view(2)
         assert view.has_focus and view.cursor is not None
         assert view.body.spans[view.cursor].token == SHOWN[1][0]
         assert stage.app.state.lanes["draft"].cursor == SHOWN[1][0]
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_the_list_has_the_keys_as_soon_as_there_is_one(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await stage.press("g", "R")  # a slider gives way as well
+        await answered(stage)
+        table = stage.app.main.query_one("RejectionTable")
+        assert table.has_focus and "in the list: Enter" not in stage.text
+        await stage.begin("Again", 1)  # and again when a run has emptied it
+        await answered(stage, 1)
+        assert table.has_focus
+        await stage.press("1")
+        await stage.press("2")
+        assert table.has_focus == (size == (60, 24))
+        assert ("in the list: Enter" in stage.text) != table.has_focus
+        await stage.press("i", "escape")
+        assert table.has_focus
+        await stage.press("R")
+        assert stage.view(2).has_focus
+
+
+async def test_a_list_leaves_the_prompt_to_who_writes(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        for key in ("R", "i", "w", "h", "y"):
+            stage.app.simulate_key(key)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.text == "why" and stage.app.main.prompt.has_focus
+
+
+async def test_a_token_panel_opened_at_a_slider_has_its_keys(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await answered(stage)
+        await stage.press("g", "w", "left")
+        assert stage.view(2).cursor is not None and stage.app.state.params == Params()
+
+
 async def test_where_rejected_tokens_are_hidden_enter_goes_to_what_came(play: Play) -> None:
     async with play() as stage:
         await stage.to_lane(2)
         await answered(stage)
-        await stage.press("x", "R")
-        stage.app.main.query_one("RejectionTable").focus()
-        await stage.press("enter")
+        await stage.press("x", "R", "enter")
         assert stage.app.state.lanes["draft"].cursor == SHOWN[0][2]
 
 
