@@ -179,6 +179,16 @@ class MainScreen(LanesLayout):
     def action_slider(self, name: str) -> None:
         self.set_focus(self.query_one(f"#{name}", Slider))
 
+    @on(Slider.Typing)
+    def show_number(self) -> None:
+        self.state.hush()
+        self.show_state()
+
+    @on(Slider.Refused)
+    def refuse_number(self, event: Slider.Refused) -> None:
+        self.state.say(event.why)
+        self.show_state()
+
     def action_projector(self) -> None:
         self.app.push_screen(ProjectorScreen(self.state))
 

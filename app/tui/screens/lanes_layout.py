@@ -28,14 +28,13 @@ from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.search_line import SearchLine
-from app.tui.widgets.slider import Slider
+from app.tui.widgets.slider import NUMBER, Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.tree_panel import TreePanel
 from app.tui.widgets.vertical_space import VerticalSpace
 
-NUMBER = "Enter takes the number, Esc does not"
 NARROW_COLUMNS = 80
 BROAD_COLUMNS = 160  # width from which two panels are shown side by side
 PANEL_AND_LANE_ROWS = 20
@@ -150,7 +149,6 @@ class LanesLayout(Screen[None]):
         self.show_state()
 
     @on(VerticalSpace.Resized)
-    @on(Slider.Typing)
     def show_state(self) -> None:
         """Show everything but token text; called a few times a second, never per token."""
         state, pane = self.state, self.pane_here

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -63,12 +64,17 @@ class Scale:
         return self._numbers[0]
 
     def parse(self, text: str) -> Value:
-        """A typed number, limited to the scale; None if it is not a number."""
+        """A typed number; where it is none of the scale, ValueError says what is."""
+        least, most = self.least, self._numbers[-1]
         try:
-            number = min(max(float(text), self.least), self._numbers[-1])
+            number = float(text)
         except ValueError:
-            return None
-        return number if self.decimals else round(number)
+            number = math.nan
+        if not least <= number <= most or (number % 1 and not self.decimals):
+            low, high = (f"{end:.{self.decimals}f}" for end in (least, most))
+            numbers = "numbers" if self.decimals else "whole numbers"
+            raise ValueError(f"takes {numbers} from {low} to {high}, not {text}")
+        return number if self.decimals else int(number)
 
     def text(self, value: Value) -> str:
         """The value for display, in full if it is between two stops."""

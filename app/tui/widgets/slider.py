@@ -15,6 +15,7 @@ from app.tui.state.scale import Scale, Value
 LABEL_CELLS = 6
 VALUE_CELLS = 5
 TYPED_CELLS = 7  # at most
+NUMBER = "Enter takes the number, Esc does not"
 
 
 class Slider(Widget, can_focus=True):
@@ -47,7 +48,13 @@ class Slider(Widget, can_focus=True):
         value: Value
 
     class Typing(Message):
-        """The user starts or ends typing a number."""
+        """The user types a number, or ends typing it."""
+
+    @dataclass
+    class Refused(Message):
+        """What was typed is not taken: `why`."""
+
+        why: str
 
     def __init__(
         self, label: str, scale: Scale, value: Value, default: Value, *, dom_id: str
@@ -71,7 +78,7 @@ class Slider(Widget, can_focus=True):
         self._type(None)
 
     def _type(self, text: str | None) -> None:
-        if (text is None) != (self.typed is None):
+        if text != self.typed:
             self.post_message(self.Typing())
         self.typed = text
         self.refresh()
@@ -86,16 +93,26 @@ class Slider(Widget, can_focus=True):
         elif event.key == "backspace":
             self._type(self.typed[:-1])
         elif event.key == "enter":
-            value = self.scale.parse(self.typed)
-            self._type(None)
-            self._choose(self.value if value is None else value)
+            self._take()
         elif event.key == "escape":
             self._type(None)
+        elif event.is_printable:
+            self.post_message(self.Refused(f"“{event.character}” is no digit: {NUMBER}"))
         else:
             self._type(None)
             return
         event.stop()
         event.prevent_default()
+
+    def _take(self) -> None:
+        """Set the typed number; one that the scale does not have stays, to be corrected."""
+        try:
+            value = self.scale.parse(self.typed) if self.typed else self.value
+        except ValueError as error:
+            self.post_message(self.Refused(f"{self.label} {error}"))
+            return
+        self._type(None)
+        self._choose(value)
 
     def set_scale(self, scale: Scale) -> None:
         if scale != self.scale:

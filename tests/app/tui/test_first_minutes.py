@@ -178,7 +178,7 @@ BEFORE = (
     Trial("click a track", (click("#gamma", 12),), state(lambda it: it.params.gamma is not None)),
     Trial("click a number", (click("#gamma", -1), "3", "enter"), last(SetParams(Params(gamma=3)))),
     Trial("as it was", ("backspace",), last(SetParams(Params()))),
-    Trial("fair", ("2", "m"), last(SetSchedule("fair"))),
+    Trial("fair", ("escape", "m"), last(SetSchedule("fair"))),
     Trial("race", ("m",), last(SetSchedule("race"))),
     Trial("light", ("d",), lambda stage: not stage.app.current_theme.dark),
     Trial("dark", ("d",), lambda stage: stage.app.current_theme.dark),

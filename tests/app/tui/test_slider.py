@@ -208,15 +208,37 @@ async def test_a_click_on_the_word_gives_the_focus_and_on_the_number_begins_one(
         assert last_params(stage).max_new_tokens == 77 and "77" in slider.render().plain
 
 
-async def test_a_typed_number_stays_within_the_scale(play: Play) -> None:
-    async with play() as stage:
-        await stage.press("escape", "t", "9", "enter")
-        assert last_params(stage).sampling.temperature == 2.0
-        await stage.press(".", "3", "3", "enter")
-        assert last_params(stage).sampling.temperature == 0.33
-        before = len(stage.engine.asked(SetParams))
-        await stage.press(".", "enter")
-        assert len(stage.engine.asked(SetParams)) == before
+@pytest.mark.parametrize(
+    ("key", "typed", "why"),
+    [
+        ("b", "0.8", "tokens takes whole numbers from 16 to 2048, not 0.8"),
+        ("b", "20.5", "tokens takes whole numbers from 16 to 2048, not 20.5"),
+        ("t", "9", "temp takes numbers from 0.00 to 2.00, not 9"),
+        ("t", ".", "temp takes numbers from 0.00 to 2.00, not ."),
+    ],
+)
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_number_outside_the_scale_is_refused_and_can_be_corrected(
+    play: Play, key: str, typed: str, why: str, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.press("escape", key, *typed, "enter")
+        assert why in stage.text and not stage.engine.asked(SetParams)
+        await stage.press(*["backspace"] * len(typed), *"100"[: 3 if key == "b" else 1], "enter")
+        assert why not in stage.text
+        params = last_params(stage)
+        assert params.max_new_tokens == 100 or params.sampling.temperature == 1.0
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_letter_in_a_number_is_refused(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.press("escape", "t", "1", "v", "space")
+        assert stage.app.main.open is None and "1▏" in stage.text
+        await stage.press("v")
+        assert "“v” is no digit: Enter takes the number, Esc does not" in stage.text
+        await stage.press("enter")
+        assert last_params(stage).sampling.temperature == 1.0
 
 
 async def test_a_number_below_0_is_typed_where_there_are_some(play: Play) -> None:
