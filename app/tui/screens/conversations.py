@@ -27,7 +27,7 @@ class ConversationsScreen(SavedList[Entry, Path]):
     BINDINGS = [
         Binding("escape,f3", "leave", "Close", id="conversations.close",
                 tooltip="Back without a choice"),
-        Binding("slash", "filter", "Filter", id="conversations.filter",
+        Binding("slash,ctrl+f", "filter", "Filter", id="conversations.filter",
                 tooltip="Leave the entries with some words"),
         Binding("r", "rename", "Rename", id="conversations.rename",
                 tooltip="Give it another name"),

@@ -42,7 +42,7 @@ class HelpScreen(ModalScreen[None]):
             tooltip="Back to the lanes",
         ),
         Binding("t", "tour", "Tour", id="help.tour", tooltip="What all this is, in a few steps"),
-        Binding("slash", "filter", "Filter", id="help.filter",
+        Binding("slash,ctrl+f", "filter", "Filter", id="help.filter",
                 tooltip="Leave the entries with some words"),
     ]  # fmt: skip
 

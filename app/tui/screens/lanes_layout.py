@@ -30,7 +30,7 @@ from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import NUMBER, Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
-from app.tui.widgets.split_line import SplitLine
+from app.tui.widgets.split_line import SplitLine, StatusLine
 from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.tree_panel import TreePanel
 from app.tui.widgets.vertical_space import VerticalSpace
@@ -38,6 +38,7 @@ from app.tui.widgets.vertical_space import VerticalSpace
 NARROW_COLUMNS = 80
 BROAD_COLUMNS = 160  # width from which two panels are shown side by side
 PANEL_AND_LANE_ROWS = 20
+LEAST_COLUMNS, LEAST_ROWS = 40, 12
 RESTYLE_SECONDS = 0.015  # between two panes, to handle keys and paint
 
 
@@ -87,12 +88,20 @@ class LanesLayout(Screen[None]):
                 yield Scoreboard(dom_id="scores")
         yield SlidersPanel(dom_id="controls")
         yield GammaForecast(dom_id="whatif")
-        yield SplitLine(dom_id="status")
+        yield StatusLine(dom_id="status")
         yield SearchLine(dom_id="find")
         with Horizontal(id="ask"):
             yield Static("›", id="caret")
             yield Prompt(dom_id="prompt")
         yield KeyBar(dom_id="keys")
+        yield Static(id="too-small")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Where there is no room, say so instead of drawing pieces."""
+        columns, rows = event.size
+        cover = self.query_one("#too-small", Static)
+        cover.display = columns < LEAST_COLUMNS or rows < LEAST_ROWS
+        cover.update(f"Too small: {columns} × {rows}. Needs {LEAST_COLUMNS} × {LEAST_ROWS}.")
 
     # Parts
 
@@ -182,7 +191,7 @@ class LanesLayout(Screen[None]):
         numbering = isinstance(self.focused, Slider) and self.focused.typed is not None
         elsewhere = "" if typing else NUMBER if numbering else letters_are_commands(state)
         unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
-        self.query_one("#status", SplitLine).show(status_left(state, said, unsaid), options)
+        self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = state.example
         self.prompt.commands = " " if state.slow_motion is None else " -+="
         self.prompt.placeholder = elsewhere or placeholder(state)

@@ -31,7 +31,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
                 tooltip="Back without a choice"),
         Binding("s", "save", "Save", id="presets.save",
                 tooltip="Keep the present settings under a name"),
-        Binding("slash", "filter", "Filter", id="presets.filter",
+        Binding("slash,ctrl+f", "filter", "Filter", id="presets.filter",
                 tooltip="Leave the entries with some words"),
         Binding("r", "rename", "Rename", id="presets.rename", tooltip="Give it another name"),
         Binding("d,delete", "delete", "Delete", id="presets.delete",

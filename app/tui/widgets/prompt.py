@@ -100,6 +100,10 @@ class Prompt(TextArea):
                     return binding.action, node
         return None
 
+    def on_resize(self) -> None:
+        """Keep the cursor in view where the lines are broken anew."""
+        self.call_after_refresh(self.scroll_cursor_visible)
+
     def remember(self, text: str) -> None:
         if text in self._history:
             self._history.remove(text)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 
 from app.tui.format.glossary import explain
@@ -69,6 +70,33 @@ class SplitLine(Widget):
         tail = tail.truncate(room)
         gap = self._fill * (room - head.cell_length - tail.cell_length)
         return Content.assemble(self._ends[0], head, gap, tail, self._ends[1])
+
+
+class StatusLine(SplitLine):
+    """Gets a second row for a left side that is too long for one, which mostly ends with what to
+    do."""
+
+    DEFAULT_CSS = "StatusLine { height: auto; }"
+
+    def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
+        rows = self._rows
+        super().show(left, right)
+        if rows != self._rows:
+            self.refresh(layout=True)
+
+    @property
+    def _rows(self) -> int:
+        kept, _ = fitting(self._left, self._right, self._room)
+        return 1 if joined(kept).cell_length <= max(self._room, 1) else 2
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._rows
+
+    def render(self) -> Content:
+        if self._rows == 1:
+            return super().render()
+        first, *rest = joined(self._left).wrap(self._room)
+        return Content("\n").join([first, Content("").join(rest).truncate(self._room, ellipsis=True)])
 
 
 def fitting(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from rich.style import Style
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -100,9 +101,10 @@ async def test_long_words_are_wrapped_as_well() -> None:
     assert len(lines) > 8 and max(map(len, lines)) <= 20
 
 
-async def test_it_can_be_filtered(play: Play) -> None:
+@pytest.mark.parametrize("key", ["slash", "ctrl+f"])
+async def test_it_can_be_filtered(play: Play, key: str) -> None:
     async with play() as stage:
-        await stage.press("f1", "slash")
+        await stage.press("f1", key)
         await stage.type("ttft")
         shown = [text for _, text in columns(stage) if text]
         assert any("time to the first token" in text for text in shown) and len(shown) < 6

@@ -441,3 +441,15 @@ async def test_opening_a_panel_styles_no_lane_anew(
         await stage.press("v")
         assert stage.app.main.open == "tree"
         assert styled and not any(isinstance(node, LanePane) for node in styled)
+
+
+async def test_a_screen_that_is_too_small_says_so_and_what_it_needs(play: Play) -> None:
+    async with play((20, 5)) as stage:
+        assert "Too small: 20 × 5. Needs 40 × 12." in " ".join(stage.text.split())
+        await stage.type("Hello")
+        await stage.resize(39, 12)
+        assert "Too small: 39 × 12." in stage.text and "Hello" not in stage.text
+        await stage.resize(40, 12)
+        assert "Too small" not in stage.text and "› Hello" in stage.text
+        await stage.resize(40, 11)
+        assert "Too small" in stage.text

@@ -190,6 +190,34 @@ async def test_ctrl_c_in_a_lane_empties_the_prompt_else_says_how_to_leave(play: 
         assert "Ctrl+Q quits" in stage.text
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_what_is_said_ends_with_what_to_do_however_long(
+    play: Play, size: tuple[int, int]
+) -> None:
+    long = (
+        "the conversation has 5001 tokens, the model's context holds 4096: shorten it or "
+        "begin a new one"
+    )
+    async with play(size) as stage:
+        rows = stage.app.main.query_one("#room").size.height
+        await stage.tell(RunRejected("Long", long))
+        assert long in " ".join(stage.text.split())
+        await stage.type("y")
+        assert "shorten" not in stage.text and "accepted rejected" in stage.text
+        assert stage.app.main.query_one("#room").size.height == rows
+
+
+async def test_a_long_prompt_shows_its_end_after_a_resize(play: Play) -> None:
+    async with play() as stage:
+        await stage.type("i")
+        stage.app.post_message(events.Paste("word " * 100 + "end"))
+        await stage.pilot.pause()
+        assert stage.text.splitlines()[-2].rstrip().endswith("end")
+        for size in ((60, 24), (100, 30), (40, 12)):
+            await stage.resize(*size)
+            assert stage.text.splitlines()[-2].rstrip().endswith("end")
+
+
 async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "3", "delete")
