@@ -19,8 +19,8 @@ class LaneScore:
     """One lane's results. `speed` (tokens per second) and `speedup` (over the autoregressive lane)
     are over all runs that count, which have `tokens` in all. `passes`, `tokens_per_pass` (tau), the
     mean `round_seconds` and the drafter's share of it are the last run's. `same_text`: as the
-    autoregressive lane; None if that is not defined (yet). `lossy`: the text does not follow the
-    target's distribution."""
+    autoregressive lane; None if that is not defined (yet). `sampled`: drawn at a temperature above
+    0, so that texts may differ. `lossy`: the text does not follow the target's distribution."""
 
     number: int
     title: str
@@ -38,6 +38,7 @@ class LaneScore:
     round_seconds: float = 0.0
     draft_share: float = 0.0
     same_text: bool | None = None
+    sampled: bool = False
     lossy: bool = False
 
     @property
@@ -217,14 +218,14 @@ def _same(score: LaneScore) -> str:
     if score.lossy:
         return ", by a lossy rule and so with another text"
     if score.same_text is None:
-        return ""
+        return ", though its text may differ, as it is sampled" if score.sampled else ""
     return ", word for word the same text" if score.same_text else ", though its text differs"
 
 
 def _same_short(score: LaneScore) -> str:
     if score.lossy or score.same_text is False:
         return ", other text"
-    return ", same text" if score.same_text else ""
+    return ", same text" if score.same_text else ", sampled" if score.sampled else ""
 
 
 def _reason(slow: LaneScore, fast: LaneScore) -> str | None:

@@ -42,8 +42,10 @@ SCOREBOARD = [
                        "brackets the lowest and the highest; the edge below has those of all "
                        "prompts in this session."),
     ("38 passes", "of the target, the big model, in the last run."),
-    ("same text", "the same tokens as the autoregressive lane; other text: some differ; other "
-                  "model: the draft model answered; lossy: by the typical rule."),
+    ("same text", "the same tokens as the autoregressive lane; other text: some differ; sampled: "
+                  "above temperature 0 each lane draws its own text, all from the target's "
+                  "distribution; other model: the draft model answered; lossy: by the typical "
+                  "rule."),
 ]  # fmt: skip
 TREE = [
     ("✓ ┝━", "accepted: the path that was kept"),

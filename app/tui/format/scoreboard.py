@@ -85,8 +85,10 @@ def same_text(score: LaneScore) -> str:
         return "lossy"
     if not (score.on_target or score.remote):
         return "other model"
-    if score.is_baseline or score.same_text is None:
+    if score.is_baseline:
         return ""
+    if score.same_text is None:
+        return "sampled" if score.sampled else ""
     return "same text" if score.same_text else "other text"
 
 

@@ -56,6 +56,12 @@ class LaneState:
     cursor: TokenEvent | None = None  # the token looked at, if any
 
     @property
+    def sampled(self) -> bool:
+        """Whether its answer was drawn, or part of it, at a temperature above 0."""
+        used = (params for params, _ in self.used)
+        return any(params and not params.sampling.greedy for params in used)
+
+    @property
     def strategy(self) -> Strategy:
         return STRATEGIES[self.info.strategy]
 

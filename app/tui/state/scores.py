@@ -45,6 +45,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
         same_text=(ended.same_text if lane.strategy.remote else ended.matches_ar)
         if ended
         else None,
+        sampled=lane.sampled,
         lossy=lane.lossy,
     )
 

@@ -52,6 +52,10 @@ def test_the_big_number_is_said_in_one_plain_sentence() -> None:
         ({"lossy": True}, "2.3 times as fast, by a lossy rule and so with another text: 12"),
         ({"same_text": False}, "2.3 times as fast, though its text differs: 12"),
         ({"same_text": None}, "2.3 times as fast: 12 passes"),
+        (
+            {"same_text": None, "sampled": True},
+            "2.3 times as fast, though its text may differ, as it is sampled: 12 passes",
+        ),
         ({"passes": 1}, "1 pass of the big model instead of 59"),
     ],
 )

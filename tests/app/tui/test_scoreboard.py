@@ -12,7 +12,7 @@ from app.engine.events import Finished, Loaded, RunFinished
 from app.tui.format.labels import lane_title
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import LANES, Play, Stage
 
@@ -30,11 +30,12 @@ async def answer(stage: Stage, speeds: dict[str, float] = SPEEDS, **changes: Any
     """A run in which each lane has this speed."""
     params = changes.pop("params", None)
     reason = changes.pop("reason", "stop")
+    same = changes.pop("same", True)
     await stage.begin()
     for name, times in speeds.items():
         now = at(times, **changes)
         await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now, params=params))
-        await stage.tell(Finished(name, reason, None, now, None if name == "ar" else True))
+        await stage.tell(Finished(name, reason, None, now, None if name == "ar" else same))
     await stage.tell(RunFinished(0, False))
 
 
@@ -65,6 +66,22 @@ async def test_it_is_exported(play: Play, tmp_path: Path, monkeypatch: pytest.Mo
     assert "2.3 times as fast" in (tmp_path / "hello.html").read_text(encoding="utf-8")
     assert (tmp_path / "hello.svg").read_text(encoding="utf-8").count("Prompt lookup") == 1
     assert (tmp_path / "hello.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_above_temperature_0_it_says_that_texts_may_differ(
+    play: Play, size: tuple[int, int]
+) -> None:
+    sampled = Params(SamplingParams(0.8))
+    async with play(size, scoreboard=True, params=sampled) as stage:
+        await answer(stage, params=sampled, same=None, tokens=60)
+        if size == (60, 24):
+            assert "Prompt lookup 2.3×, " in stage.text and ", sampled" in stage.text
+            await stage.press("escape", "r")
+        words = " ".join(stage.text.replace("│", " ").split())
+        assert "though its text may differ, as it is sampled" in words
+        if size == (100, 30):
+            assert "sampled" in row(stage, "Draft model")
 
 
 async def test_before_the_first_run_it_says_what_this_is(play: Play) -> None:
