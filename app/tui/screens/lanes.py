@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from textual import events, on
+from textual.actions import SkipAction
 from textual.widgets import Input, Static
 
 from app.engine.commands import SetEnabled, SetLeader
@@ -371,10 +372,12 @@ class MainScreen(LanesLayout):
         self.show_state()
 
     def action_copy_text(self) -> None:
-        """Copy the selected text."""
+        """Copy the selected text; a selection of blank rows has none."""
+        selected = self.get_selected_text()
+        if not selected:
+            raise SkipAction
         super().action_copy_text()
-        characters = pluralize(len(self.get_selected_text() or ""), "character")
-        self.state.say(f"Copied {characters}")
+        self.state.say(f"Copied {pluralize(len(selected), 'character')}")
         self.show_state()
 
     def action_copy_answer(self) -> None:

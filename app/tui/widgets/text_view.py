@@ -207,7 +207,8 @@ class TextView(ScrollView, can_focus=True):
         if self._base is None:
             self._base = self.rich_style
         if index >= len(wrapper):
-            return Strip.blank(wrapper.width, self._base)
+            # without offsets Textual would select all of the text
+            return Strip.blank(wrapper.width, self._base).apply_offsets(0, index)
         special = self.special(index)
         cached = None if special else self._strips.get(index)
         if cached is not None:

@@ -122,6 +122,15 @@ async def test_escape_in_a_lane_shows_all_panes_then_stops(play: Play) -> None:
         assert len(stage.engine.asked(Stop)) == 1
 
 
+async def test_blank_rows_have_nothing_to_copy(play: Play) -> None:
+    async with play() as stage:
+        for row in (4, 0):  # below the introduction of the lane, and on it
+            for post, column in (("mouse_down", 1), ("hover", 9), ("mouse_up", 9)):
+                await getattr(stage.pilot, post)(stage.view(2), offset=(column, row))
+            await stage.press("ctrl+c")
+            assert ("Copied" in stage.text) == (row == 0)
+
+
 async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")
