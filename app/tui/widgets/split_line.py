@@ -96,7 +96,9 @@ class StatusLine(SplitLine):
         if self._rows == 1:
             return super().render()
         first, *rest = joined(self._left).wrap(self._room)
-        return Content("\n").join([first, Content("").join(rest).truncate(self._room, ellipsis=True)])
+        return Content("\n").join(
+            [first, Content("").join(rest).truncate(self._room, ellipsis=True)]
+        )
 
 
 def fitting(
