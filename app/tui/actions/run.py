@@ -47,11 +47,13 @@ class RunActions(AppBase):
     def settle_queued_prompt(
         self, event: Loaded | LoadFailed | RunFinished | RunRejected | EngineExited
     ) -> None:
-        """Run the prompt that waited for the models or for the previous answer. It stays in the
-        input if it can't be answered, or if loading its models failed; a rejected prompt returns
-        there."""
+        """Run the prompt that waited for the models or for the previous answer. It returns to the
+        input if it can't be answered, or if loading its models failed; a rejected prompt does, too.
+        """
         state, prompt = self.state, self.main.prompt
-        queued, state.queued = state.queued, None
+        if state.queued and not state.busy and _brings_models(event):
+            self._ask(state.queued.pop(0))
+            return
         if isinstance(event, RunRejected):
             if not any(lane.active for lane in state.lanes.values()):
                 keys = state.keys
@@ -59,13 +61,13 @@ class RunActions(AppBase):
                 state.say(f"No lane is on: {leave}, then {switch} switches one on")
             if not prompt.text:
                 prompt.write(event.prompt)
-        elif queued is not None and not state.busy and _brings_models(event):
-            self._ask(queued)
+        while state.queued:
+            self._take_back()
 
     @on(Prompt.Submitted)
     def submit(self, event: Prompt.Submitted) -> None:
         """Run the prompt now, or queue it until the models are loaded or the previous answer is
-        done. A queued text stays in the prompt, where editing takes it back."""
+        done."""
         state, prompt = self.state, self.main.prompt
         # the text may have changed while this message was queued
         text = event.text if prompt.text.startswith(event.text) else prompt.text
@@ -78,11 +80,13 @@ class RunActions(AppBase):
             self._say_which_keys()
         elif state.opening:
             state.say(state.busy or "")
-        elif state.running or not state.loaded:
-            prompt.write(prompt.text)
-            state.queued = text
         else:
-            self._ask(text)
+            prompt.remember(text)
+            prompt.write(prompt.text.removeprefix(text))
+            if state.running or not state.loaded:
+                state.queued.append(text)
+            else:
+                self._ask(text)
         self.main.show_state()
 
     def _say_what_to_type(self) -> None:
@@ -103,21 +107,20 @@ class RunActions(AppBase):
         self.say(f"{leave} quits, {helps} helps, {all_keys} has all; Enter asks it")
 
     @on(Prompt.Changed)
-    def clear_notice_and_queue(self, changed: Prompt.Changed) -> None:
-        """Editing or replacing the prompt takes a queued one back, and clears the notice."""
-        state, prompt = self.state, changed.text_area
-        assert isinstance(prompt, Prompt)
-        replaced = state.queued is not None and not prompt.text.startswith(state.queued)
-        if replaced or (prompt.edited and (state.notice or state.queued is not None)):
-            state.notice = "" if state.queued is None else "Taken back"
-            state.queued = None
-            self.main.show_state()
+    def clear_notice(self) -> None:
+        if self.main.prompt.edited and self.state.notice:
+            self.say("")
+
+    def _take_back(self) -> None:
+        """Return the newest queued question to the prompt; what is being written there stays."""
+        text, prompt = self.state.queued.pop(), self.main.prompt
+        if prompt.text:
+            self.state.say("Taken back: ↑ in the prompt has it")
+        else:
+            prompt.write(text)
 
     def _ask(self, text: str) -> None:
         self.end_slow_motion()
-        prompt = self.main.prompt
-        prompt.remember(text)
-        prompt.write(prompt.text.removeprefix(text))
         self.state.running = True  # at once, so that a second Enter has no effect
         self.engine.send(Run(text))
 
@@ -148,8 +151,8 @@ class RunActions(AppBase):
         There it leaves the search or the cursor, else ends zooming, else stops the run, else closes
         the panel."""
         main = self.main
-        if self.state.queued is not None:
-            self.state.queued = None
+        if self.state.queued:
+            self._take_back()
             main.action_focus_prompt()
         elif main.prompt.has_focus and self.state.running:
             self.engine.send(Stop())

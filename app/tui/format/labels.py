@@ -7,6 +7,7 @@ from app.report.verdict import FEW_TOKENS, Verdict, exceeds_tau
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE
 from app.text.plural import pluralize
+from app.text.terminal_text import shortened
 from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
 from app.tui.format.numbers import ordinal, percent, seconds, small
 from app.tui.format.parts import Part
@@ -27,6 +28,7 @@ PHASE_MARKS = {
     Phase.ERROR: "✗",
 }
 BAR_CELLS = 10
+QUEUED_CELLS = 24
 LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
@@ -181,7 +183,7 @@ def placeholder(state: AppState) -> str:
         stop, pause = state.keys["run.stop"], state.keys["run.pause"]
         pause = f"{pause} {'goes on' if state.paused else 'pauses'}"
         return f"Ask the next question; {pause}, {stop} stops"
-    if state.example:
+    if state.example and not state.queued:
         return state.example
     if state.turns:
         return "Ask the next question"
@@ -204,12 +206,13 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(played, "$primary")]
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
-    if state.queued is not None:
-        back = state.keys["run.stop"]
-        if state.loaded:
-            return [Part(f"Runs when this answer is done; {back} takes it back", "$primary")]
+    if state.queued:
         what = state.loading.what if state.loading else "the models are there"
-        return [Part(f"Runs when loading is done ({what}); {back} takes it back", "$primary")]
+        done = "this answer is done" if state.loaded else f"loading is done ({what})"
+        then = f"“{shortened(state.queued[-1], QUEUED_CELLS)}” runs when {done}"
+        if (before := len(state.queued) - 1) and state.loaded:
+            then += f", after {pluralize(before, 'question')}"
+        return [Part(f"{then}; {state.keys['run.stop']} takes it back", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         return [Part(progress(state.loading), "$primary")]
     if state.download:

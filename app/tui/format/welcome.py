@@ -24,7 +24,7 @@ def welcome(state: AppState) -> list[str]:
     lines = [*(OF_SERVERS if state.servers_only else INTRODUCTION)]
     if topics := topics_of_demo(state):
         lines.append(f"The demo is a tiny model that knows a little of {topics}.")
-    if state.example and not state.running and state.queued is None:
+    if state.example and not state.running and not state.queued:
         tour = state.keys["app.help"]
         lines.append(f"Enter asks the question below; typing replaces it. {tour} shows you around.")
     return lines

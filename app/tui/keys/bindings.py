@@ -198,7 +198,7 @@ def key_bar_state(
         names["again"] = "Begin anew"
     if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
-    if state.queued is not None:
+    if state.queued:
         names["leave"] = "Take back"
     elif typing:
         names["leave"] = "Stop" if state.running or slow else "Commands"

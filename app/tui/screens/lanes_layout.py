@@ -192,10 +192,9 @@ class LanesLayout(Screen[None]):
         elsewhere = "" if typing else NUMBER if numbering else letters_are_commands(state)
         unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
         self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
-        self.prompt.example = state.example
+        self.prompt.example = "" if state.queued else state.example
         self.prompt.commands = " " if state.slow_motion is None else " -+="
         self.prompt.placeholder = elsewhere or placeholder(state)
-        self.query_one("#ask").set_class(state.queued is not None, "-queued")
         self._show_keys()
         self.call_after_refresh(self._fit_again)
 

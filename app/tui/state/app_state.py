@@ -58,7 +58,8 @@ class AppState:
     busy_lane: str | None = None  # the lane that the last event came from
     example: str = ""  # an example prompt for a newcomer, until the first prompt
     tour_offered: bool = False
-    queued: str | None = None  # a prompt that waits for the models, or for the running answer
+    # prompts that wait for the models, or for the running answer
+    queued: list[str] = field(default_factory=list)
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same
     replay: str | None = None  # progress of a replay; None in a live session
     keys: Mapping[str, str] = field(default_factory=dict)  # labels of keys by binding id

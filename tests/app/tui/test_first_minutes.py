@@ -189,8 +189,8 @@ BEFORE = (
 ANSWERING = (
     Trial("what is going on?", (shown,), says("running 0/3")),
     Trial("type the next question", ("H", "i"), prompt("Hi")),
-    Trial("enter it", ("enter",), state(lambda it: it.queued == "Hi")),
-    Trial("take it back", ("escape",), state(lambda it: it.queued is None)),
+    Trial("enter it", ("enter",), state(lambda it: it.queued == ["Hi"])),
+    Trial("take it back", ("escape",), state(lambda it: not it.queued)),
     Trial("still there", (), prompt("Hi")),
     Trial("to a lane, and pause", ("tab", "space"), last(Pause(True))),
     Trial("one round of each", ("N",), lambda stage: len(stage.engine.asked(StepRound)) == 3),

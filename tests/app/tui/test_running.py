@@ -270,7 +270,7 @@ async def test_enter_sends_a_new_prompt_to_a_restarted_engine(play: Play) -> Non
         await stage.type("Go on")
         await stage.press("enter")
         assert stage.engine.opened == 2 and not stage.engine.asked(Run)
-        assert "Runs when loading is done" in stage.text
+        assert "“Go on” runs when loading is done" in stage.text
         await stage.tell(
             EngineExited("killed again")
         )  # once more, while it loads: nothing by itself
@@ -310,7 +310,7 @@ async def test_loading_is_shown_and_a_prompt_waits_for_it(play: Play) -> None:
         assert "━━━━━━━━━━──────────  50% target model" in stage.text
         await stage.type("Early")
         await stage.press("enter")
-        assert not stage.engine.asked(Run) and "Runs when loading is done" in stage.text
+        assert not stage.engine.asked(Run) and "“Early” runs when loading is done" in stage.text
         await stage.load()
         assert stage.engine.asked(Run) == [Run("Early")]
 

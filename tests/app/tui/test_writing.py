@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from app.engine.commands import Pause, Run, SetParams, Stop
-from app.engine.events import LanesChanged, RunFinished, RunRejected
+from app.engine.events import LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.screens.lanes import MainScreen
 from decoding.params import Params, SamplingParams
 from tests.support.scripted import lane, prefilled
@@ -118,31 +118,74 @@ async def test_escape_in_the_prompt_stops_and_keeps_the_text(play: Play) -> None
         assert not stage.app.main.prompt.has_focus
 
 
-async def test_a_question_waits_for_the_answer_before_it(play: Play) -> None:
+async def test_questions_wait_for_the_answer_before_them(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "one")
         await stage.type("two")
         await stage.press("enter")
-        assert "Runs when this answer is done" in stage.text
-        assert stage.app.main.prompt.text == "two" and stage.engine.asked(Run) == [Run("one")]
+        assert "“two” runs when this answer is done; Esc takes it back" in stage.text
+        await stage.type("three")
+        await stage.press("enter")
+        assert "“three” runs when this answer is done, after 1 question" in stage.text
+        await stage.type("four")
+        assert stage.engine.asked(Run) == [Run("one")]
         await stage.finish()
         assert stage.engine.asked(Run) == [Run("one"), Run("two")]
-        assert stage.app.main.prompt.text == ""
+        assert "“three” runs when this answer is done; Esc" in stage.text
+        await stage.finish(1)
+        assert stage.engine.asked(Run)[2:] == [Run("three")]
+        assert stage.app.main.prompt.text == "four"
 
 
-async def test_a_waiting_question_is_taken_back_by_escape_or_by_changing_it(play: Play) -> None:
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_second_question_while_models_are_loaded_is_another_one(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size, load=False, newcomer=True) as stage:
+        await stage.press("enter", "enter")  # the example, once
+        asked = stage.app.state.queued[0]
+        assert len(stage.app.state.queued) == 1 and stage.app.main.prompt.text == ""
+        assert asked not in stage.text.splitlines()[-2]
+        await stage.type("What next")
+        await stage.load()
+        assert stage.engine.asked(Run) == [Run(asked)]
+        assert stage.app.main.prompt.text == "What next"
+        await stage.press("enter")
+        await stage.finish()
+        assert stage.engine.asked(Run) == [Run(asked), Run("What next")]
+
+
+async def test_a_waiting_question_is_taken_back_by_escape(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "one")
         await stage.type("two")
         await stage.press("enter", "escape")
-        assert not stage.engine.asked(Stop)
-        await stage.press("enter", "s")
-        assert "Taken back" in stage.text
-        await stage.press("enter", "up")  # what was asked before, in its place
-        assert "Taken back" in stage.text
-        await stage.press("down")
+        assert not stage.engine.asked(Stop) and stage.app.main.prompt.text == "two"
+        await stage.press("enter")
+        await stage.type("three")
+        await stage.press("escape")
+        assert "Taken back: ↑ in the prompt has it" in stage.text
+        assert stage.app.main.prompt.text == "three"
         await stage.finish()
-        assert stage.engine.asked(Run) == [Run("one")] and stage.app.main.prompt.text == "twos"
+        assert stage.engine.asked(Run) == [Run("one")]
+        await stage.press("up")
+        assert stage.app.main.prompt.text == "two"
+
+
+@pytest.mark.parametrize("event", [LoadFailed("no", False), RunRejected("one", "no")])
+async def test_waiting_questions_return_when_they_cannot_be_answered(
+    play: Play, event: LoadFailed | RunRejected
+) -> None:
+    async with play(load=isinstance(event, RunRejected)) as stage:
+        if isinstance(event, RunRejected):
+            await ask(stage, "one")
+        for text in ("two", "three"):
+            await stage.type(text)
+            await stage.press("enter")
+        await stage.tell(event)
+        prompt = stage.app.main.prompt
+        assert not stage.app.state.queued and not stage.engine.asked(Run)[1:]
+        assert {"two", "three"} <= {prompt.text, *prompt._history}
 
 
 async def test_what_was_changed_in_the_history_is_kept_until_it_is_asked(play: Play) -> None:
@@ -167,8 +210,8 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
             prompt.insert(text)
             prompt.action_submit()
         await stage.pilot.pause()
-        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == "two"
-        assert stage.app.state.queued == "two"
+        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == ""
+        assert stage.app.state.queued == ["two"]
 
 
 async def test_enter_without_a_question_says_what_to_do(play: Play) -> None:
