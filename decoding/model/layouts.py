@@ -47,12 +47,12 @@ def fastest_layouts(linears: Sequence[tuple[str, Linear]], dtype: torch.dtype) -
         for halved in (True, False)
         if can_pack(dtype, halved)
     }
-    nbytes: defaultdict[str, int] = defaultdict(int)
+    of_kind: defaultdict[str, list[Linear]] = defaultdict(list)
     for kind, linear in linears:
-        nbytes[kind] += linear.nbytes
+        of_kind[kind].append(linear)
     found, room = {}, PACKED_SHARE * psutil.virtual_memory().available
-    for kind in sorted(nbytes, key=nbytes.__getitem__):
-        sizes = {halved: nbytes[kind] // (2 if halved else 1) for halved in copies}
+    for kind in sorted(of_kind, key=lambda kind: sum(each.nbytes for each in of_kind[kind])):
+        sizes = {h: sum(each.copy_nbytes(h) for each in of_kind[kind]) for h in copies}
         fitting = {halved: copies[halved] for halved in copies if sizes[halved] <= room}
         layout = _fastest(kind, plain, transposed, fitting)
         room -= sizes[layout.halved] if layout.packed else 0

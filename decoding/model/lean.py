@@ -38,14 +38,15 @@ class RMSNorm:
         self._gain, self._eps, size = gain.detach(), eps, gain.shape[-1]
         # Without a fused kernel (on CPUs) rms_norm is a dozen operations;
         # sqrt(size) * x / |(x, sqrt(size * eps))| is the same in four.
-        self._by_length = gain.device.type == "cpu" and gain.dtype == torch.float32
-        self._scaled = self._gain * math.sqrt(size)
-        self._floor = torch.full((), math.sqrt(size * eps), dtype=gain.dtype, device=gain.device)
+        self._by_length = gain.device.type == "cpu"
+        self._scaled = self._gain.float() * math.sqrt(size)
+        self._floor = torch.full((), math.sqrt(size * eps), device=gain.device)
 
     def __call__(self, x: Tensor) -> Tensor:
         if self._by_length:
-            length = torch.linalg.vector_norm(x, 2, -1, True)
-            return x.div(torch.hypot(length, self._floor)).mul_(self._scaled)
+            wide = x.float()
+            length = torch.linalg.vector_norm(wide, 2, -1, True)
+            return wide.div(torch.hypot(length, self._floor)).mul_(self._scaled).to(x.dtype)
         size = self._gain.shape[-1:]
         if self._gain.ndim == 1:
             return functional.rms_norm(x, size, self._gain, self._eps)

@@ -14,6 +14,9 @@ from torch import Tensor, nn
 # Numbers of rows for which layouts are measured; others use the next lower one.
 ROWS = (1, 2, 4, 8, 16)
 
+# Up to so many weights several threads take longer than one, by a halved copy.
+SERIAL = 1 << 18
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -72,9 +75,10 @@ class Linear:
 
     @property
     def packed_nbytes(self) -> int:
-        if self._packed is None:
-            return 0
-        return self._weight.nbytes // 2 if self._halved else self._weight.nbytes
+        return 0 if self._packed is None else self.copy_nbytes(self._halved)
+
+    def copy_nbytes(self, halved: bool) -> int:
+        return 2 * self._weight.numel() if halved else self._weight.nbytes
 
     @property
     def bytes_per_row(self) -> int:
@@ -132,40 +136,41 @@ def _packed(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
 
 
 def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] | None:
-    """x W^T + b in float32, by a copy of `weight` [out, in] in float16, which takes half the time
-    to read. None unless the copy holds the same numbers, up to a power of two."""
+    """x W^T + b, computed in float32 by a copy of `weight` [out, in] in float16, which takes half
+    the time to read. None unless the copy holds the same numbers, up to a power of two."""
     exponent = half_exponent(weight)
     if exponent is None:
         return None
-    scaled, factor = weight * 2.0**exponent, 2.0**-exponent
+    scaled, factor = weight.float() * 2.0**exponent, 2.0**-exponent
+    wide_bias = None if bias is None else bias.float()
     linear: Any
     packed: tuple[Any, ...]
-    if torch.get_num_threads() > 1:
+    if torch.get_num_threads() > 1 and weight.numel() > SERIAL:
         packed = (torch.ops.quantized.linear_prepack_fp16(scaled),)
         linear = torch.ops.quantized.linear_dynamic_fp16
-    else:  # the same with a third of the overhead; both warn once that they may be removed
+    else:  # a third of the overhead, one thread; both warn once that they may be removed
         with warnings.catch_warnings(action="ignore"):
             packed = torch.fbgemm_pack_gemm_matrix_fp16(scaled), None
             linear = torch.fbgemm_linear_fp16_weight_fp32_activation
             linear(scaled[:1], *packed)
 
     def product(x: Tensor) -> Tensor:
-        out: Tensor = linear(x, *packed)
+        out: Tensor = linear(x.float(), *packed)
         if exponent:
             out.mul_(factor)
-        return out if bias is None else out.add_(bias)
+        if wide_bias is not None:
+            out.add_(wide_bias)
+        return out.to(x.dtype)
 
     return product
 
 
 def half_exponent(weight: Tensor) -> int | None:
-    """k where float16 holds exactly the numbers of a float32 `weight` times 2^k, as it does with
-    nearly all that were float16 or bfloat16 before; None if there is none."""
-    if weight.dtype != torch.float32:
-        return None
+    """k where float16 holds exactly the numbers of `weight` times 2^k, as it does with nearly all
+    that are float16 or bfloat16, or were before; None if there is none."""
     _, above = math.frexp(float(weight.abs().max()))
     for exponent in (0, 16 - above):
-        scaled = (part * 2.0**exponent for part in weight.split(1024))
+        scaled = (part.float() * 2.0**exponent for part in weight.split(1024))
         if all(part.equal(part.half().float()) for part in scaled):
             return exponent
     return None
