@@ -46,7 +46,8 @@ class RMSNorm:
         if self._by_length:
             wide = x.float()
             length = torch.linalg.vector_norm(wide, 2, -1, True)
-            return wide.div(torch.hypot(length, self._floor)).mul_(self._scaled).to(x.dtype)
+            normed = wide.div(torch.hypot(length, self._floor)).mul_(self._scaled)
+            return normed if wide is x else normed.to(x.dtype)
         size = self._gain.shape[-1:]
         if self._gain.ndim == 1:
             return functional.rms_norm(x, size, self._gain, self._eps)
@@ -133,7 +134,7 @@ class Block:
         if self.qk_norm is not None:
             qk = qkv[:, : (queries + keys) * dim].unflatten(1, (-1, dim))
             qk.copy_(self.qk_norm(qk))
-        q, kv = rotate(qkv).view(len(x), -1, dim).split((queries, 2 * keys), 1)
+        q, kv = rotate(qkv).view(len(x), -1, dim).split_with_sizes((queries, 2 * keys), 1)
         rows.write(kv)
         k, v = rows.keys, rows.values
         q = q.view(len(k), -1, queries, dim).transpose(1, 2)

@@ -142,7 +142,7 @@ def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] |
     if exponent is None:
         return None
     scaled, factor = weight.float() * 2.0**exponent, 2.0**-exponent
-    wide_bias = None if bias is None else bias.float()
+    wide_bias, dtype = None if bias is None else bias.float(), weight.dtype
     linear: Any
     packed: tuple[Any, ...]
     if torch.get_num_threads() > 1 and weight.numel() > SERIAL:
@@ -160,7 +160,7 @@ def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] |
             out.mul_(factor)
         if wide_bias is not None:
             out.add_(wide_bias)
-        return out.to(x.dtype)
+        return out if dtype == torch.float32 else out.to(dtype)
 
     return product
 
@@ -170,7 +170,7 @@ def half_exponent(weight: Tensor) -> int | None:
     that are float16 or bfloat16, or were before; None if there is none."""
     _, above = math.frexp(float(weight.abs().max()))
     for exponent in (0, 16 - above):
-        scaled = (part.float() * 2.0**exponent for part in weight.split(1024))
+        scaled = (part.float() * 2.0**exponent for part in weight.split(64))
         if all(part.equal(part.half().float()) for part in scaled):
             return exponent
     return None
