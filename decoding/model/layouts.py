@@ -3,6 +3,7 @@ it, differently on each chip, so it is measured once per model and machine."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -106,11 +107,12 @@ def _fastest(
     """`copies`: the times of packed copies, by whether they are halved."""
     ratio = sum(transposed[kind, rows] / plain[kind, rows] for rows in ROWS) / len(ROWS)
     base = transposed if (turned := ratio < WORTHWHILE) else plain
-    best, least = Layout(turned), float(len(ROWS))
+    best, least = Layout(turned), 1.0
     for halved, copied in copies.items():
         ratios = {rows: copied[kind, rows] / base[kind, rows] for rows in ROWS}
         pays = tuple(rows for rows in ROWS if ratios[rows] < WORTHWHILE)
-        total = sum(ratios[rows] if rows in pays else 1.0 for rows in ROWS)
+        # Twice as fast at 16 rows is worth as much as twice as fast at one.
+        total = math.prod(ratios[rows] for rows in pays)
         if total < least:
             best, least = Layout(turned, pays, halved), total
     return best

@@ -173,6 +173,8 @@ def test_the_fastest_is_chosen_for_each_number_of_rows() -> None:
     assert _fastest("o", plain, turned, {}) == Layout(transposed=True)
     assert _fastest("o", plain, turned, {False: packed}) == Layout(True, (4, 16))
     assert _fastest("o", plain, turned, {False: packed, True: halved}) == Layout(True, (1, 2), True)
+    many = seconds(4, 4, 4, 4, 0.1)
+    assert _fastest("o", plain, plain, {False: many, True: halved}) == Layout(packed=(16,))
     assert _fastest("o", plain, plain, {False: halved, True: packed}) == Layout(False, (1, 2, 4))
 
 
