@@ -123,7 +123,7 @@ def can_pack(dtype: torch.dtype, halved: bool = False) -> bool:
     try:
         packed = (_halved if halved else _packed)(one, None)
         return packed is not None and packed(one) is not None
-    except (AttributeError, RuntimeError):
+    except (AttributeError, RuntimeError, TypeError):  # also of another torch's signature
         return False
 
 
