@@ -15,22 +15,25 @@ _NAMED = re.compile(r"([\w.-]+)=(.*)", re.DOTALL)
 def parse_servers(
     texts: Sequence[str], model: str | None = None, taken: Collection[str] = ()
 ) -> tuple[LaneSpec, ...]:
-    """A lane for each "URL" or "NAME=URL". `taken` are names of other lanes. Raises ValueError; its
-    message never quotes an address, which may contain a password."""
+    """A lane for each "URL", "URL#MODEL" or "NAME=URL". `taken` are names of other lanes. Raises
+    ValueError; its message never quotes an address, which may contain a password."""
     lanes: list[LaneSpec] = []
     for text in texts:
         named = _NAMED.fullmatch(text.strip())
         name, url = named.groups() if named else ("", text.strip())
         endpoint = parse_endpoint(url, model)
         names = [*taken, *(lane.name for lane in lanes)]
-        own = unique_name(name or urlsplit(endpoint.url).netloc, names)
+        model_name = urlsplit(url).fragment.rpartition("/")[2]
+        own = unique_name(name or model_name or urlsplit(endpoint.url).netloc, names)
         lanes.append(LaneSpec(SERVER.name, own, endpoint=endpoint))
     return tuple(lanes)
 
 
 def parse_endpoint(url: str, model: str | None = None) -> Endpoint:
-    """A server's address, with any part of the API's path. Raises ValueError as `parse_servers`."""
-    return Endpoint(_base(_checked(url)), model)
+    """A server's address, with any part of the API's path, and the model after a # in it, or else
+    `model`. Raises ValueError as `parse_servers`."""
+    parts = _checked(url)
+    return Endpoint(_base(parts), parts.fragment or model)
 
 
 def _checked(url: str) -> SplitResult:
@@ -41,9 +44,9 @@ def _checked(url: str) -> SplitResult:
         raise ValueError("a server's address must be like http://localhost:8000") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError("a server's address must begin with http:// or https:// and a host")
-    if parts.username is not None or parts.query or parts.fragment:
+    if parts.username is not None or parts.query:
         raise ValueError(
-            "a server's address must have no password, query or fragment; a key comes from "
+            "a server's address must have no password or query; a key comes from "
             "SPECCHAT_SERVER_KEY or OPENAI_API_KEY in the environment"
         )
     if not url.isascii() or not url.isprintable() or " " in url:

@@ -59,7 +59,7 @@ def count(facts: Json, *names: str) -> int | None:
 def _vllm(facts: Json) -> Drafting | None:
     accepted = count(facts, "num_accepted_draft_tokens")
     drafted = count(facts, "num_draft_tokens")
-    if accepted is None or drafted is None:
+    if accepted is None or drafted is None or accepted > drafted:
         return None
     passes, longest = count(facts, "num_spec_steps"), count(facts, "num_spec_tokens")
     return _with_histogram(
@@ -71,7 +71,7 @@ def _sglang(facts: Json) -> Drafting | None:
     passes = count(facts, "spec_verify_ct")
     accepted = count(facts, "spec_num_correct_drafts", "spec_accept_token_num")
     drafted = count(facts, "spec_num_proposed_drafts", "spec_draft_token_num")
-    if passes is None or accepted is None or drafted is None:
+    if passes is None or accepted is None or drafted is None or accepted > drafted:
         return None
     histogram = _histogram(
         facts.get("spec_correct_drafts_histogram") or facts.get("spec_accept_histogram")
@@ -83,7 +83,7 @@ def _sglang(facts: Json) -> Drafting | None:
 def _llama_cpp_or_lm_studio(facts: Json) -> Drafting | None:
     drafted = count(facts, "draft_n", "total_draft_tokens_count")
     accepted = count(facts, "draft_n_accepted", "accepted_draft_tokens_count")
-    if drafted is None or accepted is None:
+    if drafted is None or accepted is None or accepted > drafted:
         return None
     return Drafting(drafted, accepted)
 

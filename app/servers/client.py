@@ -194,7 +194,7 @@ class Server:
     async def _read(
         self, response: httpx2.Response, question: Question, on_piece: Callable[[Piece], None]
     ) -> Ending:
-        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
             raise ServerError(f"the server sent {what} and no stream of events", 200)

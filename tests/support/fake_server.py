@@ -235,6 +235,13 @@ class Handler(socketserver.StreamRequestHandler):
         self.say("Half a")
         self.write(b"0\r\n\r\n")
 
+    def capitals(self, kind: str, asked: Any, headers: Any) -> None:
+        """Media types are the same in any case."""
+        self.write(b"HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream; Charset=UTF-8\r\n")
+        self.write(b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        self.started = True
+        self.plain(kind, asked, headers)
+
     def closes(self, kind: str, asked: Any, headers: Any) -> None:
         """Before a word of HTTP."""
 

@@ -127,7 +127,7 @@ def test_load_in_words(specchat: Specchat, server_url: str) -> None:
 WRONG = {
     "no address": (["--server", "fox"], "must begin with http:// or https://"),
     "a password": (["--server", "http://me:pass@fox"], "must have no password"),
-    "a query": (["--server", "http://fox?key=pass"], "must have no password, query"),
+    "a query": (["--server", "http://fox?key=pass"], "must have no password or query"),
     "a name twice as strategy": (["--strategies", "server"], "--server URL"),
     "nobody there": (["--server", "http://127.0.0.1:9"], "no lane can run: nobody answers at"),
     "load of nothing": (["--concurrency", "4"], "--concurrency is for servers"),
@@ -170,6 +170,7 @@ def test_a_key_is_nowhere_in_what_is_written(
         ({"server": ["http://x"], "strategies": "ar"}, ["ar", "x"]),
         ({"server": ["http://x"], "target": "m"}, ["ar", "draft", "medusa", "eagle", "x"]),
         ({"server": ["ar=http://x"], "strategies": "ar"}, ["ar", "ar#2"]),
+        ({"server": ["http://x#org/big", "http://x#org/small"]}, ["big", "small"]),
     ],
 )
 def test_servers_are_lanes_after_the_local_ones(flags: dict[str, Any], names: list[str]) -> None:
@@ -183,6 +184,15 @@ def test_servers_are_lanes_after_the_local_ones(flags: dict[str, Any], names: li
 def test_an_address_may_name_what_is_below_it(address: str) -> None:
     (lane,) = load_settings({"server": [address]}).lanes
     assert lane.endpoint and lane.endpoint.url == "http://x:1/v1"
+
+
+def test_two_models_of_one_server(specchat: Specchat, server_url: str) -> None:
+    echo = f"{server_url}/echo"
+    servers = ("--server", f"{echo}#org/big", "--server", f"{echo}/v1#small", "--server", echo)
+    done = specchat("run", "--prompt", "a", *servers, "--server-model", "usual", "--json")
+    lanes = document(done)["runs"][0]["lanes"]
+    asked = [json.loads(lane["text"])["model"] for lane in lanes]
+    assert asked == [lane["server"]["model"] for lane in lanes] == ["org/big", "small", "usual"]
 
 
 def test_servers_in_the_environment_and_the_file(

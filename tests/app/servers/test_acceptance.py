@@ -42,6 +42,15 @@ def test_tested_follows_only_from_drafts_of_one_length() -> None:
         {"timings": {"predicted_n": 5}},
         {"timings": {"draft_n": -1, "draft_n_accepted": 1}},
         {"timings": {"draft_n": True, "draft_n_accepted": True}},
+        {"timings": {"draft_n": 3, "draft_n_accepted": 50}},
+        {"metrics": {"num_draft_tokens": 3, "num_accepted_draft_tokens": 50}},
+        {
+            "meta_info": {
+                "spec_verify_ct": 1,
+                "spec_accept_token_num": 9,
+                "spec_draft_token_num": 3,
+            }
+        },
         {"choices": [{"avg_decoded_tokens_per_iter": 1.0}]},
         {"meta_info": {"spec_verify_ct": "4"}},
         {"choices": 3, "usage": [], "metrics": None},

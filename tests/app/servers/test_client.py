@@ -163,7 +163,7 @@ def test_an_empty_answer_is_one(ask: Ask) -> None:
     assert ask("empty")[0] == ""
 
 
-@pytest.mark.parametrize("kind", ["picky", "busy", "nolist", "odd", "silentend"])
+@pytest.mark.parametrize("kind", ["picky", "busy", "nolist", "odd", "silentend", "capitals"])
 def test_what_can_be_lived_with(ask: Ask, kind: str) -> None:
     """Options refused, a model that is being loaded, no list of models, values of wrong types, a
     connection that stays: the answer is there."""
