@@ -22,6 +22,7 @@ from app.cli.terminal import (
     OutputLost,
     complain,
     discard_output,
+    guard_stderr,
     print_output,
     print_result,
     require_terminal,
@@ -460,6 +461,7 @@ def _stdin(option: str) -> bytes:
 
 def main() -> None:
     """Run the command. Exit codes: 0 done, 1 failed, 2 wrong input (one line), 130 interrupted."""
+    guard_stderr()
     try:
         code = cli(standalone_mode=False)
     except OutputLost as error:

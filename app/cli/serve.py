@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,12 +30,14 @@ def serve_screen(flags: Mapping[str, Any], host: str, port: int, public_url: str
     # -P: not the folder it is started in, which may have a package of the same name
     command = (sys.executable, "-P", "-m", "app", "chat", *arguments(flags))
     try:
+        socket.getaddrinfo(host, port)  # before it says where it is
         ScreenServer(
             shlex.join(command), host, port, "specchat", public_url, templates_path=PAGES
         ).serve()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: what no host is called
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise InputError(
-            f"can't serve on {host}:{port}: {error.strerror or error}; choose another --port"
+            f"can't serve on {host}:{port}: {reason}; choose another --port or --host"
         ) from error
 
 

@@ -3,8 +3,10 @@ text from models, files and users safe for a terminal."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,6 +51,19 @@ def print_result(
         print_document(document)
     else:
         print_output(text(document))
+
+
+class _Say(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+def guard_stderr() -> None:
+    """Make what libraries log safe for a terminal, as it may quote what a model brings, and leave
+    out their warnings, which are for developers (python -W default shows them)."""
+    logging.basicConfig(level=logging.WARNING, handlers=[_Say()])
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")
 
 
 def say(text: str, end: str = "\n") -> None:

@@ -18,6 +18,7 @@ from app.models.limits import run_limited
 from app.models.tuning import pass_cost
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
+from app.text.unicode import require_unicode
 from decoding.cost.curve import Curve
 from decoding.cost.measure import PROMPT, SIZES, pass_seconds
 from decoding.errors import InputError
@@ -156,6 +157,7 @@ class LoadedModels:
             raise InputError(
                 f"the model's chat template can't take this conversation: {error}"
             ) from error
+        require_unicode(text, "what the model's chat template makes of this conversation")
         return input_ids(self.tokenizer(text, add_special_tokens=False))
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -60,6 +60,8 @@ def write_cast(recording: Recording, path: Path, size: tuple[int, int], speed: f
     """Write a recording. Raises InputError if the file exists or can't be written."""
     if path.exists():
         raise InputError(f"--cast {path}: there is such a file, choose another name")
+    if not path.parent.is_dir():
+        raise InputError(f"--cast {path}: there is no folder {path.parent}")
     header = {
         "version": 2,
         "width": size[0],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,8 @@ from tests.conftest import FamilyFolders, Specchat
 from tests.support.hostile import HOSTILE, obeyed
 
 POINTER = "\x1b]22;default\x07"  # Textual's own: the mouse's shape
-DEMO = Path(__file__).parents[3] / "assets" / "replay" / "demo.json"
+ROOT = Path(__file__).parents[3]
+DEMO = ROOT / "assets" / "replay" / "demo.json"
 
 COMMANDS = {
     "strategies": ["run", "--prompt", "a", "--strategies", HOSTILE],
@@ -51,6 +54,45 @@ def test_a_template_that_complains(
     (folder / "chat_template.jinja").write_text(template, encoding="utf-8")
     done = specchat("run", "--prompt", "a", "--target", str(folder))
     assert done.returncode == 2 and "chat template" in done.stderr and not obeyed(done.stderr)
+
+
+def test_a_template_that_writes_what_is_no_text(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    template = tmp_path / "template.jinja"
+    template.write_text("{{ '\\ud800' }}")
+    target = ("--target", family_folders.target, "--chat-template", str(template))
+    done = specchat("run", "--prompt", "a", *target)
+    assert done.returncode == 2 and "chat template" in done.stderr and "Unicode" in done.stderr
+
+
+WARNED = """
+import logging, sys, warnings
+from app.cli.terminal import guard_stderr
+guard_stderr()
+warnings.warn(sys.argv[1])
+logging.getLogger("some.library").warning("logged %s", sys.argv[1])
+"""
+
+
+def test_what_libraries_log_and_warn_of() -> None:
+    command = [sys.executable, "-c", WARNED, HOSTILE]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT)
+    assert done.returncode == 0 and done.stderr.startswith("logged a")
+    assert not obeyed(done.stderr) and "UserWarning" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_config_that_transformers_warns_of(family_folders: FamilyFolders, tmp_path: Path) -> None:
+    """In a process of its own: what this one has loaded has made transformers silent."""
+    folder = tmp_path / "model"
+    shutil.copytree(family_folders.target, folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["rope_parameters"] = {"rope_type": HOSTILE}
+    (folder / "config.json").write_text(json.dumps(config))
+    command = [sys.executable, "-m", "app", "run", "--prompt", "a", "--target", str(folder)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT)
+    assert done.returncode == 2 and not obeyed(done.stderr) and done.stderr.count("\n") == 1
 
 
 def test_a_folder_of_such_a_name(
