@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
+
+LONGEST = 1 << 28  # bytes
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -12,3 +15,21 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def read_bounded(path: Path, most: int = LONGEST) -> bytes:
+    """A file's bytes. Raises OSError, also if there are more than `most`: a device may never
+    end."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(f"it is larger than {most >> 20} MiB")
+    return data
+
+
+def read_json(path: Path) -> Any:
+    """Parse a file that somebody else put there. Raises OSError, also for what is no regular file,
+    as a pipe may never be written to, and ValueError."""
+    if not path.is_file():
+        raise OSError("no such file")
+    return parse_json(read_bounded(path))

@@ -15,7 +15,7 @@ from app.history.recording import Recording
 from app.report.document import SCHEMA_VERSION
 from app.strategies.strategy import DEFAULT_TREE
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import parse_json, read_bounded
 from decoding.params import nested
 from decoding.round import TokenFate
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 def read_recording(path: Path) -> Recording:
     """Raises InputError: one line that says what is wrong with the file."""
     try:
-        data = path.read_bytes()
+        data = read_bounded(path)
     except OSError as error:
         raise InputError(f"can't read {path}: {error.strerror or error}") from error
     if is_log(data):

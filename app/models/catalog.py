@@ -15,7 +15,7 @@ from app.strategies.roles import HEADS, ROLES
 from decoding.checkpoints.dialects import MERGED_HEADS, detect_kind, feature_width
 from decoding.checkpoints.headers import read_tensor_shapes
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import read_json
 
 # By kind of checkpoint: "model", or the role of such heads.
 _KINDS = {"model": "model", **{ROLES[name].kinds[0]: name for name in HEADS}}
@@ -56,7 +56,7 @@ def inspect_folder(folder: Path) -> CheckpointInfo | None:
 
 
 def _inspect(folder: Path) -> CheckpointInfo | None:
-    config = parse_json((folder / "config.json").read_bytes())
+    config = read_json(folder / "config.json")
     shapes = read_tensor_shapes(folder)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     detected = detect_kind(config, shapes)
@@ -123,7 +123,7 @@ def draft_for(target: CheckpointInfo, others: Iterable[CheckpointInfo]) -> Check
 def vocabulary_of(source: str) -> int | None:
     """A hash of the tokens and their ids; None without a readable tokenizer.json."""
     try:
-        tokenizer = parse_json((Path(source) / "tokenizer.json").read_bytes())
+        tokenizer = read_json(Path(source) / "tokenizer.json")
         vocabulary = tokenizer["model"]["vocab"]
         pairs = vocabulary.items() if isinstance(vocabulary, dict) else map(tuple, vocabulary)
         return hash(frozenset(pairs))

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from app.config.model_options import ModelOptions
 from app.text.unicode import require_unicode
 from decoding.errors import InputError
+from decoding.json_text import read_bounded
 
 
 def prepare_template(tokenizer: PreTrainedTokenizerBase, options: ModelOptions) -> None:
@@ -26,7 +27,7 @@ def prepare_template(tokenizer: PreTrainedTokenizerBase, options: ModelOptions) 
 
 def _read(file: str) -> str:
     try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
+        text = read_bounded(Path(file).expanduser()).decode()
     except (OSError, RuntimeError, ValueError) as error:  # no file, an unknown user, no UTF-8
         raise InputError(f"--chat-template: can't read {file}: {error}") from error
     require_unicode(text, file)

@@ -12,7 +12,7 @@ from threading import Event, Thread
 from app.models.hub import Repo, cached_folder, parse_repo, repo_cache, require_hub
 from app.text.units import format_bytes
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import read_json
 
 Progress = Callable[[str, float | None], None]  # what is done now, and the fraction done, 0 to 1
 
@@ -60,8 +60,8 @@ def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) ->
     needed: set[str] = set()
     for index in folder.glob("*.index.json"):
         try:
-            needed |= set(parse_json(index.read_bytes())["weight_map"].values())
-        except (ValueError, TypeError, LookupError, AttributeError):
+            needed |= set(read_json(index)["weight_map"].values())
+        except (OSError, ValueError, TypeError, LookupError, AttributeError):
             return False
     return bool(needed or weights_among(names)) and needed <= names
 

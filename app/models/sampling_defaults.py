@@ -10,7 +10,7 @@ from app.config.presets import MODEL, NO_WARPING, validate_preset
 from app.models.checkpoint import find_checkpoint
 from app.models.library import with_demo
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import read_json
 
 _DEFAULTS = {"temperature": 1.0, **NO_WARPING}
 
@@ -19,7 +19,7 @@ def sampling_defaults(folder: Path) -> dict[str, Any]:
     """The sampling settings in a folder's generation_config.json, with defaults for those that it
     does not name. {} if it names none, or invalid ones."""
     try:
-        config = parse_json((folder / "generation_config.json").read_bytes())
+        config = read_json(folder / "generation_config.json")
         named = {name: config[name] for name in _DEFAULTS if config.get(name) is not None}
         return validate_preset(_DEFAULTS | named | {"acceptance": "exact"}) if named else {}
     except (OSError, ValueError, TypeError, AttributeError):
@@ -32,6 +32,7 @@ def defaults_of_target(options: ModelOptions) -> dict[str, Any]:
     found = sampling_defaults(find_checkpoint(source, options.adapter).folder)
     if not found:
         raise InputError(
-            f"the preset “{MODEL}”: {source} has no sampling settings in its generation_config.json"
+            f"the preset “{MODEL}”: {source} has no sampling settings that are "
+            "valid in its generation_config.json"
         )
     return found

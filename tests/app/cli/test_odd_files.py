@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from decoding.errors import InputError
 from tests.conftest import FamilyFolders, Specchat
 
 DEEP = "[" * 100_000
+DEMO = str(Path(__file__).parents[3] / "assets" / "replay" / "demo.json")
 
 
 def one_line(specchat: Specchat, *arguments: str) -> str:
@@ -62,6 +64,44 @@ def test_a_neighbour_does_not_break_the_list(
         padding.write(bytes(file.stat().st_size * 2))
     done = specchat("models", str(tmp_path / "model"))
     assert done.returncode == 0 and "model (" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_neighbour_that_never_ends_does_not_hold_the_list_up(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path, name: str, kind: str
+) -> None:
+    shutil.copytree(family_folders.target, tmp_path / "model")
+    shutil.copytree(family_folders.draft, tmp_path / "odd")
+    odd = tmp_path / "odd" / name
+    odd.unlink()
+    if kind == "pipe":
+        os.mkfifo(odd)
+    else:
+        odd.symlink_to("/dev/zero")
+    done = specchat("models", str(tmp_path / "model"))
+    assert done.returncode == 0 and "model (" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs an endless file")
+def test_files_without_an_end(
+    specchat: Specchat, family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("decoding.json_text.read_bounded.__defaults__", (1 << 20,))
+    assert "larger than 1 MiB" in one_line(specchat, "replay", "/dev/zero")
+    template = ("--target", family_folders.target, "--chat-template", "/dev/zero")
+    assert "larger than 1 MiB" in one_line(specchat, "run", "--prompt", "a", *template)
+
+
+def test_a_film_into_no_folder_is_not_drawn(specchat: Specchat, tmp_path: Path) -> None:
+    film = str(tmp_path / "no" / "film.cast")
+    assert "there is no folder" in one_line(specchat, "replay", DEMO, "--cast", film)
+
+
+def test_a_host_that_nothing_is_called(specchat: Specchat) -> None:
+    pytest.importorskip("textual_serve")
+    for host in ("a\x9bb", "256.256.256.256"):
+        assert "choose another --port or --host" in one_line(specchat, "serve", "--host", host)
 
 
 @pytest.mark.parametrize("name", ['["a"]', '{"a": 1}', "5", "null", DEEP])
