@@ -7,6 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from app.models.download import weights_among
+from decoding.checkpoints.files import reason_of
+from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.errors import InputError
 
 
@@ -16,6 +19,10 @@ def merge_adapter(model: Any, folder: Path) -> Any:
         raise InputError(f"{folder.name} is a PEFT adapter: pip install 'specchat[peft]'")
     from peft import PeftConfig, PeftModelForCausalLM
 
+    if not weights_among([path.name for path in folder.iterdir()]):
+        raise InputError(f"the adapter {folder.name} has no weights (adapter_model.safetensors)")
+    if packed := packed_weight(read_tensor_types(folder)):
+        raise InputError(f"the adapter {folder.name} does not fit: {packed}, and no float")
     try:
         config = PeftConfig.from_pretrained(str(folder))
         if config.is_prompt_learning:
@@ -39,4 +46,6 @@ def merge_adapter(model: Any, folder: Path) -> Any:
     except Exception as error:  # other shapes, another kind of model, a broken file
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = " ".join(lines[:2]) or type(error).__name__
+        if "weights_only" in reason:
+            reason = reason_of(error)
         raise InputError(f"the adapter {folder.name} can't be merged: {reason}") from error

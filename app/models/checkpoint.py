@@ -16,7 +16,7 @@ from app.models.download import (
 )
 from app.models.hub import parse_repo
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def find_checkpoint(
     return replace(found, adapter=folder)
 
 
-def _find(source: str, progress: Progress) -> Checkpoint:
+def _find(source: str, progress: Progress, of_adapter: bool = False) -> Checkpoint:
     file = _file(source)
     if file is not None:
         if file.suffix != ".gguf":
@@ -84,6 +84,8 @@ def _find(source: str, progress: Progress) -> Checkpoint:
             )
         return Checkpoint(folder)
     if _is_adapter(folder):
+        if of_adapter:  # perhaps of this very one
+            raise InputError("that is an adapter itself, merge it first")
         return replace(_base(source, folder, progress), adapter=folder)
     if gguf:
         return Checkpoint(folder, _one_of(source, gguf))
@@ -120,7 +122,7 @@ def _base(source: str, adapter: Path, progress: Progress) -> Checkpoint:
     """The checkpoint that an adapter was trained on."""
     other = f"give its base: --target BASE --adapter {source}"
     try:
-        config = parse_json((adapter / "adapter_config.json").read_bytes())
+        config = read_json(adapter / "adapter_config.json")
         base = config["base_model_name_or_path"]
         revision = config.get("revision")
         if not isinstance(base, str) or not isinstance(revision, str | None):
@@ -132,9 +134,6 @@ def _base(source: str, adapter: Path, progress: Progress) -> Checkpoint:
             f"the adapter {source} does not tell its base ({error}): {other}"
         ) from error
     try:
-        found = _find(base, progress)
+        return _find(base, progress, of_adapter=True)
     except InputError as error:
         raise InputError(f"{source} is a PEFT adapter of {base}: {error}; or {other}") from error
-    if found.adapter is not None:
-        raise InputError(f"{source} is an adapter of {base}, itself an adapter: merge that one")
-    return found

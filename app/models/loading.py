@@ -29,6 +29,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING,
     MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
 )
+from transformers.quantizers.auto import AutoHfQuantizer
 from transformers.utils.import_utils import (
     is_gguf_available,
     is_protobuf_available,
@@ -42,7 +43,8 @@ from app.models.checkpoint import Checkpoint, find_checkpoint
 from app.models.download import Progress, silent
 from app.models.hub import display_name
 from decoding.checkpoints.dialects import MERGED_HEADS
-from decoding.checkpoints.files import read_tensors
+from decoding.checkpoints.files import read_tensors, reason_of
+from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
 from decoding.model.self_test import self_test
@@ -51,8 +53,6 @@ from decoding.model.target import Target
 
 def load_model(source: str, options: ModelOptions, progress: Progress = silent) -> Any:
     """Load a causal LM from whatever `find_checkpoint` finds. Raises InputError."""
-    disable_progress_bar()  # progress bars would be drawn over the screen
-    set_verbosity_error()
     device = device_of(options.device)
     dtype = _dtype(options, device)
     kwargs: dict[str, Any] = {"dtype": dtype}
@@ -70,6 +70,8 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
     config = _config(source, checkpoint, options)
     auto = _auto_class(source, config)
     _require_generation_config(source, checkpoint.folder)
+    if checkpoint.gguf_file is None and not precision_of(config.to_dict()):
+        _refuse_other_weights(source, checkpoint.folder, config)
     try:
         if precision_of(config.to_dict()):
             model, report = _load_quantized(checkpoint.folder, config, kwargs)
@@ -116,9 +118,41 @@ def _load_quantized(folder: Path, config: Any, kwargs: Mapping[str, Any]) -> tup
 
 def load_target(source: str, options: ModelOptions, progress: Progress = silent) -> Target:
     """Load a model, and test that it can be decoded exactly. Raises InputError."""
-    target = Target(load_model(source, options, progress), options.graphs)
+    model = load_model(source, options, progress)
+    try:
+        target = Target(model, options.graphs)
+    except InputError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, LookupError) as error:
+        raise InputError(
+            f"{source}: no model can be run by its config.json: {_reason(error)}"
+        ) from error
     self_test(target)
     return target
+
+
+def _refuse_other_weights(source: str, folder: Path, config: PreTrainedConfig) -> None:
+    """Raise InputError for what transformers would build for hours, and for weights that it would
+    take for numbers, although they are packed or need scales."""
+    types = read_tensor_types(folder)
+    layers = getattr(config.get_text_config(decoder=True), "num_hidden_layers", 0)
+    if types and layers > len(types):
+        raise InputError(
+            f"{source}: its config.json has {layers} layers, and its weights are {len(types)} "
+            "tensors in all"
+        )
+    packed = packed_weight(types)
+    if packed is not None and not _is_known(getattr(config, "quantization_config", None)):
+        raise InputError(
+            f"{source}: {packed}, and config.json names no quantization that transformers knows"
+        )
+
+
+def _is_known(quantization: object) -> bool:
+    try:
+        return bool(AutoHfQuantizer.supports_quant_method(quantization))
+    except (ValueError, TypeError, AttributeError):  # it names no method, or is none
+        return False
 
 
 def _refuse_other_tensors(source: str, report: Mapping[str, Any]) -> None:
@@ -207,6 +241,10 @@ def _refuse_quantizing(source: str, checkpoint: Checkpoint) -> None:
 
 def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTrainedConfig:
     """The checkpoint's config, loaded on its own for a clear error message."""
+    disable_progress_bar()  # progress bars would be drawn over the screen
+    set_verbosity_error()
+    # It warns in every layer and pass.
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     try:
         named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
         found = AutoConfig.from_pretrained(
@@ -264,7 +302,6 @@ def _leave_text_alone(model: PreTrainedModel) -> None:
 
 
 def _quantization(options: ModelOptions, dtype: Any) -> BitsAndBytesConfig:
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns in every layer and pass
     if options.quantize == "int8":
         # With a threshold, an outlier in one row takes that column out of all rows: results would
         # depend on the other tokens in the batch, and each layer would wait for the device.
@@ -331,11 +368,16 @@ def _reason(error: Exception) -> str:
     """The error's first sentence, or a clearer one for some of transformers' messages."""
     text = str(error)
     if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:
-        return "its weights are a pickle that is not only tensors, and might run anything"
+        return reason_of(error)
     if "above report" in text:
         return "its tensors can't be converted to those of the model"
-    if isinstance(error, KeyError):  # its text is the key alone
-        return f"config.json or the checkpoint names {text}, which transformers doesn't know"
+    if "backend tokenizer" in text:
+        return "it has no tokenizer.json, nor another file that transformers makes one from"
+    if "tiktoken" in text:  # to which transformers turns for a tokenizer.model that is not its own
+        return f"it is no SentencePiece model, and transformers says: {text.splitlines()[0]}"
+    if isinstance(error, KeyError):  # its text is the key alone, or a sentence in quotes
+        key = str(error.args[0]) if error.args else text
+        return key if " " in key else f"{text} is missing there, or unknown to transformers"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     whole = next((i for i, line in enumerate(lines) if not line.endswith(":")), 0)
     return " ".join(lines[: whole + 1]) or type(error).__name__

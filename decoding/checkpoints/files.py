@@ -16,7 +16,7 @@ from torch import Tensor
 
 from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError
-from decoding.json_text import parse_json
+from decoding.json_text import read_json
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -36,7 +36,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        config = parse_json(path.read_bytes())
+        config = read_json(path)
     except ValueError as error:
         raise InputError(f"{path} is not valid JSON: {error}") from error
     except OSError as error:
@@ -70,7 +70,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
                     if isinstance(value, Tensor) and wanted(str(name))
                 }
     except _UNREADABLE as error:
-        raise InputError(f"can't read {path}: {_reason(error)}") from error
+        raise InputError(f"can't read {path}: {reason_of(error)}") from error
     return tensors
 
 
@@ -90,7 +90,7 @@ def write_checkpoint(
         _let_read(folder / name, part)
         os.replace(part, folder / "config.json")
     except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {_reason(error)}") from error
+        raise InputError(f"can't write to {folder}: {reason_of(error)}") from error
 
 
 def write_model(
@@ -108,7 +108,7 @@ def write_model(
         for file in folder.glob("*.safetensors"):
             _let_read(file, folder / "config.json")
     except _UNWRITTEN as error:
-        raise InputError(f"can't write to {folder}: {_reason(error)}") from error
+        raise InputError(f"can't write to {folder}: {reason_of(error)}") from error
 
 
 def _let_read(weights: Path, config: Path) -> None:
@@ -116,6 +116,10 @@ def _let_read(weights: Path, config: Path) -> None:
     weights.chmod(config.stat().st_mode)
 
 
-def _reason(error: Exception) -> str:
-    lines = (getattr(error, "strerror", None) or str(error)).splitlines()
+def reason_of(error: Exception) -> str:
+    """The first line of an error in reading or writing weights."""
+    text = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, pickle.UnpicklingError) or "weights_only" in text:  # advice to run it
+        return "it is a pickle that is not only tensors, and might run anything"
+    lines = text.splitlines()
     return lines[0] if lines else type(error).__name__

@@ -1,4 +1,5 @@
-"""Reads names and shapes of the tensors in a folder from the files' headers; imports no torch."""
+"""Reads names, shapes and types of the tensors in a folder from the files' headers; imports no
+torch."""
 
 from __future__ import annotations
 
@@ -21,21 +22,49 @@ def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
     read, as trainers pickle other things beside the weights. Broken safetensors raise any
     exception."""
     found: dict[str, list[int]] = {}
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in _files(folder, "safetensors"):
         found |= _safetensors(path)
     if found:
         return found
-    for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
+    for path in _files(folder, "bin", "pt", "pth"):
         with suppress(Exception):  # a pickle may hold anything, and raise anything
             found |= _pickled(path)
     return found
 
 
-def _safetensors(path: Path) -> dict[str, list[int]]:
+def read_tensor_types(folder: Path) -> dict[str, str]:
+    """The types in safetensors, as these call them: F32, I8, F8_E4M3; {} if one is broken."""
+    with suppress(Exception):
+        headers = [_header(path) for path in _files(folder, "safetensors")]
+        return {name: each["dtype"] for header in headers for name, each in header.items()}
+    return {}
+
+
+def packed_weight(types: Mapping[str, str]) -> str | None:
+    """A weight that is no number before it is unpacked or scaled, and its type; None if there is
+    none."""
+    floats = ("F64", "F32", "F16", "BF16")
+    packed = (n for n, kind in types.items() if n.endswith("weight") and kind not in floats)
+    return next((f"{name} is {types[name]}" for name in packed), None)
+
+
+def _files(folder: Path, *endings: str) -> list[Path]:
+    """Regular files: a pipe may never be written to."""
+    found = sorted(path for ending in endings for path in folder.glob(f"*.{ending}"))
+    return [path for path in found if path.is_file()]
+
+
+def _header(path: Path) -> dict[str, Any]:
+    """What a safetensors file says of each tensor."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
         header = parse_json(file.read(length)) if length < MAX_HEADER_BYTES else {}
-    shapes = {name: each["shape"] for name, each in header.items() if "shape" in each}
+    return {name: each for name, each in header.items() if "shape" in each}
+
+
+def _safetensors(path: Path) -> dict[str, list[int]]:
+    header = _header(path)
+    shapes = {name: each["shape"] for name, each in header.items()}
     for name in shapes:
         if f"{name}_scale" in shapes and header[name]["dtype"] == "U8":  # two values a byte
             shapes[name] = [*shapes[name][:-1], 2 * shapes[name][-1]]

@@ -175,8 +175,23 @@ def test_adapters_that_are_refused(
         assert why in told and told.endswith(f"give its base: --target BASE --adapter {adapter}")
     (adapter / "adapter_config.json").write_text(json.dumps(config))
 
+    another = tmp_path / "another"
+    shutil.copytree(adapter, another)
+    for base in (str(adapter), str(another)):  # itself, or one more
+        changed = config | {"base_model_name_or_path": base}
+        (adapter / "adapter_config.json").write_text(json.dumps(changed))
+        assert "that is an adapter itself, merge it first" in line(adapter)
+    (adapter / "adapter_config.json").write_text(json.dumps(config))
+
     tensors = load_file(adapter / "adapter_model.safetensors")
+    (another / "adapter_model.safetensors").unlink()
+    assert "the adapter another has no weights" in line(another)
+    torch.save({"x": Path.cwd}, another / "adapter_model.bin")
+    assert "a pickle that is not only tensors, and might run anything" in line(another)
     first = min(tensors)
+    as_ints = {name: tensor.int() for name, tensor in tensors.items()}
+    save_file(as_ints, adapter / "adapter_model.safetensors")
+    assert f"{first} is I32, and no float" in line(adapter)
     save_file(
         {n: t for n, t in tensors.items() if n != first}, adapter / "adapter_model.safetensors"
     )

@@ -34,6 +34,11 @@ def folder(family_folders: FamilyFolders, tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
+def change_config(folder: Path, **changes: Any) -> None:
+    config = json.loads((folder / "config.json").read_text()) | changes
+    (folder / "config.json").write_text(json.dumps(config))
+
+
 def lose_one(tensors: Tensors) -> None:
     del tensors[UP]
 
@@ -73,6 +78,33 @@ def test_other_tensors_than_the_models(
     spoil(tensors)
     save_file(tensors, file, metadata={"format": "pt"})
     with pytest.raises(InputError, match=line):
+        load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize("kind", [torch.int32, torch.bool, torch.complex64, torch.float8_e4m3fn])
+@pytest.mark.parametrize("named", [None, {}, {"quant_method": ["x"]}, {"quant_method": "exl9"}])
+def test_packed_weights_are_not_taken_for_numbers(
+    folder: Path, kind: torch.dtype, named: dict[str, Any] | None
+) -> None:
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    tensors[UP] = tensors[UP].to(kind)
+    save_file(tensors, file, metadata={"format": "pt"})
+    if named is not None:
+        change_config(folder, quantization_config=named)
+    with pytest.raises(InputError, match=f"{UP} is .*, and config.json names no quantization"):
+        load_target(str(folder), ModelOptions())
+
+
+def test_more_layers_than_tensors_are_not_built(folder: Path) -> None:
+    change_config(folder, num_hidden_layers=10**9)
+    with pytest.raises(InputError, match="has 1000000000 layers, and its weights are 21 tensors"):
+        load_target(str(folder), ModelOptions())
+
+
+def test_a_config_that_no_forward_pass_can_take(folder: Path) -> None:
+    change_config(folder, rms_norm_eps=-1.0)
+    with pytest.raises(InputError, match="no model can be run by its config.json: math domain"):
         load_target(str(folder), ModelOptions())
 
 
@@ -264,8 +296,33 @@ def test_a_rope_that_nobody_knows(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["rope_parameters"] = {"rope_type": "nonsense", "rope_theta": 10000.0}
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(InputError, match="names 'nonsense', which transformers doesn't know"):
+    with pytest.raises(InputError, match="'nonsense' is missing there, or unknown to transformers"):
         load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize(
+    ("rope", "line"),
+    [
+        ({"rope_type": "yarn"}, "of .*: Missing required keys in `rope_parameters` .*'factor'}$"),
+        ({"rope_type": "linear", "rope_theta": 1e4}, "Missing required keys .*'factor'}$"),
+    ],
+)
+def test_a_rope_that_lacks_something(folder: Path, rope: dict[str, Any], line: str) -> None:
+    change_config(folder, rope_parameters=rope)
+    with pytest.raises(InputError, match=line):
+        load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize("stub", [False, True])
+def test_a_folder_without_a_tokenizer(folder: Path, stub: bool) -> None:
+    (folder / "tokenizer.json").unlink()
+    line = "it has no tokenizer.json, nor another file that"
+    if stub:
+        pytest.importorskip("sentencepiece")
+        (folder / "tokenizer.model").write_bytes(b"stub")
+        line = "it is no SentencePiece model, and transformers says"
+    with pytest.raises(InputError, match=line):
+        load_tokenizer(str(folder), ModelOptions())
 
 
 def test_a_pickle_that_runs_code(folder: Path) -> None:
