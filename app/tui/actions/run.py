@@ -108,7 +108,10 @@ class RunActions(AppBase):
 
     @on(Prompt.Changed)
     def clear_notice(self) -> None:
-        if self.main.prompt.edited and self.state.notice:
+        """Writing clears the notice. It also ends slow motion, which a space typed before it has
+        begun."""
+        if self.main.prompt.edited and (self.state.notice or self.slow_motion is not None):
+            self.end_slow_motion()
             self.say("")
 
     def _take_back(self) -> None:

@@ -50,6 +50,24 @@ def test_it_is_slow_enough_to_be_followed() -> None:
     assert [suitable_speed(each) for each in times] == [0.01, 0.02, 0.1, 0.25, 0.5, 1.0]
 
 
+async def test_spaces_before_a_question_leave_no_slow_motion(play: Play) -> None:
+    async with play() as stage:
+        await raced(stage)
+        before = stage.lines(1)
+        await stage.press("space", "space")
+        await stage.tell()
+        assert "slow motion" in stage.text and stage.lines(1) != before
+        await stage.type("Why")
+        await stage.tell()
+        assert "slow motion" not in stage.text and stage.lines(1) == before
+        assert stage.app.main.prompt.text == "Why" and not stage.app.state.paused
+        await stage.press("ctrl+c", "space")  # once more, and nothing written: Esc ends it
+        await stage.tell()
+        assert "Esc ends it" in stage.text
+        await stage.press("escape")
+        assert stage.lines(1) == before
+
+
 async def test_space_plays_the_last_run_again_in_a_loop(play: Play) -> None:
     async with play() as stage:
         await raced(stage)
