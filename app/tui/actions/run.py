@@ -157,11 +157,11 @@ class RunActions(AppBase):
         if self.state.queued:
             self._take_back()
             main.action_focus_prompt()
-        elif main.prompt.has_focus and self.state.running:
+        elif main.writing and self.state.running:
             self.engine.send(Stop())
-        elif main.prompt.has_focus and self.slow_motion is not None:
+        elif main.writing and self.slow_motion is not None:
             self.end_slow_motion()
-        elif main.prompt.has_focus:
+        elif main.writing:
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)

@@ -103,7 +103,7 @@ class MainScreen(LanesLayout):
         self._lead(pane.name_of_lane)
         self.show_state()
         if not self.prompt.has_focus and not self.panel_alone:
-            self.set_focus(None if pane.folded else pane.view)
+            self._focus_view(pane)
             self.show_state()
 
     @on(Prompt.Paged)
@@ -133,7 +133,11 @@ class MainScreen(LanesLayout):
             state.say(f"{state.label(name)}: {lane.info.reason}")
         self.show_state()
         if pane is self.pane_here and not (self.prompt.has_focus or self.panel_alone):
-            self.set_focus(None if pane.folded else pane.view)
+            self._focus_view(pane)
+
+    def _focus_view(self, pane: LanePane) -> None:
+        """As a click does, since a click on a tab or a row may be the cause."""
+        self.set_focus(None if pane.folded else pane.view, scroll_visible=not self.writing)
 
     def _lead(self, name: str) -> None:
         """Make a lane the leader if it takes part."""

@@ -6,6 +6,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
@@ -60,6 +61,7 @@ class LanesLayout(Screen[None]):
         self._restyling = False  # a timer is running for the next pane
         self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
         self._seen = False  # it has been on the terminal
+        self.writing = False  # characters go to the prompt
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Keep the styles of the first time: Textual would style every widget again."""
@@ -77,7 +79,7 @@ class LanesLayout(Screen[None]):
         tabs = LaneTabs(dom_id="tabs")
         yield SplitLine(dom_id="title")
         yield Static(id="failure", markup=False)
-        with VerticalSpace(dom_id="room"):
+        with VerticalSpace(dom_id="room", consumes=self.consumes):
             yield tabs
             yield LaneGrid(tabs, dom_id="lanes")
             with Horizontal(id="panels"):
@@ -86,7 +88,7 @@ class LanesLayout(Screen[None]):
                 yield TokenPanel(dom_id="token")
                 yield RejectionsPanel(dom_id="rejections")
                 yield Scoreboard(dom_id="scores")
-        yield SlidersPanel(dom_id="controls")
+        yield SlidersPanel(dom_id="controls", consumes=self.consumes)
         yield GammaForecast(dom_id="whatif")
         yield StatusLine(dom_id="status")
         yield SearchLine(dom_id="find")
@@ -102,6 +104,21 @@ class LanesLayout(Screen[None]):
         cover = self.query_one("#too-small", Static)
         cover.display = columns < LEAST_COLUMNS or rows < LEAST_ROWS
         cover.update(f"Too small: {columns} × {rows}. Needs {LEAST_COLUMNS} × {LEAST_ROWS}.")
+
+    # Writing
+
+    def set_focus(
+        self, widget: Widget | None, scroll_visible: bool = True, from_app_focus: bool = False
+    ) -> None:
+        """Keep who writes writing after a click, the only cause of a focus without scrolling: only
+        keys lead to a pane whose letters are commands."""
+        kept = self.writing and widget is not None and not scroll_visible
+        self.writing = isinstance(widget, Prompt) or kept
+        super().set_focus(widget, scroll_visible, from_app_focus)
+
+    def consumes(self, key: str, character: str | None) -> bool:
+        """Whether a key in a pane or slider is written into the prompt."""
+        return self.writing and self.prompt.check_consume_key(key, character)
 
     # Parts
 
@@ -187,14 +204,15 @@ class LanesLayout(Screen[None]):
         options = legend(self.display_options, state)
         told_below = any(panel.id == "scores" for panel in self.panels)
         said = None if told_below else verdict_of(state)
-        typing = isinstance(self.focused, Prompt | SearchLine)
+        typing = self.writing or isinstance(self.focused, SearchLine)
         numbering = isinstance(self.focused, Slider) and self.focused.typed is not None
-        elsewhere = "" if typing else NUMBER if numbering else letters_are_commands(state)
+        elsewhere = NUMBER if numbering else "" if typing else letters_are_commands(state)
         unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
         self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = "" if state.queued else state.example
         self.prompt.commands = " " if state.slow_motion is None else " -+="
         self.prompt.placeholder = elsewhere or placeholder(state)
+        self.query_one("#ask").set_class(self.writing, "-writing")
         self._show_keys()
         self.call_after_refresh(self._fit_again)
 
@@ -241,7 +259,7 @@ class LanesLayout(Screen[None]):
             return
         names, hidden = key_bar_state(
             self.state,
-            typing=self.prompt.has_focus,
+            typing=self.writing,
             looking=self.open is not None,
             alone=self.panel_alone,
             cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,

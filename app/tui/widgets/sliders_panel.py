@@ -16,6 +16,7 @@ from app.tui.state.lane_state import LaneState
 from app.tui.state.scale import Scale
 from app.tui.state.sliders import SLIDERS, is_shown, token_stops, why_idle
 from app.tui.widgets.slider import Slider
+from app.tui.widgets.vertical_space import ConsumesKey
 from decoding.params import Params, flat
 
 
@@ -30,9 +31,13 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         values: Mapping[str, Any]
         lane: str | None
 
-    def __init__(self, *, dom_id: str) -> None:
+    def __init__(self, *, dom_id: str, consumes: ConsumesKey) -> None:
         super().__init__(id=dom_id)
+        self._consumes = consumes
         self._lane: LaneState | None = None  # in focus; its overrides are shown
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        return self._consumes(key, character)
 
     def compose(self) -> ComposeResult:
         defaults = flat(Params())

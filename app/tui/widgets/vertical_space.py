@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.containers import Vertical
@@ -18,13 +18,21 @@ MIN_PANEL_ROWS = 8
 TAB_ROWS = 1
 
 
+# Whether a key, with its character, is written into the prompt
+ConsumesKey = Callable[[str, str | None], bool]
+
+
 class VerticalSpace(Vertical):
     class Resized(Message):
         """The size has changed."""
 
-    def __init__(self, *, dom_id: str) -> None:
+    def __init__(self, *, dom_id: str, consumes: ConsumesKey) -> None:
         super().__init__(id=dom_id)
+        self._consumes = consumes
         self._most: dict[str, int] = {}  # most rows that each open panel has wanted so far
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        return self._consumes(key, character)
 
     def on_resize(self, event: events.Resize) -> None:
         self._most.clear()

@@ -63,6 +63,55 @@ async def test_from_the_first_frame_on_the_prompt_has_the_letters(
         assert said and not any("Letters are commands" in each for each in said)
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+@pytest.mark.parametrize("clicked", ["TokenView", "#gamma"])
+async def test_after_a_click_typing_is_still_writing(
+    play: Play, size: tuple[int, int], clicked: str
+) -> None:
+    async with play(size) as stage:
+        await ask(stage, "Hello")
+        await stage.finish()
+        main, before = stage.app.main, len(stage.engine.calls)
+        await stage.pilot.click(clicked, offset=(2, 0))
+        await stage.pilot.click(clicked, offset=(3, 0))
+        assert main.focused is main.query(clicked).first()
+        assert "Letters are commands" not in stage.text and "Esc Commands" in stage.text
+        assert "v Tree" not in stage.text
+        await stage.type("what is 2 + 2?")
+        assert main.prompt.text == "what is 2 + 2?" and main.prompt.has_focus
+        assert len(stage.engine.calls) == before and main.open is None
+
+
+async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
+    async with play() as stage:
+        await ask(stage, "Hello")
+        await stage.tell(prefilled("draft", "It is"))
+        await stage.finish()
+        for key in ("escape", "tab"):
+            await stage.pilot.click(stage.view(2), offset=(2, 1))
+            await stage.press("left", key)
+            assert "Letters are commands here" in stage.text and stage.view(2).cursor is not None
+            await stage.press("x")
+            assert stage.app.main.prompt.text == ""
+            await stage.pilot.click(stage.view(1), offset=(2, 1))  # they stay
+            assert "Letters are commands here" in stage.text
+            await stage.press("enter")
+        await stage.pilot.click(stage.view(1), offset=(2, 1))
+        gamma = stage.app.main.query_one("#gamma")
+        await stage.pilot.click(gamma, offset=(gamma.size.width - 2, 0))
+        await stage.press("3", "enter")
+        assert stage.engine.asked(SetParams)[-1].params.gamma == 3
+
+
+async def test_a_click_on_a_tab_leaves_letters_to_the_prompt(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.pilot.click(stage.view(1), offset=(2, 1))
+        await stage.pilot.click("#tabs", offset=(10, 0))
+        assert stage.view(2).has_focus
+        await stage.type("what")
+        assert stage.app.main.prompt.text == "what"
+
+
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "H", "e", "y")
