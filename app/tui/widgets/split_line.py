@@ -79,21 +79,20 @@ class StatusLine(SplitLine):
     DEFAULT_CSS = "StatusLine { height: auto; }"
 
     def show(self, left: Sequence[Part], right: Sequence[Part] = ()) -> None:
-        rows = self._rows
+        rows = self._rows(self._room)
         super().show(left, right)
-        if rows != self._rows:
+        if rows != self._rows(self._room):
             self.refresh(layout=True)
 
-    @property
-    def _rows(self) -> int:
-        kept, _ = fitting(self._left, self._right, self._room)
-        return 1 if joined(kept).cell_length <= max(self._room, 1) else 2
+    def _rows(self, room: int) -> int:
+        kept, _ = fitting(self._left, self._right, room)
+        return 1 if joined(kept).cell_length <= room else 2
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._rows
+        return self._rows(width)
 
     def render(self) -> Content:
-        if self._rows == 1:
+        if self._rows(self._room) == 1:
             return super().render()
         first, *rest = joined(self._left).wrap(self._room)
         return Content("\n").join(

@@ -294,6 +294,10 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
         rows = stage.app.main.query_one("#room").size.height
         await stage.tell(RunRejected("Long", long))
         assert long in " ".join(stage.text.split())
+        await stage.resize(40, 24)  # and again when there is more room
+        await stage.resize(160, 24)
+        assert long in stage.text and stage.app.main.query_one("#status").size.height == 1
+        await stage.resize(*size)
         await stage.type("y")
         assert "shorten" not in stage.text and "accepted rejected" in stage.text
         assert stage.app.main.query_one("#room").size.height == rows
