@@ -294,13 +294,18 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
         rows = stage.app.main.query_one("#room").size.height
         await stage.tell(RunRejected("Long", long))
         assert long in " ".join(stage.text.split())
-        await stage.resize(40, 24)  # and again when there is more room
-        await stage.resize(160, 24)
-        assert long in stage.text and stage.app.main.query_one("#status").size.height == 1
-        await stage.resize(*size)
         await stage.type("y")
         assert "shorten" not in stage.text and "accepted rejected" in stage.text
         assert stage.app.main.query_one("#room").size.height == rows
+
+
+async def test_a_notice_has_the_rows_that_the_present_width_needs(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.tell(RunRejected("Long", "Medusa 4.7×, 18 passes for 87, same text"))
+        status = stage.app.main.query_one("#status")
+        for size, rows in (((20, 5), 2), ((60, 24), 1), ((40, 24), 2), ((44, 24), 1)):
+            await stage.resize(*size)
+            assert status.size.height == rows
 
 
 async def test_a_long_prompt_shows_its_end_after_a_resize(play: Play) -> None:
