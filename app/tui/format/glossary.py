@@ -43,7 +43,7 @@ SCOREBOARD = [
                        "prompts in this session."),
     ("38 passes", "of the target, the big model, in the last run."),
     ("same text", "the same tokens as the autoregressive lane; other text: some differ; sampled: "
-                  "above temperature 0 each lane draws its own text, all from the target's "
+                  "drawn above temperature 0, where texts may differ but all follow the target's "
                   "distribution; other model: the draft model answered; lossy: by the typical "
                   "rule."),
 ]  # fmt: skip
