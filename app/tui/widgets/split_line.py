@@ -94,10 +94,9 @@ class StatusLine(SplitLine):
     def render(self) -> Content:
         if self._rows(self._room) == 1:
             return super().render()
-        first, *rest = joined(self._left).wrap(self._room)
-        return Content("\n").join(
-            [first, Content("").join(rest).truncate(self._room, ellipsis=True)]
-        )
+        first, *rest = joined(self._left).wrap(max(self._room - 1, 2))
+        second = Content(" ").join([Content(""), *rest])
+        return Content("\n").join([first, second.truncate(self._room, ellipsis=True)])
 
 
 def fitting(
