@@ -62,6 +62,7 @@ def guard_stderr() -> None:
     """Make what libraries log safe for a terminal, as it may quote what a model brings, and leave
     out their warnings, which are for developers (python -W default shows them)."""
     logging.basicConfig(level=logging.WARNING, handlers=[_Say()])
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns in every layer and pass
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, suppress
@@ -243,8 +242,6 @@ def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTr
     """The checkpoint's config, loaded on its own for a clear error message."""
     disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
-    # It warns in every layer and pass.
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     try:
         named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
         found = AutoConfig.from_pretrained(

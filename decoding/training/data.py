@@ -29,6 +29,7 @@ SHAREGPT_ROLES = {
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model"), "assistant"),
 }
 MAX_LINE = 64 * 2**20  # bytes; only other kinds of files, such as a model's, have longer lines
+MOST_REPEATS = 1000  # of a file: more would fill the memory
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class DataSource:
             times = float(repeat or 1)
         except ValueError:
             times = math.nan
-        if not 0 < times < math.inf:
-            raise InputError(f"'{text}': give FILE, or FILE:REPEAT with a number above 0")
+        if not 0 < times <= MOST_REPEATS:
+            raise InputError(
+                f"'{text}': give FILE, or FILE:REPEAT with a number above 0, at most {MOST_REPEATS}"
+            )
         return cls(Path(path), times, (key, value) if where else None)
 
     def lines(self, seed: int = 0) -> Iterator[Located]:

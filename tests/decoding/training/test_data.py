@@ -19,7 +19,7 @@ def test_sources_repeat_sample_and_filter(data_file: Path, records: list[Record]
     assert len(odd) == 6 and all(record["kind"] == "odd" for record in odd)
 
 
-@pytest.mark.parametrize("source", ["a:b", "a:0", "a:-1", "a:nan"])
+@pytest.mark.parametrize("source", ["a:b", "a:0", "a:-1", "a:nan", "a:inf", "a:99999999999999"])
 def test_repeats_are_numbers(source: str) -> None:
     with pytest.raises(InputError, match="FILE:REPEAT with a number above 0"):
         list(read_sources([source]))
