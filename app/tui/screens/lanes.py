@@ -232,8 +232,8 @@ class MainScreen(LanesLayout):
             state.say(f"{state.label(here.name_of_lane)} drafts nothing: this is {label}")
 
     def _focus_what_is_shown(self) -> None:
-        """Keep the focus in the prompt if the user has begun to write."""
-        if self.focused is not self.prompt:
+        """Keep the focus where the user has begun to write."""
+        if not isinstance(self.focused, Prompt | SearchLine):
             self.focus_pane()
 
     @on(Panel.Filled)

@@ -12,6 +12,7 @@ from app.tui.format.bars import time_bar
 from app.tui.format.numbers import ordinal, probability
 from app.tui.format.tree import OWN_FATES, PRUNED, tree_lines
 from app.tui.widgets.lane_pane import LanePane
+from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Pruned, Round, TokenFate
 from tests.support.rounds import CHAIN, TEXTS, TREE
@@ -206,6 +207,8 @@ async def test_narrow_the_tree_is_alone_and_escape_goes_back(
         assert "No round yet" not in stage.text and "╭ 1 Auto" in stage.text
         await stage.press("v", "slash")  # which would not show what it finds
         assert "╭ 2 Draft" in stage.text and not stage.engine.asked(Stop)
+        await stage.type("the")
+        assert stage.app.main.query_one(SearchLine).value == "the"
 
 
 async def test_escape_closes_it_when_there_is_nothing_else_to_leave(play: Play) -> None:
