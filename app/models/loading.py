@@ -96,6 +96,7 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
     if checkpoint.adapter is not None:
         model = merge_adapter(model, checkpoint.adapter)
     _leave_text_alone(model)
+    _pack_whole_blocks_only(model)
     return model
 
 
@@ -307,6 +308,16 @@ def _quantization(options: ModelOptions, dtype: Any) -> BitsAndBytesConfig:
     return BitsAndBytesConfig(
         load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=compute
     )
+
+
+def _pack_whole_blocks_only(model: PreTrainedModel) -> None:
+    """On CPUs that multiply bfloat16, bitsandbytes packs 4 bits in blocks of 32 outputs and 64
+    inputs, and a layer of another size fails; such a layer computes as on other CPUs."""
+    layer: Any
+    for layer in model.modules():
+        if getattr(layer, "support_avx512bf16_for_cpu", False):
+            whole = not (layer.out_features % 32 or layer.in_features % 64)
+            layer.support_avx512bf16_for_cpu = whole
 
 
 def device_of(wanted: str) -> str:
