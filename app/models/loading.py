@@ -388,4 +388,5 @@ def _reason(error: Exception) -> str:
         return key if " " in key else f"{text} is missing there, or unknown to transformers"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     whole = next((i for i, line in enumerate(lines) if not line.endswith(":")), 0)
-    return " ".join(lines[: whole + 1]) or type(error).__name__
+    silent = f"the library gives no reason but {type(error).__name__}"
+    return " ".join(lines[: whole + 1]) or silent

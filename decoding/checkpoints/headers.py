@@ -14,6 +14,13 @@ from typing import Any
 
 from decoding.json_text import parse_json
 
+# What safetensors call the numbers of torch's typed storages.
+STORED = {
+    "DoubleStorage": "F64",
+    "FloatStorage": "F32",
+    "HalfStorage": "F16",
+    "BFloat16Storage": "BF16",
+}
 MAX_HEADER_BYTES = 100_000_000  # bytes; a file that claims more is broken
 
 
@@ -28,15 +35,19 @@ def read_tensor_shapes(folder: Path) -> dict[str, list[int]]:
         return found
     for path in _files(folder, "bin", "pt", "pth"):
         with suppress(Exception):  # a pickle may hold anything, and raise anything
-            found |= _pickled(path)
+            found |= {name: list(shape) for name, shape in _pickled(path).items()}
     return found
 
 
 def read_tensor_types(folder: Path) -> dict[str, str]:
-    """The types in safetensors, as these call them: F32, I8, F8_E4M3; {} if one is broken."""
+    """The types in safetensors, as these call them: F32, I8, F8_E4M3, if there are any, else in
+    pickled files; {} if one is broken."""
     with suppress(Exception):
-        headers = [_header(path) for path in _files(folder, "safetensors")]
-        return {name: each["dtype"] for header in headers for name, each in header.items()}
+        if files := _files(folder, "safetensors"):
+            headers = map(_header, files)
+            return {name: each["dtype"] for header in headers for name, each in header.items()}
+        pickled = map(_pickled, _files(folder, "bin", "pt", "pth"))
+        return {name: shape.dtype for shapes in pickled for name, shape in shapes.items()}
     return {}
 
 
@@ -71,7 +82,7 @@ def _safetensors(path: Path) -> dict[str, list[int]]:
     return shapes
 
 
-def _pickled(path: Path) -> dict[str, list[int]]:
+def _pickled(path: Path) -> dict[str, _Shape]:
     """The shapes in a state dict written by `torch.save`: a zip file with the pickled dict and the
     tensors' bytes apart."""
     with zipfile.ZipFile(path) as archive:
@@ -81,29 +92,36 @@ def _pickled(path: Path) -> dict[str, list[int]]:
         with archive.open(member) as file:
             tensors = _ShapesUnpickler(file).load()
     named = tensors.items() if isinstance(tensors, Mapping) else ()
-    return {str(name): list(shape) for name, shape in named if isinstance(shape, _Shape)}
+    return {str(name): shape for name, shape in named if isinstance(shape, _Shape)}
 
 
 class _Shape(tuple[int, ...]):
-    """A tensor's shape in its place."""
+    """A tensor's shape in its place, with its type."""
+
+    dtype: str
 
 
 class _ShapesUnpickler(pickle.Unpickler):
     """Imports and calls nothing that a file names: a tensor becomes its shape, a parameter its
-    tensor, and everything else None."""
+    tensor, a storage its type, and everything else None."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
             return OrderedDict
+        if module == "torch" and name.endswith("Storage"):
+            return STORED.get(name, name)
         known = {"_rebuild_tensor": _shape, "_rebuild_tensor_v2": _shape}
         return {**known, "_rebuild_parameter": _first}.get(name, _nothing)
 
-    def persistent_load(self, pid: Any) -> None:
-        """A tensor's storage, which is not read."""
+    def persistent_load(self, pid: Any) -> Any:
+        """The type of a tensor's storage, which is not read."""
+        return pid[1]
 
 
-def _shape(storage: None, offset: int, size: tuple[int, ...], *rest: object) -> _Shape:
-    return _Shape(size)
+def _shape(storage: str, offset: int, size: tuple[int, ...], *rest: object) -> _Shape:
+    shape = _Shape(size)
+    shape.dtype = storage
+    return shape
 
 
 def _first(tensor: object, *rest: object) -> object:

@@ -96,6 +96,19 @@ def test_packed_weights_are_not_taken_for_numbers(
         load_target(str(folder), ModelOptions())
 
 
+@pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.float32])
+def test_packed_weights_in_a_pickled_checkpoint(folder: Path, kind: torch.dtype) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    tensors[UP] = tensors[UP].to(kind)
+    torch.save(tensors, folder / "pytorch_model.bin")
+    if kind.is_floating_point:
+        assert load_target(str(folder), ModelOptions()).dtype == torch.float32
+        return
+    with pytest.raises(InputError, match=f"{UP} is .*, and config.json names no quantization"):
+        load_target(str(folder), ModelOptions())
+
+
 def test_more_layers_than_tensors_are_not_built(folder: Path) -> None:
     change_config(folder, num_hidden_layers=10**9)
     with pytest.raises(InputError, match="has 1000000000 layers, and its weights are 21 tensors"):
