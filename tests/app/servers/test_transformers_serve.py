@@ -98,3 +98,17 @@ def test_its_answers_are_those_that_the_target_would_give_to_train_on(
     there.write_bytes(lines[0] + lines[1][:40])  # killed
     assert specchat(*from_server).returncode == 0
     assert answers(there) == answers(here)
+
+
+def test_two_models_of_one_server_are_two_lanes(specchat: Specchat, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "transformers.cli.transformers", "serve", "--device", "cpu"]
+    models = {"big": demo().target, "small": demo().drafters["draft"]}
+    with serving(command, tmp_path / "log") as url:
+        lanes = [("--server", f"{name}={url}#{model}") for name, model in models.items()]
+        flags = [flag for lane in lanes for flag in lane]
+        prompt = ("--prompt", "Tell me a story about a fox.", "--max-new-tokens", "40")
+        both = ("--strategies", "ar,draft-only", "--dtype", "float32", "--json")
+        done = specchat("run", *flags, *prompt, *both)
+    assert done.returncode == 0, done.stderr
+    ar, draft, big, small = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert big["text"] == ar["text"] != draft["text"] == small["text"]
