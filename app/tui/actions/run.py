@@ -199,6 +199,8 @@ class RunActions(AppBase):
             self.main.show_state()
         elif can_play(self.state):
             self.slow_motion = SlowMotion(self.state, self.clock)
+            self.play_slow_motion()  # its first frame, even if it is paused at once
+            self.main.show_state()
 
     def action_step(self) -> None:
         """One round of the lane in focus."""

@@ -101,7 +101,7 @@ def test_the_models_preset_headless(
     flags = ("--target", str(folder), "--strategies", "ar", "--max-new-tokens", "4", "--json")
     run = ("run", "--prompt", "the", "--preset", "model", *flags)
     done = specchat(*run)
-    assert done.returncode == 2 and "has no sampling settings in its generation_c" in done.stderr
+    assert done.returncode == 2 and "has no sampling settings that are valid in" in done.stderr
     config = {"temperature": 0.6, "top_k": 20, "eos_token_id": 1}
     (folder / "generation_config.json").write_text(json.dumps(config))
     settings = json.loads(specchat(*run, "--top-k", "5").stdout)["settings"]
