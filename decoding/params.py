@@ -28,7 +28,7 @@ class Bounds:
     def check(self, name: str, value: float) -> None:
         """Raises ValueError."""
         fits = (
-            math.isfinite(value)
+            -math.inf < value < math.inf  # an integer may be too large for a float
             and (self.least is None or value >= self.least)
             and (self.above is None or value > self.above)
             and (self.most is None or value <= self.most)

@@ -27,6 +27,12 @@ def test_what_is_out_of_bounds_is_refused(values: dict[str, Any], complaint: str
     assert str(refused.value) == complaint
 
 
+def test_an_integer_that_no_float_holds() -> None:
+    assert SamplingParams(top_k=10**400).top_k == 10**400
+    with pytest.raises(ValueError, match="gamma must be 0 or more, at most 64"):
+        Params(gamma=10**400)
+
+
 def test_bounds_are_allowed_themselves() -> None:
     for name, bounds in BOUNDS.items():
         for value in {bounds.least, bounds.most} - {None}:
