@@ -9,7 +9,7 @@ from typing import Any, Literal
 from app.servers.usage import Usage
 from app.strategies.lane_spec import Endpoint, LaneSpec
 from app.strategies.strategy import DEFAULT_TREE
-from decoding.params import Params
+from decoding.params import Params, with_settings
 from decoding.round import Round, TokenEvent, TokenProbs
 
 PIECE = -1  # in place of a token id: a piece of a server's text
@@ -36,6 +36,10 @@ class LaneInfo:
     # how often its likeliest guess is right by level, as the checkpoint says
     claimed: tuple[float, ...] = ()
     endpoint: Endpoint | None = None  # of a server's lane
+
+    def __post_init__(self) -> None:
+        """Raises ValueError or TypeError for overrides that are no settings."""
+        with_settings(Params(), self.overrides)
 
     @property
     def spec(self) -> LaneSpec:

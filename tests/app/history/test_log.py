@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from app.history.document import conversation_document
 from app.history.log import event_line
 from app.history.parse_document import read_recording
+from decoding.errors import InputError
 from tests.support.conversation import LOADED, turn
 
 OLD = Path(__file__).with_name(
@@ -41,3 +44,11 @@ def test_lines_are_written_as_before() -> None:
 def test_the_exported_lanes_keep_their_keys() -> None:
     lanes = conversation_document(read_recording(OLD))["replay"]["lanes"]
     assert lanes[1]["pins"] == {"gamma": 2} and "overrides" not in lanes[1]
+
+
+@pytest.mark.parametrize("wrong", ['{"gamm": 2}', '{"gamma": -1}', '{"gamma": "two"}'])
+def test_a_lanes_own_settings_are_settings(tmp_path: Path, wrong: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(OLD.read_text().replace('{"gamma":2}', wrong))
+    with pytest.raises(InputError, match="line 2: not a recorded loaded"):
+        read_recording(log)
