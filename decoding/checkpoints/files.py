@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 # States that trainers pickle beside the weights; some contain more than tensors.
 _STATES = {f"{name}.{kind}" for name in ("optimizer", "scheduler") for kind in ("bin", "pt")}
 _STATES |= {"training_args.bin"}
-_UNREADABLE = (
-    SafetensorError, OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError
-)  # fmt: skip
+_UNREADABLE = (SafetensorError, OSError, RuntimeError, ValueError)
 _UNWRITTEN = (OSError, RuntimeError, SafetensorError)
 
 
@@ -62,7 +60,7 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
         for path in sorted([*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.pth")]):
             if path.name in _STATES:
                 continue
-            loaded = torch.load(path, map_location="cpu", weights_only=True)
+            loaded = _unpickled(path)
             if isinstance(loaded, dict):
                 tensors |= {
                     name: value
@@ -72,6 +70,13 @@ def read_tensors(folder: Path, wanted: Callable[[str], bool]) -> dict[str, Tenso
     except _UNREADABLE as error:
         raise InputError(f"can't read {path}: {reason_of(error)}") from error
     return tensors
+
+
+def _unpickled(path: Path) -> object:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # a damaged pickle may raise any
+        raise InputError(f"can't read {path}: {reason_of(error)}") from error
 
 
 def write_checkpoint(

@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from decoding.checkpoints.files import read_tensors
 from decoding.checkpoints.medusa import WRITABLE, MedusaWeights, read_medusa, write_medusa
 from decoding.drafters.medusa import MedusaHeads
 from decoding.errors import InputError
@@ -211,6 +212,17 @@ def test_broken_folders_are_refused_by_the_tensors_name(case: str, tmp_path: Pat
     with pytest.raises(InputError, match=line.replace("[", r"\[").replace("]", r"\]")) as refused:
         read_medusa(folder, H, V)
     assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_pickle(tmp_path: Path) -> None:
+    file = tmp_path / "pytorch_model.bin"
+    torch.save({"0.0.linear.weight": torch.ones(2, 2)}, file)
+    storage, text = b"ctorch\nFloatStorage\n", b"X\x0f\0\0\0" + b"x" * 15
+    data = file.read_bytes()
+    assert data.count(storage) == 1 and len(storage) == len(text)
+    file.write_bytes(data.replace(storage, text))
+    with pytest.raises(InputError, match=f"can't read {file}: 'str' object has no attribute"):
+        read_tensors(tmp_path, bool)
 
 
 def test_pickles_are_read_with_weights_only(tmp_path: Path) -> None:
