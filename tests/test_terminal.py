@@ -111,6 +111,15 @@ def test_ask_watch_and_leave(terminal: Terminal, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
+def test_what_is_typed_while_it_starts_stays_in_order(terminal: Terminal) -> None:
+    text = "why is the sky blue? say it in ten words please and more"
+    for letter in text:
+        terminal.type(letter)
+        time.sleep(0.03)
+    terminal.wait_for(f"› {text}")
+
+
+@pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
 def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Path) -> None:
     terminal.wait_for("ready")
     terminal.type("the quick fox")

@@ -94,6 +94,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         self.begin_undo()
         self._last_labels = self._last_heard = clock()
         self._stale = False
+        self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
         for ours in OURS.values():
             self.register_theme(ours)
         self.theme = self._chosen_theme = theme
@@ -105,6 +106,21 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
     def on_ready(self) -> None:
         self.app_resume_signal.subscribe(self, self._go_on)
         self.begin()
+        self.call_after_refresh(self._send_typed_ahead)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Hold keys back until the prompt has the focus: on their way through the screen later
+        ones would overtake them."""
+        held = self._typed_ahead
+        if held is None or not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+        else:
+            held.append(event)
+
+    async def _send_typed_ahead(self) -> None:
+        held, self._typed_ahead = self._typed_ahead or [], None
+        for event in held:
+            await self.on_event(event)
 
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.

@@ -71,9 +71,9 @@ class Prompt(TextArea):
         return action not in own and super().check_action(action, parameters)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Handle this widget's bindings in order with the letters before them. As priority bindings
-        they would overtake letters that are still queued in a burst of keys; as plain ones they
-        would be too late, because TextArea itself turns Enter into a line break."""
+        """Handle this widget's bindings, and TextArea's, in order with the letters around them. As
+        priority bindings they would overtake letters that are still queued in a burst of keys; as
+        plain ones they would come after the burst."""
         for binding in active_bindings(self.app, self.BINDINGS):
             if binding.key == event.key:
                 event.stop()
@@ -85,10 +85,21 @@ class Prompt(TextArea):
             event.prevent_default()
             await self.app.run_action(*command)
             return
+        if not event.is_printable and await self._edit(event.key):
+            event.stop()
+            event.prevent_default()
+            return
         if event.is_printable and not self.check_consume_key(event.key, event.character):
             event.prevent_default()
             return
         await super()._on_key(event)
+
+    async def _edit(self, key: str) -> bool:
+        """Run TextArea's own binding of a key; return whether there was anything to do."""
+        found = self.screen.active_bindings.get(key)
+        if found is None or found.node is not self:
+            return False
+        return await self.app.run_action(found.binding.action, self)
 
     def _chosen_command(self, key: str) -> tuple[str, DOMNode] | None:
         """The action, and its node, that the user has bound to this key, which then is not an

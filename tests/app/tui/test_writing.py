@@ -136,6 +136,27 @@ async def test_keys_in_a_burst_go_where_those_before_them_lead(play: Play) -> No
         assert stage.app.main.prompt.text == "why" and stage.app.main.open is None
 
 
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        (("ctrl+u", "d"), "d"),
+        (("ctrl+w", "d"), "d"),
+        (("backspace", "d"), "abd"),
+        (("home", "d"), "dabc"),
+        (("left", "d"), "abdc"),
+    ],
+)
+async def test_editing_keys_in_a_burst_keep_their_place(
+    play: Play, keys: tuple[str, ...], text: str
+) -> None:
+    async with play() as stage:
+        await stage.type("abc")
+        for key in keys:
+            stage.app.simulate_key(key)
+        await stage.pilot.pause()
+        assert stage.app.main.prompt.text == text
+
+
 async def test_a_panel_that_opens_does_not_take_the_focus_from_who_writes(play: Play) -> None:
     async with play((60, 24)) as stage:
         await stage.press("escape")
