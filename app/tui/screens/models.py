@@ -167,9 +167,11 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
             try:
                 result = await run_in_background(act)
             except Exception as error:
-                self._complaint.show(" ".join(str(error).split()) or type(error).__name__)
+                if self.query(OptionList):  # else the screen is closing
+                    self._complaint.show(" ".join(str(error).split()) or type(error).__name__)
             else:
-                then(result)
+                if self.query(OptionList):
+                    then(result)
 
         self.run_worker(work(), group=group, exclusive=True)
 
