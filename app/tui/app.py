@@ -120,7 +120,9 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
     async def _send_typed_ahead(self) -> None:
         held, self._typed_ahead = self._typed_ahead or [], None
         for event in held:
-            await self.on_event(event)
+            # Until the app has the terminal, that makes a line feed of Enter.
+            typed = events.Key("enter", "\r") if event.key == "ctrl+j" else event
+            await self.on_event(typed)
 
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.
