@@ -85,6 +85,15 @@ def the_same_chances() -> None:
         torch.set_num_threads(1)
 
 
+@pytest.fixture
+def without_fast_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What trains here, or in a fork of this process, computes in float32: the order of a sum then
+    changes the last bits only, on every CPU."""
+    import torch
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
+
+
 @dataclass(frozen=True, slots=True)
 class FamilyFolders:
     """Folders of a random target, a draft that often agrees with it, and a draft of another
