@@ -18,6 +18,7 @@ from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.tui.app import SpecchatApp, run_tui
+from app.tui.state.startup import Startup
 
 
 def open_screen(settings: Settings) -> int:
@@ -34,21 +35,20 @@ def open_screen(settings: Settings) -> int:
     )
     store = Store()
     logs = store if settings.keep else SessionStore()
-    return run_tui(
-        SpecchatApp(
-            SessionProcess(partial(Session, config=config), settings.models, settings.lanes),
-            settings.params,
-            tuple(map(_not_yet_known, settings.lanes)),
-            settings.schedule,
-            settings.seed,
-            recorder=Recorder(logs, settings_report(settings)),
-            theme=theme,
-            keys=keys,
-            library=library(settings),
-            models=settings.models,
-            newcomer=store.empty,
-        )
+    engine = SessionProcess(partial(Session, config=config), settings.models, settings.lanes)
+    startup = Startup(
+        params=settings.params,
+        lanes=tuple(map(_not_yet_known, settings.lanes)),
+        schedule=settings.schedule,
+        seed=settings.seed,
+        models=settings.models,
+        library=library(settings),
+        recorder=Recorder(logs, settings_report(settings)),
+        theme=theme,
+        keys=keys,
+        newcomer=store.empty,
     )
+    return run_tui(SpecchatApp(engine, startup))
 
 
 def _not_yet_known(spec: LaneSpec) -> LaneInfo:

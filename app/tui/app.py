@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from textual import events
+from textual.actions import ActionParseResult
 from textual.app import SystemCommand
 from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.screen import Screen
 
-from app.config.model_options import ModelOptions
-from app.config.presets import Presets
 from app.engine.events import (
     EngineExited,
     Event,
-    LaneInfo,
     LanesChanged,
     Loaded,
     LoadFailed,
@@ -26,19 +24,17 @@ from app.engine.events import (
     RunFinished,
     RunRejected,
     RunStarted,
-    Schedule,
 )
 from app.engine.protocol import Engine
 from app.history.parse_document import read_recording
-from app.history.recorder import Recorder
 from app.models.assets import examples, tour_recording
-from app.models.library import ModelLibrary
 from app.text.terminal_text import shortened
 from app.tui.actions.advice import AdviceActions
-from app.tui.actions.export import ExportActions
+from app.tui.actions.conversations import ConversationActions
+from app.tui.actions.export import Exports
 from app.tui.actions.lanes import LaneActions
 from app.tui.actions.run import RunActions
-from app.tui.actions.undo import UndoActions
+from app.tui.actions.undo import Undo
 from app.tui.background import run_in_background
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, allowed
 from app.tui.keys.key_names import key_label, key_labels
@@ -48,10 +44,9 @@ from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.slow_terminal import has_backlog
-from app.tui.state.app_state import AppState
+from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
 from decoding.errors import InputError
-from decoding.params import Params
 
 DRAIN_SECONDS = 0.066
 LABEL_SECONDS = 0.25
@@ -59,46 +54,24 @@ SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may t
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
 
 
-class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportActions):
-    """`lanes` are shown until the engine has loaded the `models` and reports its own. For a
-    `newcomer` the prompt shows an example."""
-
+class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
     CSS_PATH = Path(__file__).with_name("specchat.tcss")  # also for subclasses elsewhere
     TITLE = "specchat"
     BINDINGS = [*RUN_KEYS, *APP_KEYS]
     COMMANDS = {CommandsProvider}
     ESCAPE_TO_MINIMIZE = False  # see `action_leave`
 
-    def __init__(
-        self,
-        engine: Engine,
-        params: Params,
-        lanes: tuple[LaneInfo, ...] | None = None,
-        schedule: Schedule = "race",
-        seed: int | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-        recorder: Recorder | None = None,
-        theme: str = DARK.name,
-        keys: Mapping[str, str] | None = None,
-        presets: Presets | None = None,
-        library: ModelLibrary | None = None,
-        models: ModelOptions | None = None,
-        newcomer: bool = False,
-    ) -> None:
-        state = AppState(params, schedule, seed)
-        state.models = state.asked_for = models or ModelOptions()
-        first = next(iter(examples()), None) if newcomer else None
-        state.example = first.turns[0] if first else ""
-        state.set_lanes(lanes or ())
-        super().__init__(engine, state, recorder, presets or Presets(), library, clock)
-        self.begin_undo()
-        self._last_labels = self._last_heard = clock()
+    def __init__(self, engine: Engine, startup: Startup) -> None:
+        super().__init__(engine, startup)
+        self.undo = Undo(self)
+        self.exports = Exports(self)
+        self._last_labels = self._last_heard = self.clock()
         self._stale = False
         self._typed_ahead: list[events.Key] | None = []  # before the prompt has the focus
         for ours in OURS.values():
             self.register_theme(ours)
-        self.theme = self._chosen_theme = theme
-        self.set_keymap(keys or {})
+        self.theme = self._chosen_theme = startup.theme
+        self.set_keymap(startup.keys)
 
     def get_default_screen(self) -> Screen[None]:
         return self.main
@@ -170,7 +143,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
                 self.settle_queued_prompt(event)
         if problem:
             self.state.say(problem)
-        self.note_changes()
+        self.undo.note_changes()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self.play_slow_motion() or self._stale or bool(events)
@@ -181,6 +154,21 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
             if self._stale:
                 self.main.show_state()
                 self._stale = False
+
+    async def handle_event(self, event: Event) -> None:
+        await super().handle_event(event)
+        self.undo.handle_event(event)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        self.undo.note_changes()  # so that two actions are two changes
+        handled = await super().run_action(action, default_namespace, namespaces)
+        self.undo.note_changes()
+        return handled
 
     def _listen(self, events: list[Event]) -> None:
         """Detect an engine that has work but emits nothing: it may hang."""
@@ -198,6 +186,12 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
         known = self.recorder.problem
         self.recorder.record(events)
         return None if self.recorder.problem == known else self.recorder.problem
+
+    def action_undo(self) -> None:
+        self.undo.move(back=True)
+
+    def action_redo(self) -> None:
+        self.undo.move(back=False)
 
     # Help, examples, presets and themes
 
@@ -266,7 +260,7 @@ class SpecchatApp(RunActions, LaneActions, AdviceActions, UndoActions, ExportAct
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
         yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
-        yield from self.export_commands()
+        yield from self.exports.commands()
 
 
 def run_tui(app: SpecchatApp) -> int:

@@ -16,6 +16,7 @@ from app.engine.process import SessionProcess
 from app.engine.session import Session
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
+from app.tui.state.startup import Startup
 
 PROMPT = "What is speculative decoding?"
 
@@ -24,7 +25,7 @@ async def draw(out: Path, prompt: str, strategies: str, columns: int, rows: int)
     settings = load_settings({"strategies": strategies, "max_new_tokens": 80, "seed": 1})
     make = partial(Session, config=SessionConfig(params=settings.params, seed=1))
     session = SessionProcess(make, settings.models, settings.lanes)
-    app = SpecchatApp(session, settings.params, seed=1)
+    app = SpecchatApp(session, Startup(params=settings.params, seed=1))
     async with app.run_test(size=(columns, rows)) as pilot:
         while not app.state.loaded:
             await pilot.pause(0.1)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.engine.events import Advice, Event, LanesChanged, Loaded, RunStarted
 from app.models.assets import examples
 from app.strategies.registry import STRATEGIES
 from app.tui.actions.base import AppBase
 from app.tui.screens.advice import AdviceRequest, AdviceScreen
 from app.tui.state.lane_state import LaneState
-
-OUTDATES = Loaded, LanesChanged, RunStarted
 
 
 class AdviceActions(AppBase):
@@ -49,12 +46,3 @@ class AdviceActions(AppBase):
             if (lane.info.strategy, lane.info.checkpoint) == (strategy, checkpoint):
                 return lane
         return None
-
-    async def handle_event(self, event: Event) -> None:
-        await super().handle_event(event)
-        if isinstance(event, OUTDATES):
-            self.advice = None
-        elif isinstance(event, Advice):
-            self.advice = event.document or self.advice
-            if isinstance(self.screen, AdviceScreen):
-                self.screen.show_progress(event)

@@ -2,54 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from textual.app import App
 from textual.filter import LineFilter
 
 from app.config.model_options import ModelOptions
-from app.config.presets import Presets
 from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams
-from app.engine.events import Event, RunFinished, RunRejected, SamplingTest
+from app.engine.events import (
+    Advice,
+    Event,
+    LanesChanged,
+    Loaded,
+    RunFinished,
+    RunRejected,
+    RunStarted,
+    SamplingTest,
+)
 from app.engine.protocol import Engine
-from app.history.recorder import Recorder
 from app.history.store import Store
-from app.models.library import ModelLibrary
+from app.models.assets import examples
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
+from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.state.sliders import describe_overrides
+from app.tui.state.startup import Startup
 from app.tui.widgets.lane_grid import LaneGrid
 from decoding.params import with_settings
+
+OUTDATES_ADVICE = Loaded, LanesChanged, RunStarted
 
 
 class AppBase(App[None]):
     """The app without its actions. Each group of actions is a subclass in a file of its own;
     SpecchatApp joins them."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        state: AppState,
-        recorder: Recorder | None,
-        presets: Presets,
-        library: ModelLibrary | None,
-        clock: Callable[[], float],
-    ) -> None:
+    def __init__(self, engine: Engine, startup: Startup) -> None:
         super().__init__()
         self._drawn_text = DrawnText()
         self.engine = engine
-        self.state = state
-        self.recorder = recorder
-        self.presets = presets
-        self.library = library  # None: models can't be changed
-        self.clock = clock
+        self.state = state = AppState(startup.params, startup.schedule, startup.seed)
+        state.models = state.asked_for = startup.models
+        first = next(iter(examples()), None) if startup.newcomer else None
+        state.example = first.turns[0] if first else ""
+        state.set_lanes(startup.lanes)
+        self.recorder = startup.recorder
+        self.presets = startup.presets
+        self.library = startup.library
+        self.clock = startup.clock
         self.slow_motion: SlowMotion | None = None  # set while the last run is played again
         self.advice: Mapping[str, Any] | None = None  # the last one, until it is outdated
         self.main = MainScreen(engine, state)
@@ -63,7 +70,13 @@ class AppBase(App[None]):
             self.engine.send(Pause(False))  # otherwise the next run would begin paused
         self.state.apply(event)
         await self.main.handle_event(event)
-        if isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
+        if isinstance(event, OUTDATES_ADVICE):
+            self.advice = None
+        elif isinstance(event, Advice):
+            self.advice = event.document or self.advice
+            if isinstance(self.screen, AdviceScreen):
+                self.screen.show_progress(event)
+        elif isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
             self.screen.show_progress(event)
 
     def play_slow_motion(self) -> bool:

@@ -40,7 +40,7 @@ class ConversationActions(AppBase):
 
         def reopen(path: Path | None) -> None:
             if path is not None:
-                self.run_worker(self._reopen(recorder, path))
+                self.run_worker(self.reopen(recorder, path))
 
         screen = ConversationsScreen(store, recorder, self._leave_conversation)
         self.push_screen(screen, reopen)
@@ -51,7 +51,7 @@ class ConversationActions(AppBase):
             self.action_new_conversation()
         return not self.state.running
 
-    async def _reopen(self, recorder: Recorder, path: Path, told: str | None = None) -> None:
+    async def reopen(self, recorder: Recorder, path: Path, told: str | None = None) -> None:
         """Show a recorded conversation and continue it; `told` is the notice at the end. Runs in a
         worker, because the app must handle keys while a disk is read."""
         state = self.state

@@ -33,8 +33,11 @@ PLOTS = {".svg": "a plot (SVG)", ".png": "a plot (PNG)"}
 PALETTE_SECONDS = 0.2  # until the command palette has closed
 
 
-class ExportActions(AppBase):
-    def export_commands(self) -> Iterator[SystemCommand]:
+class Exports:
+    def __init__(self, app: AppBase) -> None:
+        self.app = app
+
+    def commands(self) -> Iterator[SystemCommand]:
         """Entries of the command palette."""
         yield SystemCommand(
             "Export a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
@@ -45,13 +48,13 @@ class ExportActions(AppBase):
                 "Speeds, speedups and what they mean, to show to others",
                 partial(self._export_scoreboard, suffix),
             )
-        for suffix, name in REPORTS.items() if self.advice else ():
+        for suffix, name in REPORTS.items() if self.app.advice else ():
             yield SystemCommand(
                 f"Export the advice as {name}",
                 "What was measured, what is best, and what to paste elsewhere",
                 partial(self._export_advice, suffix),
             )
-        if self.recorder:
+        if self.app.recorder:
             yield SystemCommand(
                 "Export as JSON",
                 "Every round, to be read by programs and played by replay",
@@ -62,7 +65,7 @@ class ExportActions(AppBase):
                 "The answers, and a table of figures for each turn",
                 self._export_markdown,
             )
-        if self.store:  # another process reads its file
+        if self.app.store:  # another process reads its file
             yield SystemCommand(
                 "Export as asciicast",
                 "A film for asciinema players, recorded anew",
@@ -73,12 +76,12 @@ class ExportActions(AppBase):
         self._export(".json", lambda recording: as_json(conversation_document(recording)))
 
     def _export_markdown(self) -> None:
-        self._export(".md", partial(markdown, lanes=list(self.state.lanes)))
+        self._export(".md", partial(markdown, lanes=list(self.app.state.lanes)))
 
     def _export_scoreboard(self, suffix: str) -> None:
-        state, found = self.state, scores(self.state)
+        state, found = self.app.state, scores(self.app.state)
         if not any(score.speed for score in found):
-            self.say("There is nothing to export yet: ask something first")
+            self.app.say("There is nothing to export yet: ask something first")
             return
         loaded = state.loaded
         facts = [
@@ -87,21 +90,21 @@ class ExportActions(AppBase):
             f"temperature {state.params.sampling.temperature:g}",
         ]
         title = shortened(state.started.prompt, TITLE_CHARACTERS) if state.started else ""
-        sentences = self.main.query_one(Scoreboard).sentences(state)
+        sentences = self.app.main.query_one(Scoreboard).sentences(state)
         self._save_report(scoreboard_report(title, found, sentences, ", ".join(facts)), suffix)
 
     def _export_advice(self, suffix: str) -> None:
-        if self.advice:
-            self._save_report(advice_report(dict(self.advice)), suffix)
+        if self.app.advice:
+            self._save_report(advice_report(dict(self.app.advice)), suffix)
 
     def _save_report(self, report: Report, suffix: str) -> None:
         def save() -> Path:
             return write_new(report.title, suffix, report.render(suffix))
 
-        self.run_worker(self._notify_saved(to_thread(save)))
+        self.app.run_worker(self._notify_saved(to_thread(save)))
 
     def _export(self, suffix: str, write: Callable[[Recording], str]) -> None:
-        recorder, recorded = self.recorder, self._recorded
+        recorder, recorded = self.app.recorder, self._recorded
         if recorder is None or recorded is None:
             return
 
@@ -109,56 +112,56 @@ class ExportActions(AppBase):
             recording = recorder.store_of(recorded).open(recorded)
             return write_new(recording.title, suffix, write(recording).encode())
 
-        self.run_worker(self._notify_saved(to_thread(save)))  # leaving waits for it
+        self.app.run_worker(self._notify_saved(to_thread(save)))  # leaving waits for it
 
     @property
     def _recorded(self) -> Path | None:
         """The file of the present conversation; without one, shows a notice."""
-        path = self.recorder.path if self.recorder else None
+        path = self.app.recorder.path if self.app.recorder else None
         if path is None:
-            self.say("There is nothing to export yet")
+            self.app.say("There is nothing to export yet")
         return path
 
     async def _notify_saved(self, saving: Awaitable[Path]) -> None:
         try:
             path = await saving
         except InputError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.app.notify(str(error), severity="error", markup=False)
         except OSError as error:
             told = f"can't write {error.filename}: {error.strerror or error}"
-            self.notify(told, severity="error", markup=False)
+            self.app.notify(told, severity="error", markup=False)
         else:
-            self.notify(f"Saved as {path}", markup=False)
+            self.app.notify(f"Saved as {path}", markup=False)
 
     def _export_picture(self) -> None:
         async def save() -> Path:
             path = unique_path("specchat", ".svg")
-            path.write_text(screen_svg(self), encoding="utf-8")
+            path.write_text(screen_svg(self.app), encoding="utf-8")
             return path
 
-        self.clear_notifications()  # they would cover the screen
-        self.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
+        self.app.clear_notifications()  # they would cover the screen
+        self.app.set_timer(PALETTE_SECONDS, lambda: self._notify_saved(save()))
 
     def _export_asciicast(self) -> None:
-        recorder, path = self.recorder, self._recorded
+        recorder, path = self.app.recorder, self._recorded
         if recorder is None or path is None:
             return
-        if recorder.store_of(path) is not self.store:
-            self.say("A film is made from the saved file, and this conversation is not saved")
+        if recorder.store_of(path) is not self.app.store:
+            self.app.say("A film is made from the saved file, and this conversation is not saved")
         else:
             saving = self._notify_saved(self._write_asciicast(recorder, path))
-            self.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)
+            self.app.run_worker(saving, group="asciicast", exclusive=True, exit_on_error=False)
 
     async def _write_asciicast(self, recorder: Recorder, recorded: Path) -> Path:
         """Runs in another process, because it is drawn by a second app, and a process can only have
         one."""
         recording = await run_in_background(partial(recorder.store.open, recorded))
         path = unique_path(recording.title, ".cast")
-        self.notify(f"Recording {path.name} …", markup=False)
+        self.app.notify(f"Recording {path.name} …", markup=False)
         process = await create_subprocess_exec(
             # -P: don't import an app.py from the user's folder
             *(sys.executable, "-P", "-m", "app", "replay", str(recorded), "--cast", str(path)),
-            *("--size", f"{self.size.width}x{self.size.height}"),
+            *("--size", f"{self.app.size.width}x{self.app.size.height}"),
             stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE,
         )  # fmt: skip
         try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 
 from app.engine.commands import RunAgain, StepRound
 from app.engine.events import Event, RoundFinished, RunStarted
@@ -12,8 +12,7 @@ from app.history.replay import ReplayEngine
 from app.tui.actions.slow_motion import progress_line
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import REPLAY_KEYS
-from app.tui.themes import DARK
-from decoding.params import Params
+from app.tui.state.startup import Startup
 
 
 class ReplayApp(SpecchatApp):
@@ -22,19 +21,10 @@ class ReplayApp(SpecchatApp):
 
     BINDINGS = [*REPLAY_KEYS]
 
-    def __init__(
-        self,
-        recording: Recording,
-        clock: Callable[[], float] = time.perf_counter,
-        timed: bool = True,
-        theme: str = DARK.name,
-        keys: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, recording: Recording, startup: Startup, timed: bool = True) -> None:
         self._timed = timed
-        self.player = ReplayEngine(recording, clock)
-        super().__init__(
-            self.player, Params(), recording.lanes, clock=clock, theme=theme, keys=keys
-        )
+        self.player = ReplayEngine(recording, startup.clock)
+        super().__init__(self.player, replace(startup, lanes=recording.lanes))
         self.title = recording.title
         self.state.replay = ""
 
@@ -79,14 +69,9 @@ class ReplayApp(SpecchatApp):
         self.player.change_speed(direction)
 
 
-def run_replay(
-    recording: Recording,
-    speed: float = 1.0,
-    theme: str = DARK.name,
-    keys: Mapping[str, str] | None = None,
-) -> int:
+def run_replay(recording: Recording, speed: float, theme: str, keys: Mapping[str, str]) -> int:
     """Play a recording until the user leaves; the exit code."""
-    app = ReplayApp(recording, theme=theme, keys=keys)
+    app = ReplayApp(recording, Startup(theme=theme, keys=keys))
     app.player.speed = speed
     app.run()
     return app.return_code or 0

@@ -19,6 +19,7 @@ from textual.pilot import Pilot
 from app.history.recording import Recording
 from app.text.terminal_text import visible
 from app.tui.replay.app import ReplayApp
+from app.tui.state.startup import Startup
 from decoding.errors import InputError
 
 FRAMES_A_SECOND = 15
@@ -84,7 +85,7 @@ async def render_frames(
 ) -> list[tuple[float, str]]:
     """The terminal output, each part with its time in seconds."""
     now = 0.0
-    app = ReplayApp(recording, clock=lambda: now, timed=False)
+    app = ReplayApp(recording, Startup(clock=lambda: now), timed=False)
     app.driver_class = RecordingDriver
     # For any player, whatever this terminal can do.
     app.console = Console(color_system="truecolor", file=StringIO(), force_terminal=True)

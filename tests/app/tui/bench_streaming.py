@@ -25,7 +25,7 @@ from pathlib import Path
 
 from app.engine.events import Loaded, Prefilled, RoundFinished, RunStarted
 from app.tui.app import SpecchatApp
-from decoding.params import Params
+from app.tui.state.startup import Startup
 from decoding.round import TokenFate
 from tests.support.scripted import ScriptedEngine, lane, metrics, stepped, token
 
@@ -69,7 +69,7 @@ class Producer(ScriptedEngine):
 
 class Measured(SpecchatApp):
     def __init__(self, engine: Producer, seconds: float, out: str) -> None:
-        super().__init__(engine, Params(), LANES)
+        super().__init__(engine, Startup(lanes=LANES))
         self._producer, self._seconds, self._out = engine, seconds, out
 
     def on_mount(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.tui.app import SpecchatApp
-from decoding.params import Params
+from app.tui.state.startup import Startup
 from tests.support.scripted import ScriptedEngine
 from tests.support.stage import LANES, Clock, Play, Stage
 
@@ -23,8 +23,7 @@ def play() -> Play:
         **options: Any,
     ) -> AsyncIterator[Stage]:
         engine, clock = ScriptedEngine(), Clock()
-        options = {"params": Params(), "lanes": LANES, **options}
-        app = SpecchatApp(engine, clock=clock, **options)
+        app = SpecchatApp(engine, Startup(clock=clock, **{"lanes": LANES, **options}))
         app.main.scores_shown = scoreboard  # most tests look at the panes
         async with app.run_test(size=size) as pilot:
             app.main.prompt.cursor_blink = False

@@ -57,9 +57,9 @@ from app.history.session_store import SessionStore
 from app.strategies.lane_spec import unique_name
 from app.tui.app import SpecchatApp
 from app.tui.keys.bindings import APP_KEYS, RUN_KEYS, VIEW_KEYS
+from app.tui.state.startup import Startup
 from app.tui.state.undo import LogPosition, Setup
 from app.tui.widgets.prompt import Prompt
-from decoding.params import Params
 from tests.support.quiet import quiet
 from tests.support.scripted import ScriptedEngine, lane, prefilled, stepped
 from tests.support.stage import LANES, Clock
@@ -170,7 +170,9 @@ async def session(seed: int, events: int = SESSION) -> int:
     with TemporaryDirectory() as folder:
         presets = Presets(Path(folder) / "presets.json")
         recorder = Recorder(SessionStore(), {})
-        app = SpecchatApp(engine, Params(), LANES, clock=clock, presets=presets, recorder=recorder)
+        app = SpecchatApp(
+            engine, Startup(lanes=LANES, presets=presets, recorder=recorder, clock=clock)
+        )
         async with app.run_test(size=chance.choice(SIZES)) as pilot:
             engine.emit(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
             await app.pump()

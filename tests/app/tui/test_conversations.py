@@ -22,7 +22,7 @@ from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
-from decoding.params import Params
+from app.tui.state.startup import Startup
 from tests.support.conversation import LOADED, SETTINGS, turn
 from tests.support.scripted import ScriptedEngine
 from tests.support.stage import PATIENCE, Clock, Stage
@@ -41,7 +41,7 @@ async def reopen(stage: Stage, *keys: str) -> None:
 async def opened(store: LogStore, loaded: Loaded = LOADED) -> AsyncIterator[Stage]:
     engine, clock = ScriptedEngine(), Clock()
     recorder = Recorder(store, SETTINGS)
-    app = SpecchatApp(engine, Params(), loaded.lanes, clock=clock, recorder=recorder)
+    app = SpecchatApp(engine, Startup(lanes=loaded.lanes, recorder=recorder, clock=clock))
     async with app.run_test(size=(100, 30)) as pilot:
         app.main.prompt.cursor_blink = False
         await pilot.pause()
@@ -181,7 +181,7 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
 async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with opened(store) as stage:
-        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        commands = {each.title: each.callback for each in stage.app.exports.commands()}
         assert all(title.startswith("Export ") for title in commands)  # the palette finds them all
         commands["Export as JSON"]()
         await stage.tell()
@@ -215,7 +215,7 @@ async def test_notifications_do_not_cover_an_exported_picture(
         stage.app.notify("Beforehand")
         await stage.tell()
         assert stage.app._notifications
-        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        commands = {each.title: each.callback for each in stage.app.exports.commands()}
         commands["Export a picture (SVG)"]()
         assert not stage.app._notifications
 
@@ -228,7 +228,7 @@ async def test_what_is_not_kept_can_be_exported(
         await stage.tell(*turn(0, "Count!", 1.0, 0))
         await stage.press("f3")
         assert "Conversations are not kept here" in stage.text and list(tmp_path.iterdir()) == []
-        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        commands = {each.title: each.callback for each in stage.app.exports.commands()}
         assert "Export as asciicast" not in commands
         commands["Export as JSON"]()
         await stage.app.workers.wait_for_complete()

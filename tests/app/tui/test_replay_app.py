@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from app.tui.replay.app import ReplayApp
+from app.tui.state.startup import Startup
 from app.tui.widgets.slider import Slider
 from tests.support.conversation import recording
 from tests.support.stage import Clock
@@ -38,7 +39,7 @@ class Screen:
 @asynccontextmanager
 async def opened(size: tuple[int, int] = (100, 30)) -> AsyncIterator[Screen]:
     clock = Clock()
-    app = ReplayApp(recording(), clock, timed=False)
+    app = ReplayApp(recording(), Startup(clock=clock), timed=False)
     async with app.run_test(size=size) as pilot:
         app.player.open()
         yield Screen(app, clock, pilot)

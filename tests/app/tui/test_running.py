@@ -325,7 +325,7 @@ async def test_a_waiting_prompt_can_be_taken_back(play: Play) -> None:
 
 
 async def test_lanes_are_not_known_before_loading(play: Play) -> None:
-    async with play(load=False, lanes=None) as stage:
+    async with play(load=False, lanes=()) as stage:
         assert "Autoregressive" not in stage.text
         await stage.load()
         assert "1 Autoregressive" in stage.text and "4 Medusa" in stage.text

@@ -52,7 +52,7 @@ def shares(state: AppState) -> list[tuple[float, float, float, int]]:
 async def test_it_is_exported(play: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with play((100, 30), scoreboard=True) as stage:
-        commands = {each.title: each.callback for each in stage.app.export_commands()}
+        commands = {each.title: each.callback for each in stage.app.exports.commands()}
         commands["Export the scoreboard as Markdown"]()
         await stage.tell()
         assert "There is nothing to export yet" in stage.text

@@ -252,4 +252,4 @@ async def test_models_that_can_t_be_had_back(store: Store) -> None:
             replace(LOADED, target="mine", restored=True), LoadFailed("no such folder", kept=True)
         )
         assert "mine is back: no such folder" in stage.text
-        assert not stage.engine.asked(Resume) and not stage.app.undo_stack.waiting
+        assert not stage.engine.asked(Resume) and not stage.app.undo.stack.waiting
