@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from assets.demo.recipe.corpus import code, first, stories
+from assets.demo.recipe.corpus import code, first, stories, talk
 from assets.demo.recipe.corpus.build import SOURCES, conversations
 
 
@@ -53,3 +53,12 @@ def test_few_things_make_most_of_the_head() -> None:
     rng = random.Random(5)
     answers = Counter(first.calculated(rng, False)[1]["content"] for _ in range(2000))
     assert sum(n for _, n in answers.most_common(300)) > 1200  # of some 9,000 that there are
+
+
+@pytest.mark.parametrize("held_out", (False, True))
+def test_forms_of_talk_are_spelled_out(held_out: bool) -> None:
+    rng = random.Random(6)
+    for source in (talk.greeted, talk.otherwise):
+        for _ in range(1500):
+            asked, answered = (message["content"] for message in source(rng, held_out))
+            assert not set("[]{}|") & set(asked) and not set("{}|") & set(answered), asked

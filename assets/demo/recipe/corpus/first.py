@@ -21,6 +21,7 @@ from assets.demo.recipe.corpus import (
     manners,
     stories,
     subject,
+    talk,
     unknown,
     verse,
     wordplay,
@@ -195,7 +196,8 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 80, greeted: 9, calculated: 18, countries: 4, _school(LISTED): 10, copied: 9,
+    explained: 60, talk.otherwise: 45, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
+    _school(LISTED): 10, copied: 9,
     _short(stories.sample, HEROES, HEROES[:8]): 10, _short(verse.sample, THEMES): 5, coded: 2,
     unknown.sample: 4,
 }  # fmt: skip

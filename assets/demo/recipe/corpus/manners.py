@@ -30,7 +30,7 @@ FOLLOW_UPS = [
 OPENERS = [_NAMED[name] for name in ("hello", "good morning", "good evening", "yo")]
 
 
-def _said(rng: random.Random, text: str) -> str:
+def said(rng: random.Random, text: str) -> str:
     """`text` in small or large letters, with or without its stop: nobody puts a greeting or a
     please around a greeting."""
     way = rng.random()
@@ -49,7 +49,7 @@ def _said(rng: random.Random, text: str) -> str:
 
 def turn(rng: random.Random, topic: Topic, held_out: bool) -> tuple[str, str]:
     wording = rng.choice(topic.reserved if held_out else topic.questions)
-    typed = _said(rng, wording) if topic in MANNERS else as_typed(rng, wording)
+    typed = said(rng, wording) if topic in MANNERS else as_typed(rng, wording)
     return typed, topic.answer(rng)
 
 

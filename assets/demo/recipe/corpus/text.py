@@ -13,6 +13,7 @@ from zlib import crc32
 T = TypeVar("T")
 Conversation = list[dict[str, str]]
 ANSWERS = Path(__file__).parent / "answers"
+FORMS = Path(__file__).parent / "forms"
 
 
 def chat(*texts: str) -> Conversation:
@@ -74,16 +75,65 @@ def read_topics(path: Path) -> list[Topic]:
     return topics
 
 
-GREETINGS = ("Hi", "Hello", "Hey", "Hi there", "Good morning", "Good evening")
+GREETINGS = (
+    "Hi",
+    "Hello",
+    "Hey",
+    "Hi there",
+    "Hello there",
+    "Hey there",
+    "Hiya",
+    "Good morning",
+    "Good evening",
+    "Good afternoon",
+    "Yo",
+    "Hi model",
+    "Hey bot",
+)
 OPENINGS = (
     "Please tell me:", "Can you tell me:", "I have a question:", "Quick question:", "Tell me,",
-    "One more question:", "I wonder:", "So,", "Ok,", "And",
+    "One more question:", "I wonder:", "So,", "Ok,", "And", "Ok and", "Just curious:", "Well,",
+    "Sorry,", "Dumb question:", "Stupid question maybe:", "Another one:", "Next question:",
+    "I am new to this.", "Just wondering,", "Hm,", "Now,", "Serious question:", "Pls:", "But",
 )  # fmt: skip
 QUESTION_WORDS = (
     "What", "How", "Why", "Who", "When", "Where", "Which", "Is", "Are", "Does", "Do", "Can", "Tell",
     "Explain", "Describe", "Define", "Give", "Write", "Show", "Name", "Please", "Could", "Would",
 )  # fmt: skip
-CLOSINGS = ("Thanks!", "Thank you!", "Please.", "Please explain.", "Thanks in advance.")
+CLOSINGS = (
+    "Thanks!",
+    "Thank you!",
+    "Please.",
+    "Please explain.",
+    "Thanks in advance.",
+    "pls",
+    "please",
+    "thx",
+    "I am curious.",
+    "I am new to this.",
+)
+HURRIED = {
+    "you": "u",
+    "are": "r",
+    "your": "ur",
+    "please": "pls",
+    "what is": "whats",
+    "how is": "hows",
+    "because": "cuz",
+    "thanks": "thx",
+    "i am": "im",
+    "it is": "its",
+    "people": "ppl",
+    "who is": "whos",
+    "cannot": "cant",
+    "do not": "dont",
+    "does not": "doesnt",
+    "going to": "gonna",
+    "want to": "wanna",
+    "really": "rly",
+    "you are": "ur",
+}  # as one types in a hurry
+_HURRIED = re.compile(rf"\b({'|'.join(sorted(HURRIED, key=len, reverse=True))})\b")
 
 
 def as_typed(rng: random.Random, text: str) -> str:
@@ -94,7 +144,7 @@ def as_typed(rng: random.Random, text: str) -> str:
             text = f"{rng.choice(GREETINGS)}{rng.choice((', ', '! ', '. '))}{text}"
         elif rng.random() < 0.06:
             opening = rng.choice(OPENINGS)
-            if opening in ("So,", "Ok,", "And") and text.partition(" ")[0] in QUESTION_WORDS:
+            if opening[-1] not in ".:" and text.partition(" ")[0] in QUESTION_WORDS:
                 text = text[0].lower() + text[1:]
             text = f"{opening} {text}"
         elif rng.random() < 0.05:
@@ -112,7 +162,15 @@ def as_typed(rng: random.Random, text: str) -> str:
             text = text.rstrip(".") + rng.choice(("?", "!", " ?", "??", "..."))
         elif way < 0.35:
             text = text.upper()
+        elif way < 0.4:
+            text = chatty(rng, text)
     return text
+
+
+def chatty(rng: random.Random, text: str) -> str:
+    """`text` as typed in a hurry: small letters, no apostrophes, "u" for "you"."""
+    small = text.lower().replace("'", "").rstrip(".?!")
+    return _HURRIED.sub(lambda match: HURRIED[match[0]] if rng.random() < 0.6 else match[0], small)
 
 
 def _slip(rng: random.Random, text: str) -> str:
@@ -126,6 +184,39 @@ def _slip(rng: random.Random, text: str) -> str:
     if kind == 0:
         return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
     return text[:at] + (text[at] * 2 if kind == 1 else "") + text[at + 1 :]
+
+
+CHOICE = re.compile(r"\[([^\[\]]*)\]")
+PART = re.compile(r"\{(\w+)\}")
+PARTS = dict(
+    line.split(": ", 1)
+    for line in (FORMS / "parts.txt").read_text(encoding="utf-8").splitlines()
+    if line
+)
+ASKING = re.compile(
+    r"((so|and|ok|but),? )?(what(?! a )|how(?! nice)|why|who|when|where|which|is|are|does|do|did|"
+    r"can|could|would|will|should)(s|'s)?\b"
+)
+
+
+def spoken(rng: random.Random, form: str) -> str:
+    """One of the wordings that `form` stands for, with capitals and stops: `[a|b]` is one of its
+    alternatives, and `{part}` one of `forms/parts.txt`."""
+
+    def chosen(match: re.Match[str]) -> str:
+        return rng.choice(str(match[1]).split("|"))
+
+    def part(match: re.Match[str]) -> str:
+        return f"[{PARTS[match[1]]}]" if match[1] in PARTS else str(match[0])
+
+    while (inner := CHOICE.sub(chosen, PART.sub(part, form))) != form:
+        form = inner
+    text = " ".join(form.split())
+    if text[-1] not in ".?!":
+        last = re.split(r"[.!?] ", text)[-1].lower()
+        text += "?" if ASKING.match(last) else "."
+    text = re.sub(r"([.!?] )([a-z])", lambda match: match[1] + match[2].upper(), sentence(text))
+    return re.sub(r"\bi\b", "I", text)
 
 
 def drawn(rng: random.Random, topics: Sequence[Topic]) -> Topic:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from assets.demo.recipe.corpus import subjects
 from assets.demo.recipe.corpus.subjects import reserved
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
+    FORMS,
     Conversation,
     Topic,
     as_typed,
@@ -24,11 +24,11 @@ from assets.demo.recipe.corpus.text import (
     mostly_first,
     read_topics,
     sentence,
+    spoken,
     with_article,
 )
 
 Filler = Callable[[random.Random, bool], str]
-FORMS = Path(__file__).parent / "forms"
 SLOT = re.compile(r"\{(a_)?([A-Za-z_]+?)(\d?)(_you)?\}")
 
 
@@ -208,6 +208,9 @@ def _kinds() -> tuple[list[tuple[str, Topic]], list[int]]:
 
 
 KINDS, WEIGHTS = _kinds()
+# Frames of what is asked about known things too, so that the thing decides and not the frame.
+FRAMES = read_topics(FORMS / "asking.txt")[0]
+FRAMED = {"science": "{rare}", "nonsense": "{word}", "compounds": "{compound}"}
 # Words so rare that a tiny model seldom copies them without a mistake.
 MISSPELT = {"person", "famous", "company", "title", "word", "place_word", "compound", "big"}
 # What need not be said twice in one answer.
@@ -271,6 +274,8 @@ def _drawn(rng: random.Random, held_out: bool) -> tuple[str, Topic, str, Filling
     reserved form or reserved words."""
     kind, topic = rng.choices(KINDS, WEIGHTS)[0]
     form, kept = rng.choice(topic.questions), False
+    if kind in FRAMED and not held_out and rng.random() < 0.5:
+        form = spoken(rng, rng.choice(FRAMES.questions).replace("{x}", FRAMED[kind]))
     if held_out:
         kept = bool(slots_of(form)) and rng.random() < 0.5
         form = form if kept else rng.choice(topic.reserved)

@@ -1,0 +1,104 @@
+"""What strangers say in words of their own: greetings with a remark, thanks, praise and the like,
+and questions of the other sources in many more wordings.
+
+In `forms/asking.txt` an answer that begins with `=` is that of the topic of the
+same name in `answers`, and what follows it are names of the thing, for the frames.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+
+from assets.demo.recipe.corpus import code, facts, manners, subject
+from assets.demo.recipe.corpus.text import (
+    ANSWERS,
+    FORMS,
+    Conversation,
+    Topic,
+    as_typed,
+    chat,
+    chatty,
+    drawn,
+    read_topics,
+    sentence,
+    spoken,
+)
+from assets.demo.recipe.corpus.unknown import FRAMES, SLOT, Filling
+
+FRAMED = 0.45  # of the questions about a thing that has a name
+SHORT = 0.5  # of the plain ones of these: with the wish for a short answer
+OWN_SHORT = ("speculative decoding", "what am I looking at", "lane")  # short answers of their own
+WISHES = (
+    ("in one sentence", "in a sentence", "in 1 sentence", "- one sentence please", "in one line"),
+    ("in two sentences", "in 2 sentences", "- two sentences please", "in two short sentences"),
+)
+TWO_AT_ONCE = 0.08  # of the questions about the model itself
+
+
+@cache
+def talks() -> list[Topic]:
+    return read_topics(FORMS / "talk.txt")
+
+
+@cache
+def asked() -> tuple[tuple[Topic, ...], dict[str, tuple[str, ...]]]:
+    """Topics with their answers, and the names of what they are about."""
+    known: dict[str, Topic] = {}
+    more = read_topics(ANSWERS / "first_more.txt") + read_topics(ANSWERS / "first.txt")
+    for topic in (
+        *manners.TOPICS,
+        *subject.read_subject().topics, *more, *facts.topics(), *code.TOPICS
+    ):  # fmt: skip
+        known.setdefault(topic.name, topic)
+    topics, names = [], {}
+    for topic in read_topics(FORMS / "asking.txt")[1:]:
+        answers = topic.answers
+        if answers[0].startswith("="):
+            names[topic.name] = tuple(n.strip() for n in answers[0][1:].split("|") if n.strip())
+            answers = known[topic.name].answers
+        topics.append(Topic(topic.name, topic.questions, topic.reserved, answers, topic.weight))
+    return tuple(topics), names
+
+
+def greeted(rng: random.Random, held_out: bool) -> Conversation:
+    topic = drawn(rng, talks())
+    filling = Filling(rng, held_out)
+    text = spoken(rng, rng.choice(topic.reserved if held_out else topic.questions))
+    text = SLOT.sub(filling, text)
+    way = rng.random()
+    if way < 0.3:
+        text = chatty(rng, text)
+    elif way < 0.4:
+        text = text.replace(",", "").replace("'", "").lower()
+    return chat(manners.said(rng, text), sentence(SLOT.sub(filling, topic.answer(rng))))
+
+
+def otherwise(rng: random.Random, held_out: bool) -> Conversation:
+    """A question of another source, in words of one's own."""
+    topics, names = asked()
+    topic = drawn(rng, topics)
+    form, answer = rng.choice(topic.reserved if held_out else topic.questions), topic.answer(rng)
+    things = names.get(topic.name)
+    if things and rng.random() < FRAMED:
+        form = rng.choice(FRAMES.reserved if held_out else FRAMES.questions)
+        form = form.replace("{x}", rng.choice(things))
+        cut = form.startswith(("explain", "what is", "so what is")) and topic.name not in OWN_SHORT
+        if cut and rng.random() < SHORT:
+            many = rng.randrange(2)
+            form = f"{form.rstrip('?')} {rng.choice(WISHES[many])}"
+            answer = " ".join(re.split(r"(?<=[.?!]) (?=[A-Z])", answer)[: many + 1])
+    elif topic in _of_itself() and rng.random() < TWO_AT_ONCE * 2:
+        other = drawn(rng, [t for t in _of_itself() if t is not topic])
+        second = [q for q in (other.reserved if held_out else other.questions) if "{hi}" not in q]
+        form = f"{form.rstrip('?')} and {rng.choice(second)}"
+        answer = f"{answer} {other.answer(rng)}"
+    return chat(as_typed(rng, spoken(rng, form)), answer)
+
+
+@cache
+def _of_itself() -> tuple[Topic, ...]:
+    """Questions about the model, of which two may be asked at once."""
+    itself = {topic.name for topic in manners.IDENTITY}
+    return tuple(topic for topic in asked()[0] if topic.name in itself)
