@@ -73,8 +73,18 @@ def added(a: int, b: int) -> str:
     if len(tens) == 1:
         text += f"The tens stay {tens[0]}. "
     else:
-        text += f"Then the tens: {' + '.join(map(str, tens))} = {sum(tens)}. "
-    return f"{text}So {a} + {b} = {total}."
+        text += f"Then the tens: {tens[0]} + {tens[1]} = {tens[0] + tens[1]}"
+        # One step at a time: three numbers at once are too much for a tiny model.
+        text += f", and 1 more is {sum(tens)}. " if len(tens) == 3 else ". "
+    return f"{text}{_together(total)}, so {a} + {b} = {total}."
+
+
+def _together(total: int) -> str:
+    """`That makes 8 tens and 5 ones`: the digits of the result in their order."""
+    tens, ones = divmod(total, 10)
+    return (
+        f"That makes {tens} ten{'' if tens == 1 else 's'} and {ones} one{'' if ones == 1 else 's'}"
+    )
 
 
 def taken(a: int, b: int) -> str:
@@ -115,8 +125,10 @@ def taken(a: int, b: int) -> str:
     if len(tens) == 1:
         text += f"The tens stay {tens[0]}. "
     else:
-        text += f"Then the tens: {' - '.join(map(str, tens))} = {tens[0] - sum(tens[1:])}. "
-    return f"{text}So {a} - {b} = {rest}."
+        text += f"Then the tens: {tens[0]} - {tens[1]} = {tens[0] - tens[1]}"
+        left = tens[0] - tens[1]
+        text += f", and {left} - {tens[2]} = {left - tens[2]}. " if len(tens) == 3 else ". "
+    return f"{text}{_together(rest)}, so {a} - {b} = {rest}."
 
 
 def multiplied(a: int, b: int) -> str:
@@ -366,16 +378,18 @@ def halves(rng: random.Random) -> Asked:
         a = rng.randint(1, 50) * 2 if way < 0.88 else rng.randint(1, 49) * 2 + 1
     wording = rng.choice(HALVES)
     half = a // 2
-    if a % 2:
-        text = f"Half of {a} is {half}.5, because {a} is odd: {half} for each, and a half more."
-    elif a <= 20 or a % 20 == 0:
-        text = f"Half of {a} is {half}, because {half} + {half} = {a}."
-    else:
-        even, rest = a - a % 20, a % 20
+    if a > 20 and a % 10:
+        tens, rest = a - a % 10, a % 10
+        more = f"{rest // 2}{'.5' if a % 2 else ''}"
+        result = f"{half}{'.5' if a % 2 else ''}"
         text = (
-            f"{a} is {even} and {rest}. Half of {even} is {even // 2}, and "
-            f"half of {rest} is {rest // 2}. Half of {a} is {half}."
+            f"{a} is {tens} and {rest}. Half of {tens} is {tens // 2}, and half of {rest} is "
+            f"{more}. {tens // 2} and {more} make {result}. So half of {a} is {result}."
         )
+    elif a % 2:
+        text = f"Half of {a} is {half}.5, because {a} is odd: {half} for each, and a half more."
+    else:
+        text = f"Half of {a} is {half}, because {half} and {half} make {a}."
     return Asked(f"half {a}" if a > 20 else f"half {a}|{wording}", wording.format(a=a), text)
 
 
@@ -782,7 +796,75 @@ PROBLEMS = (
 MEANS = {"+": "add", "-": "subtract", "x": "multiply", "/": "divide"}
 
 
+# What happens to the things that somebody has: the sign, the verb now, after "he" and in the past,
+# and what it may happen to.
+FOOD = (
+    "apples pears plums cookies sweets grapes cakes eggs carrots bananas cherries nuts oranges "
+    "pizzas sandwiches strawberries chocolates muffins tomatoes"
+)
+THINGS = (
+    "marbles stickers books cards shells stamps coins pens balloons buttons beads blocks pencils "
+    "balls hats cups toys stones keys candles flowers socks chairs shirts dollars euros tickets"
+)
+DEEDS = (
+    ("-", "eat", "eats", "ate", FOOD), ("-", "eat", "eats", "ate", FOOD),
+    ("-", "give away", "gives away", "gave away", f"{FOOD} {THINGS}"),
+    ("-", "lose", "loses", "lost", THINGS), ("-", "sell", "sells", "sold", f"{FOOD} {THINGS}"),
+    ("-", "break", "breaks", "broke", "cups plates eggs toys lamps glasses pencils"),
+    ("-", "use", "uses", "used", "eggs candles stamps tickets pencils balloons"),
+    ("-", "drop", "drops", "dropped", "eggs plates glasses coins apples"),
+    ("-", "spend", "spends", "spent", "coins dollars euros pounds"),
+    ("+", "buy", "buys", "bought", f"{FOOD} {THINGS}"), ("+", "get", "gets", "got", THINGS),
+    ("+", "find", "finds", "found", THINGS), ("+", "pick", "picks", "picked", FOOD),
+)  # fmt: skip
+OWN = (
+    "{S} {have} {a} {t} and {do} {b}. How many {t} {has_s} {s} {left}?",
+    "{S} {have} {a} {t} and {do} {b}. How many are {there}?",
+    "{S} {have} {a} {t} and {do} {b}, how many {left_}?",
+    "{S} {have} {a} {t} and {do} {b} how many {left_}",
+    "{S} {have} {a} {t} and {s} {do} {b}. How many {t} {has_s} {s} {left}?",
+    "{S} {have} {a} {t}, {s} {do} {b}, how many are {there}?",
+    "If {s} {have} {a} {t} and {do} {b}, how many {has_s} {s} {left}?",
+    "If {s} {have} {a} {t} and {do} {b}, how many {t} are {there}?",
+    "{a} {t}, {s} {do} {b}, how many are {there}?",
+    "{S} had {a} {t} and {did} {b}. How many now?",
+    "{S} had {a} {t}, {did} {b}. How many {t} are {there}?",
+    "{S} {have} {a} {t}. {S} {do} {b} of them. How many are {there}?",
+)
+
+
+def own_problems(rng: random.Random) -> Asked:
+    """What "I have" or somebody has and does, as people type it."""
+    sign, do, does, did, things = rng.choice(DEEDS)
+    most = rng.choice((12, 20, 60))
+    b = rng.randint(1, most // 2)
+    a = b + rng.randint(1, most // 2) if sign == "-" else rng.randint(2, most // 2)
+    c = a - b if sign == "-" else a + b
+    name, _, _ = rng.choice(PEOPLE)
+    mine = rng.random() < 0.65
+    wording = rng.choice([w for w in OWN if sign == "-" or "of them" not in w])
+    t = rng.choice(things.split())
+    question = wording.format(
+        S="I" if mine else name, s="I" if mine else name, have="have" if mine else "has",
+        do=do if mine else does, did=did, has_s="do" if mine else "does", a=a, t=t,
+        b=f"{b} more" if sign == "+" and rng.random() < 0.6 else b,
+        left="have left" if sign == "-" else "have now", there="left" if sign == "-" else "there",
+        left_="left" if sign == "-" else "now",
+    )  # fmt: skip
+    steps = worked(a, sign, b)
+    task = "" if steps.startswith(f"{a} {sign} {b} ") else f"{a} {sign} {b}. "
+    owner = "You have" if mine else f"{name} has"
+    thing = t.removesuffix("es") if t.endswith(("oes", "xes", "ches", "sses")) else t[:-1]
+    thing = {"cherries": "cherry", "strawberries": "strawberry"}.get(t, thing)
+    count = f"{c} {thing if c == 1 else t}"
+    closing = f"{owner} {count} left." if sign == "-" else f"{owner} {count} now."
+    answer = f"Here we {MEANS[sign]}: {task}{steps} {closing}"
+    return Asked(key_of(a, sign, b, f"own {do} {t}"), question, answer)
+
+
 def problems(rng: random.Random) -> Asked:
+    if rng.random() < 0.55:
+        return own_problems(rng)
     story = rng.randrange(len(PROBLEMS))
     sign, question, closing, things = PROBLEMS[story]
     most = 60 if rng.random() < 0.5 else 20
@@ -902,8 +984,8 @@ def too_much(rng: random.Random) -> Asked:
 
 KINDS = Kinds({
     sums: 24, differences: 18, products: 14, quotients: 8, by_zero: 0.5, tables: 1.5, doubles: 3,
-    halves: 3, parts: 3, counting: 18, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
-    ordering: 2.5, number_words: 2.5, times: 2, problems: 9, too_much: 3,
+    halves: 5, parts: 3, counting: 18, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
+    ordering: 2.5, number_words: 2.5, times: 2, problems: 13, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
 

@@ -80,6 +80,26 @@ ASK_FUNCTION = (
     "A function that {does}, please",
     "Can you {task} in Python?", "How to {task} in Python", "Program that {does}",
 )  # fmt: skip
+# As people type it who take the language for granted.
+ASK_LOOSELY = (
+    "python {task}", "{task} python", "code that {does}", "python code that {does}", "py: {task}",
+    "function that {does} in python", "python function which {does}", "i need code to {task}",
+    "can u write a function that {does}", "python script to {task}", "def that {does}",
+    "how do you {task} with python", "python function that {does} pls", "make a function to {task}",
+    "function to {task}", "show me how to {task} in python", "a small program that {does}",
+    "Write me a function in Python which {does}.", "Write a short Python function that {does}.",
+)  # fmt: skip
+# Only the first line of a function, which is to be written to its end.
+ASK_SIGNATURE = (
+    "{first}", "{first}", "{first}", "{first}\n", "{start}", "Complete this function: {first}",
+    "Finish this function: {first}", "Complete: {first}", "complete this: {start}",
+    "```python\n{first}\n```", "Write the body of {first}", "What comes after {first}",
+    "Fill in this function:\n\n{first}", "go on: {start}",
+)  # fmt: skip
+PARAMETERS = (
+    "n", "x", "number", "num", "value", "a", "i", "k", "val", "text", "word", "s", "string",
+    "numbers", "items", "values", "data", "lst", "nums", "words",
+)  # fmt: skip
 ASK_NAMED = (
     "Write the function {name} in Python.", "Write a function called {name}.",
     "Python function {name}", "Show me the function {name}.", "How do I write {name} in Python?",
@@ -115,11 +135,23 @@ def asking_for(rng: random.Random, function: Function) -> Asked:
     # The first names are the usual ones.
     names = function.names[0] if rng.random() < 0.6 else rng.choice(function.names)
     answer = shown(function, names)
+    if rng.random() < 0.14:
+        if len(names) == 1 and rng.random() < 0.5:
+            used = set(re.findall(r"\w+", function.code))
+            names = (rng.choice([word for word in PARAMETERS if word not in used]),)
+        first = next(
+            line for line in function.written(names).split("\n") if line.startswith("def ")
+        )
+        question = rng.choice(ASK_SIGNATURE).format(first=first, start=first.rstrip(":"))
+        return Asked(question, question, shown(function, names), (question,))
     if rng.random() < 0.07:
         question = rng.choice(ASK_NAMED).format(name=function.name)
         return Asked(question, question, answer, (function.name,))
     task = rng.choice(function.tasks)
-    question = sentence(rng.choice(ASK_FUNCTION).format(task=task, does=does(task)))
+    if rng.random() < 0.25:
+        question = rng.choice(ASK_LOOSELY).format(task=task, does=does(task))
+    else:
+        question = sentence(rng.choice(ASK_FUNCTION).format(task=task, does=does(task)))
     return Asked(question, question, answer)
 
 

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assets.demo.recipe.corpus import manners, subjects, unknown
-from assets.demo.recipe.corpus.text import Conversation, chat, listed, read_topics, sentence
+from assets.demo.recipe.corpus.text import (
+    ANSWERS,
+    Conversation,
+    chat,
+    listed,
+    read_topics,
+    sentence,
+)
+from assets.demo.recipe.corpus.wordplay import plural_of
 
 FORMS = Path(__file__).parent / "forms"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -199,9 +207,37 @@ SAYINGS = (
 )  # fmt: skip
 
 
+# Every word and every sentence of the hand-written answers: a copy must come from the prompt, so
+# what is to be copied must be more than can be learned by heart.
+_TEXT = " ".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("facts_*.txt")))
+ALL_WORDS = sorted(set(re.findall(r"\b[a-z]{2,11}\b", _TEXT)))
+ALL_SENTENCES = sorted(set(re.findall(r"(?<=[.] )[A-Z][a-z, ]{12,70}[.](?= |$)", _TEXT)))
+
+
+def _counted(rng: random.Random) -> str:
+    """Things with their numbers: `4 blue cups, 2 red plates, 1 spoon`."""
+    items = []
+    for thing in rng.sample(subjects.OBJECTS + subjects.ANIMALS, rng.randint(2, 5)):
+        number = rng.choice((1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 20, rng.randint(11, 99)))
+        noun = thing if number == 1 else plural_of(thing)
+        colour = f"{rng.choice(subjects.COLOURS)} " if rng.random() < 0.5 else ""
+        said = number_word(number) if rng.random() < 0.15 else str(number)
+        items.append(f"{said} {colour}{noun}")
+    return ", ".join(items) if rng.random() < 0.7 else listed(items)
+
+
 def _salad(rng: random.Random) -> str:
     """Words, names, numbers or letters without any sense."""
-    way = rng.randrange(6)
+    way = rng.randrange(12)
+    if way in (6, 7):
+        return _counted(rng)
+    if way in (8, 9):
+        return " ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(2, 8)))
+    if way == 10:
+        return ", ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(2, 7)))
+    if way == 11:
+        text = " ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(3, 9)))
+        return sentence(text) + rng.choice(".!?")
     if way == 0:
         return " ".join(rng.sample(subjects.OBJECTS + subjects.ANIMALS, rng.randint(2, 8)))
     if way == 1:
@@ -244,19 +280,21 @@ def _note(rng: random.Random) -> str:
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
-    if way < 0.25:
+    if way < 0.18:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
-    if way < 0.42:
+    if way < 0.28:
         return _short(rng, held_out)
-    if way < 0.5:
+    if way < 0.36:
         return _note(rng)
-    if way < 0.6:
+    if way < 0.62:
         return _salad(rng)
-    if way < 0.72:
+    if way < 0.66:
         return rng.choice(SAYINGS)
-    if way < 0.8:
+    if way < 0.76:
+        return rng.choice(ALL_SENTENCES)
+    if way < 0.82:
         return unknown.question(rng)[0]
-    if way < 0.86:
+    if way < 0.87:
         return unknown.question(rng)[1]
     if way < 0.93:
         return rng.choice(rng.choice(manners.TOPICS).answers)
@@ -317,14 +355,48 @@ def _short(rng: random.Random, held_out: bool) -> str:
     return _salad(rng)
 
 
+# A word in capitals is other tokens, so its spelling must be learned: these are few and common.
+PLAIN = {
+    "n": "dog cat fox cow pig bird fish house door key car bus train boat tree book cup hat ball "
+         "box bread milk egg apple cake tea sun moon star sea rain snow wind fire water road town "
+         "room table game song name word time day night man woman girl boy child friend king",
+    "a": "red blue green black white big small old new good bad happy sad hot cold fast slow long "
+         "short high low late early nice kind dark loud quiet ready hungry tired free",
+    "v": "open close find take bring see call help love like need want eat buy read write make",
+    "t": "at noon|today|tomorrow|now|soon|at night|on Monday|on Friday|on Sunday|at six|later",
+}  # fmt: skip
+_PLAIN = {key: value.split("|" if key == "t" else " ") for key, value in PLAIN.items()}
+CALLS = (
+    "see you {t}", "meet me {t}", "i am {a}", "we are {a}", "you are {a}", "the {n} is {a}",
+    "{v} the {n}", "please {v} the {n}", "do not {v} the {n}", "where is the {n}", "my {n} is {a}",
+    "i {v} the {n}", "we {v} the {n} {t}", "the {a} {n}", "{a} {n}", "a {n} and a {m}", "{n}",
+    "hello {n}", "good morning", "good night", "thank you", "hello world", "happy birthday",
+    "come here", "be quiet", "no way", "yes please", "this is my {n}", "your {n} is here",
+    "the {n} and the {m}", "call me {t}", "what a {a} {n}", "how are you {t}", "it is {a} {t}",
+    "i have a {a} {n}", "the {n} has a {m}", "go to the {n} {t}", "{n} {m}", "it is time to go",
+)  # fmt: skip
+
+
+def _call(rng: random.Random) -> str:
+    """A few common words."""
+    n, m = rng.sample(_PLAIN["n"], 2)
+    a, v, t = (rng.choice(_PLAIN[key]) for key in "avt")
+    text = rng.choice(CALLS).format(n=n, m=m, a=a, v=v, t=t)
+    text = re.sub(r"\ba (?=[aeiou])", "an ", text)
+    way = rng.random()
+    if way < 0.3:
+        text = sentence(text) + rng.choice((".", ".", "!", ""))
+    return text.replace("i am", "I am").replace("i have", "I have") if way < 0.45 else text
+
+
 def _upper(rng: random.Random, held_out: bool) -> Job:
-    text = _short(rng, held_out)
+    text = _call(rng) if rng.random() < 0.85 else _short(rng, held_out)
     return Job("upper", text, text.upper())
 
 
 def _lower(rng: random.Random, held_out: bool) -> Job:
-    text = _short(rng, held_out)
-    text = text.upper() if rng.random() < 0.5 else text
+    text = _call(rng) if rng.random() < 0.7 else _short(rng, held_out)
+    text = text.upper() if rng.random() < 0.7 else text
     return Job("lower", text, text.lower())
 
 
@@ -495,8 +567,8 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 
 MAKERS: dict[str, tuple[Maker, int]] = {
-    "repeat": (_repeat, 60), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
-    "upper": (_upper, 3), "lower": (_lower, 3), "stop": (_stop, 2), "correct": (_correct, 4),
+    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
+    "upper": (_upper, 16), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),

@@ -11,7 +11,8 @@ and long stories, `++` for long ones. In a line, `[a|b]` is a choice and `{key}`
   water.
 * `event: yes` says that the short form tells of one day, `seasonless: yes` that the plot speaks of
   the seasons itself, `friend: old` what the second character is like.
-* `let name: a ~ b | c ~ d` in the header draws one entry; its fields are `{name}`, `{name2}`, ...
+* `let name: a ~ b | c ~ d` in the header draws one entry; its fields are `{name}`, `{name2}`, ...,
+  and `{a_name}` is the first with an article.
 * `slot name: list` draws an object of a word list: `{a name}` is "a silver key", `{name}` is "key".
 
 A key with a capital gives its value a capital. What a plot drew once stays the same to its end,
@@ -28,6 +29,7 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+from assets.demo.recipe.corpus import subjects
 from assets.demo.recipe.corpus.text import (
     Conversation,
     T,
@@ -135,6 +137,7 @@ class Plot:
     morals: list[Template] = field(default_factory=list)
     about: Template = field(default_factory=list)
     shorts: list[Template] = field(default_factory=list)
+    clauses: list[Template] = field(default_factory=list)  # what a request says of its heroes
     asks: list[tuple[Template, Template]] = field(default_factory=list)
     beats: list[Beat] = field(default_factory=list)
 
@@ -143,7 +146,8 @@ class Plot:
         return any(beat.level == 0 and any(beat.presents_friend) for beat in self.beats)
 
 
-def _read_plot(block: str) -> Plot:
+def read_plot(block: str) -> Plot:
+    """A plot of a file, from its name to its last beat."""
     head, _, body = block.partition("\n>>\n")
     name, *lines = head.splitlines()
     plot = Plot(name.strip())
@@ -171,6 +175,8 @@ def _read_plot(block: str) -> Plot:
         elif key == "ask":
             question, _, answer = value.partition(" => ")
             plot.asks.append((compile_template(question), compile_template(answer)))
+        elif key == "clause":
+            plot.clauses = [compile_template(text.strip()) for text in value.split(" | ") if text]
         elif key.startswith("slot "):
             plot.slots[key[5:]] = value
         elif key.startswith("let "):
@@ -200,7 +206,7 @@ def plots() -> tuple[Plot, ...]:
     """All plots."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(DATA.glob("plots_*.txt"))]
     return tuple(
-        _read_plot(block)
+        read_plot(block)
         for text in texts
         for block in re.split(r"^# ", text, flags=re.MULTILINE)[1:]
     )
@@ -342,6 +348,7 @@ def candidates(wish: Wish) -> tuple[Plot, ...]:
     return ()
 
 
+FIRST_NAMES = {"she": subjects.WOMEN, "he": subjects.MEN}
 ONSETS = ("b", "br", "d", "f", "k", "l", "m", "n", "p", "r", "t", "tr", "v", "w", "z")
 VOWELS = ("a", "e", "i", "o")
 MIDDLES = ("l", "m", "n", "r", "v")
@@ -350,18 +357,23 @@ ENDS = ("n", "l", "ko", "la", "mi", "ra", "na", "ri", "ly", "ny", "ra", "lo", "v
 
 def asked_name(rng: random.Random, pronoun: str) -> str:
     """A name that a request wants for a hero: a known one, or one never heard before."""
-    if rng.random() < 0.15:
+    way = rng.random()
+    if way < 0.25:
         name = rng.choice(ONSETS) + rng.choice(VOWELS)
         if rng.random() < 0.4:
             name += rng.choice(MIDDLES) + rng.choice(VOWELS)
         return sentence(name + rng.choice(ENDS))
+    if way < 0.6:
+        return rng.choice(FIRST_NAMES[pronoun])
     return rng.choice(words()[pronoun])
 
 
 def known_pronoun(name: str) -> str:
     """`he` or `she` for a listed name, else empty."""
-    lists = words()
-    return "she" if name in lists["she"] else "he" if name in lists["he"] else ""
+    for pronoun in ("she", "he"):
+        if name in words()[pronoun] or name in FIRST_NAMES[pronoun]:
+            return pronoun
+    return ""
 
 
 def _character(rng: random.Random, noun: str, name: str, taken: str) -> tuple[str, str]:
@@ -432,6 +444,7 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
     context: Context = {
         "H": name, "hero": wish.hero, "a hero": _described(trait, wish.hero),
         "he": he, "him": him, "his": his, "himself": himself,
+        "a_hero": article(wish.hero), "a_friend": article(friend),
         "F": friend_name, "friend": friend, "a friend": _described(friend_trait, friend),
         "fhe": fhe, "fhim": fhim, "fhis": fhis,
         "where": place[2], "along": place[3],
@@ -453,6 +466,7 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
     for let, entries in plot.lets.items():
         for number, value in enumerate(draw(rng, entries, wish.hero), start=1):
             context[let + (str(number) if number > 1 else "")] = render(value, context, rng)
+        context[f"a_{let}"] = article(context[let])
     return context
 
 
@@ -515,7 +529,7 @@ def tell(rng: random.Random, wish: Wish) -> Story:
     if wish.length == "three":
         return Story(render(mostly_first(rng, plot.shorts), context, rng), plot, context)
     lines = [_opener(rng, wish, context)]
-    brief = wish.length == "short" and rng.random() < 0.45
+    brief = wish.length == "short" and not wish.friend and rng.random() < 0.45
     season = wish.season or (rng.choice(plot.seasons) if plot.seasons else "")
     wants_line = season and not plot.seasonless and kind not in ("sea", "sky")
     if wants_line and (wish.season or rng.random() < 0.5):
@@ -582,12 +596,20 @@ def _is_reserved(*parts: str) -> bool:
 
 
 KINDS = (
-    ("any", 12), ("hero", 26), ("trait", 10), ("named", 11), ("two", 12), ("place", 5),
+    ("any", 12), ("hero", 26), ("trait", 10), ("named", 24), ("two", 12), ("place", 5),
     ("heroplace", 5), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5), ("herothing", 3),
-    ("begin", 5), ("three", 6), ("continue", 4), ("bare", 9), ("mood", 6), ("plot", 40),
+    ("begin", 5), ("three", 6), ("continue", 4), ("bare", 9), ("mood", 6), ("plot", 110),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
+# Plots in which much can be wished for: what is wished must be taken over from the request.
+OPEN_PLOTS = {"learn": 9, "lose": 8, "key": 4, "fear": 6, "dream": 8, "trouble": 6, "learning": 2}
+DOES = ("who ", "that ")
+HELPERS = (
+    ", with {x}", " and {x}", " and is helped by {x}", ", and {x} helps {him}",
+    ". {x} should help {him}", ". {x} helps {him}.", ". There should be {x} too.",
+    ". With {x}, please.", " with the help of {x}",
+)  # fmt: skip
 # Requests whose wordings come from the list of another kind.
 WORDING = {"trait": "hero", "named": "hero", "two": "hero", "mood": "any", "plot": "hero"}
 
@@ -617,6 +639,10 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
             wish.trait = "" if rng.random() < 0.7 else rng.choice(words()["traits"])
             if wish.trait:
                 text = f"{start} {_described(wish.trait, wish.hero)}"
+            if rng.random() < 0.3:
+                wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
+                text += f" named {wish.name}"
+            text += rng.choice(("", "", "", " who", " who", " that"))
             key = f"bare/{wish.trait}/{wish.hero}"
         else:
             text = phrase
@@ -651,16 +677,24 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         if rng.random() < 0.15:
             fill["x"] = f"the friendship between {fill['x']}"
     elif kind == "plot":
-        wish.plot = rng.choice([*clauses()])
+        names = [*clauses()]
+        wish.plot = rng.choices(names, [OPEN_PLOTS.get(name, 1) for name in names])[0]
         wish.clause = rng.choice(clauses()[wish.plot])
-        if rng.random() < 0.3:
+        if rng.random() < 0.35:
             wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
-            fill["x"] += rng.choice((" named ", " called ")) + wish.name
-        if rng.random() < 0.15:
+            fill["x"] += rng.choice((" named ", " named ", " called ")) + wish.name
+        helped = ""
+        if rng.random() < 0.2:
             wish.friend = rng.choice(hero_nouns("sea" if noun_kind == "sea" else "animal"))
             if wish.friend == wish.hero:
                 return None
-        fill["x"] += " {clause}" + (f", with {article(wish.friend)}" if wish.friend else "")
+            helped = rng.choice(HELPERS).replace("{x}", article(wish.friend))
+        fill["who"] = fill["x"]
+        fill["x"] += " {clause}"
+        if helped.startswith("."):
+            fill["end"] = sentence(helped[2:])
+        else:
+            fill["x"] += helped
         key = f"{wish.hero}:{wish.plot}"
     elif kind in ("place", "heroplace"):
         wish.place = rng.choice(place_rows())
@@ -698,7 +732,11 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
                             "There once was", "Once there was", "Long ago there was"))  # fmt: skip
         fill["start"] = f"{begin} {_described(wish.trait, wish.hero)} named {wish.name}."
         key = f"{wish.hero}/{wish.name}"
-    template = rng.choice(asks(WORDING.get(kind, kind), reserved_wording))
+    section = WORDING.get(kind, kind)
+    deed = kind == "plot" and isinstance(wish.clause[0], str) and wish.clause[0].startswith(DOES)
+    if deed and not (wish.friend and "end" not in fill) and rng.random() < 0.35:
+        section = "scene"
+    template = rng.choice(asks(section, reserved_wording))
     if "{kind}" not in template:
         way, meaning = "", ""
     if meaning in ("short", "long"):
@@ -707,7 +745,9 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         wish.moral, way = True, ""
     elif meaning and kind != "three":
         wish.mood = meaning
-    text = template
+    text = sentence(template.replace("{who}", fill.pop("who", "")))
+    if "end" in fill:
+        text = f"{text.rstrip('.?! ')}. {fill.pop('end')}"
     for name, value in (*fill.items(), ("kind", way)):
         text = text.replace(f"{{{name}}}", value)
     if kind == "mood" and meaning == "sad" and rng.random() < 0.6:
@@ -789,7 +829,11 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         if held_out == (reserved_wording or (bool(key) and _is_reserved(key))):
             break
     story = tell(rng, wish)
-    text = text.replace("{clause}", render(wish.clause, story.context, rng))
+    clause = render(wish.clause, story.context, rng)
+    for name, value in (("clause", clause), ("does", clause.partition(" ")[2])):
+        text = text.replace(f"{{{name}}}", value)
+    for name in ("he", "him"):
+        text = text.replace(f"{{{name}}}", story.context[name])
     turns = [_typed(rng, text, wish), story.text]
     if rng.random() < 0.15:
         question, answer = _follow_up(rng, wish, story, held_out)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds, typed
+from assets.demo.recipe.corpus.subjects import made_up
 from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence, with_article
 
 
@@ -354,9 +355,15 @@ ASK_WORD_COUNT = (
     'How many words are in the sentence "{s}"?', 'Number of words in "{s}"',
 )  # fmt: skip
 ASK_REPEAT = (
-    "Say {w} {n} times.", "Repeat {w} {n} times.", "Write {w} {n} times.",
+    "Say {w} {n} times.", "Say {w} {n} times.", "Repeat {w} {n} times.", "Write {w} {n} times.",
     "Repeat the word {w} {n} times.", "Can you say {w} {n} times?", "{w}, {n} times please",
-    "Please repeat {w} {n} times.", "Write the word {w} {n} times.",
+    "Please repeat {w} {n} times.", "Write the word {w} {n} times.", "Say the word {w} {n} times.",
+    "Say {w} {n} times in a row.", "Print {w} {n} times.", "Can you write {w} {n} times?",
+    'Say "{w}" {n} times.', "Type {w} {n} times.", "{n} times {w}", "{w} {n} times",
+)  # fmt: skip
+PHRASES = (
+    "hello", "yes", "no", "banana", "please", "hooray", "good night", "thank you", "sorry", "wow",
+    "hello world", "I am here", "go", "well done", "ice cream", "ha", "happy birthday", "cheese",
 )  # fmt: skip
 FINISH = [tuple(entry.split(" = ")) for entry in WORDS["finish"]]
 
@@ -409,8 +416,10 @@ def counting_words(rng: random.Random) -> Asked:
 
 
 def repeating(rng: random.Random) -> Asked:
-    word = rng.choice(("hello", "yes", "no", "banana", "please", "hooray", *rng.sample(SHORT, 12)))
-    n = rng.randint(2, 6)
+    word = rng.choice(rng.choice((SHORT, VOCABULARY, PHRASES)))
+    if rng.random() < 0.2:
+        word = made_up(rng)
+    n = rng.choice((2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 10))
     times = in_words(n) if rng.random() < 0.5 else str(n)
     answer = f"Here is {word} {in_words(n)} times: {', '.join([word] * n)}."
     return _ask(rng, ASK_REPEAT, answer, word, times, w=word, n=times)
@@ -691,7 +700,7 @@ def colours(rng: random.Random) -> Asked:
     return _ask(rng, ask, f"Things that are {a} are, for example, {listed(items)}.", a, a=a)
 
 
-def _many(noun: str) -> str:
+def plural_of(noun: str) -> str:
     return PLURALS.get(noun, REGULAR.get(noun, _plural(noun)))
 
 
@@ -700,7 +709,7 @@ def animals(rng: random.Random) -> Asked:
     if way < 0.3:
         name, verb, sound = rng.choice(SOUNDS)
         answer = f"{with_article(name)} {verb}. It says {sound}."
-        return _ask(rng, ASK_SOUND, answer, x=with_article(name), many=_many(name))
+        return _ask(rng, ASK_SOUND, answer, x=with_article(name), many=plural_of(name))
     if way < 0.4:
         name, verb, sound = rng.choice(
             [s for s in SOUNDS if s[0] not in ("crow", "hen", "cricket")]
@@ -717,7 +726,7 @@ def animals(rng: random.Random) -> Asked:
     answer = f"{with_article(name)} lives in {with_article(HOMES[name])}."
     if name in BABIES:
         answer += f" Its baby is called {with_article(BABIES[name])}."
-    return _ask(rng, ASK_HOME, answer, x=with_article(name), many=_many(name))
+    return _ask(rng, ASK_HOME, answer, x=with_article(name), many=plural_of(name))
 
 
 def shapes(rng: random.Random) -> Asked:
@@ -810,7 +819,7 @@ def sizes(rng: random.Random) -> Asked:
 
 KINDS = Kinds({
     opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 7, letters_of_words: 4,
-    alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 2,
+    alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 9,
     languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 24,
     members: 5, sizes: 5,
 })  # fmt: skip
