@@ -985,7 +985,7 @@ def too_much(rng: random.Random) -> Asked:
 KINDS = Kinds({
     sums: 24, differences: 18, products: 14, quotients: 8, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, parts: 3, counting: 18, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
-    ordering: 2.5, number_words: 2.5, times: 2, problems: 13, too_much: 3,
+    ordering: 2.5, number_words: 2.5, times: 2, problems: 18, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
 

@@ -210,8 +210,8 @@ SAYINGS = (
 # Every word and every sentence of the hand-written answers: a copy must come from the prompt, so
 # what is to be copied must be more than can be learned by heart.
 _TEXT = " ".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("facts_*.txt")))
-ALL_WORDS = sorted(set(re.findall(r"\b[a-z]{2,11}\b", _TEXT)))
-ALL_SENTENCES = sorted(set(re.findall(r"(?<=[.] )[A-Z][a-z, ]{12,70}[.](?= |$)", _TEXT)))
+ALL_WORDS: list[str] = sorted(set(re.findall(r"\b[a-z]{2,11}\b", _TEXT)))
+ALL_SENTENCES: list[str] = sorted(set(re.findall(r"(?<=[.] )[A-Z][a-z, ]{12,70}[.](?= |$)", _TEXT)))
 
 
 def _counted(rng: random.Random) -> str:
@@ -568,7 +568,7 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 MAKERS: dict[str, tuple[Maker, int]] = {
     "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
-    "upper": (_upper, 16), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
+    "upper": (_upper, 18), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),

@@ -605,6 +605,7 @@ KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
 # Plots in which much can be wished for: what is wished must be taken over from the request.
 OPEN_PLOTS = {"learn": 9, "lose": 8, "key": 4, "fear": 6, "dream": 8, "trouble": 6, "learning": 2}
 DOES = ("who ", "that ")
+HIS = "{his}"  # the hero's pronoun is known when the story is told
 HELPERS = (
     ", with {x}", " and {x}", " and is helped by {x}", ", and {x} helps {him}",
     ". {x} should help {him}", ". {x} helps {him}.", ". There should be {x} too.",
@@ -621,6 +622,9 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     wish = Wish(hero=_any_hero(rng))
     noun_kind, fixed = heroes()[wish.hero]
     fill: dict[str, str] = {"x": article(wish.hero)}
+    if kind in ("named", "two", "plot") and rng.random() < 0.2 and not wish.hero.startswith("old "):
+        wish.trait = rng.choice(words()["traits-asked"])
+        fill["x"] = article(f"{wish.trait} {wish.hero}")
     key = ""
     way, meaning = rng.choice(WAYS)
     if kind == "mood":
@@ -673,7 +677,8 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         if rng.random() < 0.15:
             wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
             fill["x"] += f" named {wish.name}"
-        fill["x"] += f" and {article(wish.friend)}"
+        fill["x"] += f" and {rng.choice((article(wish.friend), article(wish.friend), HIS))}"
+        fill["x"] = fill["x"].replace(HIS, f"{HIS} {wish.friend}")
         if rng.random() < 0.15:
             fill["x"] = f"the friendship between {fill['x']}"
     elif kind == "plot":
@@ -832,7 +837,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     clause = render(wish.clause, story.context, rng)
     for name, value in (("clause", clause), ("does", clause.partition(" ")[2])):
         text = text.replace(f"{{{name}}}", value)
-    for name in ("he", "him"):
+    for name in ("he", "him", "his"):
         text = text.replace(f"{{{name}}}", story.context[name])
     turns = [_typed(rng, text, wish), story.text]
     if rng.random() < 0.15:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+from assets.demo.recipe.corpus import stories, subjects
 from assets.demo.recipe.corpus.text import (
     Conversation,
     as_typed,
@@ -23,13 +25,16 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
+from assets.demo.recipe.corpus.wordplay import plural_of
 
 DATA = Path(__file__).parent / "story_data"
 RESERVED_ONE_IN = 30
 KINDS = (
     ("poem", 34), ("anypoem", 6), ("haiku", 12), ("anyhaiku", 3), ("limerick", 8),
     ("anylimerick", 3), ("song", 7), ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
-    ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3),
+    ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 26),
+    ("forpoem", 18), ("openhaiku", 12), ("aboutjoke", 20), ("themejoke", 4), ("roses", 5),
+    ("aboutroses", 3),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
@@ -89,10 +94,18 @@ def _rows(name: str) -> tuple[tuple[str, ...], ...]:
 @cache
 def _couplets(theme: str) -> dict[str, tuple[Couplet, ...]]:
     """The couplets of a theme by place: "o", "m" and "c"."""
-    found: dict[str, list[Couplet]] = {"o": [], "m": [], "c": []}
     lines = _sections("poems.txt").get(theme) or _sections("open_poems.txt")["couplets"]
+    return _filled(lines, t=theme)
+
+
+def _filled(lines: list[str], **words: str) -> dict[str, tuple[Couplet, ...]]:
+    """The couplets of `lines` with these words, by place."""
+    found: dict[str, list[Couplet]] = {"o": [], "m": [], "c": []}
     for line in lines:
-        first, _, second = line[3:].replace("{t}", theme).partition(" / ")
+        text = line[3:]
+        for key, word in words.items():
+            text = text.replace(f"{{{key}}}", word)
+        first, _, second = text.partition(" / ")
         found[line[0]].append((first, second))
     return {place: tuple(couplets) for place, couplets in found.items()}
 
@@ -105,9 +118,14 @@ def _verse(rng: random.Random, couplets: list[Couplet]) -> list[str]:
     return [sentence(_drawn(rng, line)) for couplet in couplets for line in couplet]
 
 
-def poem(rng: random.Random, theme: str, lines: int = 0) -> str:
-    """A poem of four or eight lines about `theme`."""
-    parts = _couplets(theme)
+def poem(
+    rng: random.Random,
+    theme: str,
+    lines: int = 0,
+    parts: Mapping[str, Sequence[Couplet]] | None = None,
+) -> str:
+    """A poem of four or eight lines about `theme`, of the couplets for it or of other `parts`."""
+    parts = parts or _couplets(theme)
     lines = lines or (4 if rng.random() < 0.55 else 8)
     middle = mostly_first(rng, parts["m"])
     others = [couplet for couplet in parts["m"] if couplet != middle]
@@ -174,9 +192,19 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
 
 def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str]:
     """A conversation of this kind, and the combination in it that may be reserved."""
-    question = rng.choice(asks(kind, held_out))
+    wordings = asks("haiku" if kind == "openhaiku" else kind, held_out)
+    if kind == "openpoem":
+        wordings += asks("poem", held_out)
+    question = rng.choice(wordings)
     if kind in ("poem", "anypoem", "song"):
         return _poem_talk(rng, kind, question, held_out)
+    if kind in ("openpoem", "forpoem", "openhaiku", "aboutroses"):
+        return _open_talk(rng, kind, question)
+    if kind == "roses":
+        said = rng.choice(_sections("open_poems.txt")["anyroses"])
+        return [as_typed(rng, question), _lines(said)], ""
+    if kind in ("aboutjoke", "themejoke"):
+        return _joke_about(rng, kind, question)
     if kind in ("haiku", "anyhaiku"):
         theme = rng.choice(tuple(_sections("haiku.txt")))
         turns = [as_typed(rng, question.replace("{theme}", theme)), haiku(rng, theme)]
@@ -237,6 +265,111 @@ def _poem_talk(
             question = rng.choice(asks("thanks", held_out))
             turns += [as_typed(rng, question), f"Thank you! I liked writing about {theme}."]
     return turns, key
+
+
+def _open_theme(rng: random.Random) -> tuple[str, bool]:
+    """Anything that somebody may want a poem about, and whether it is more than one."""
+    lists = _sections("open_poems.txt")
+    noun, adjective = rng.choice(_nouns()), rng.choice(lists["adjectives"])
+    way = rng.random()
+    if way < 0.2:
+        return rng.choice(lists["themes"]), False
+    if way < 0.4:
+        many = plural_of(noun)
+        return (f"{adjective} {many}" if rng.random() < 0.3 else many), True
+    if way < 0.6:
+        return f"my {adjective} {noun}" if rng.random() < 0.5 else f"my {noun}", False
+    if way < 0.75:
+        return f"my {rng.choice(lists['relatives'])}'s {rng.choice(lists['things'])}", False
+    if way < 0.92:
+        return with_article(f"{adjective} {noun}"), False
+    return f"the {adjective} {noun}", False
+
+
+@cache
+def _nouns() -> tuple[str, ...]:
+    found = (*stories.hero_nouns("animal", "thing", "fantasy", "sea"), *subjects.OBJECTS)
+    return tuple(dict.fromkeys(noun for noun in found if " " not in noun))
+
+
+def _lines(text: str) -> str:
+    return "\n".join(sentence(line) for line in text.split(" / "))
+
+
+def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str], str]:
+    """A poem or a haiku about anything, or for somebody."""
+    lists = _sections("open_poems.txt")
+    size, lines = rng.choice(SIZES)
+    lines = 4 if re.search("four|Four", question) else lines if "{size}" in question else 0
+    asked = question.replace("{size}", size)
+    if kind == "forpoem":
+        pet = rng.random() < 0.5
+        who = rng.choice(lists["pets" if pet else "relatives"])
+        name = ""
+        if pet or rng.random() < 0.3:
+            name = rng.choice(lists["pet names"]) if pet and rng.random() < 0.6 else ""
+            name = name or stories.asked_name(rng, rng.choice(("he", "she")))
+        whom = f"my {who} {name}".strip()
+        words = {"n": name or who, "k": who.split()[-1]}
+        born = rng.random() < 0.25
+        text = asked.replace("{whom}", f"{whom}'s birthday" if born else whom)
+        couplets = lists["birthday" if born else "you"]
+        couplets = [line for line in couplets if name or "the name" not in line]
+        parts = _filled(couplets, **words)
+        return [_typed(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
+    theme, many = _open_theme(rng)
+    text, key = asked.replace("{theme}", theme), f"{kind}/{theme}/{question}"
+    if kind == "openhaiku":
+        return [_typed(rng, text, theme), _open_haiku(rng, theme, many)], key
+    if kind == "aboutroses":
+        while many:
+            theme, many = _open_theme(rng)
+        said = rng.choice(lists["roses"]).replace("{t}", theme)
+        return [_typed(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
+    they = _filled(lists["plural"], t=theme) if many else None
+    return [_typed(rng, text, theme), poem(rng, theme, lines, they)], key
+
+
+# What may stand before a theme in the first line of a haiku, by the syllables that are left.
+BEFORE = {4: "Sometimes I see ", 3: "Thinking of ", 2: "Look at ", 1: "Oh, "}
+
+
+def syllables(text: str) -> int:
+    """About how many syllables `text` has."""
+    words = re.findall(r"[a-z]+", text.lower())
+    return sum(
+        max(1, len(re.findall(r"[aeiouy]+", re.sub(r"(?<=[a-z]{2})(?<![aeioul])e(s?)$", "", word))))
+        for word in words
+    )
+
+
+def _open_haiku(rng: random.Random, theme: str, many: bool) -> str:
+    lines = _sections("open_poems.txt")["haiku plural" if many else "haiku"]
+    second, third = (rng.choice([line[3:] for line in lines if line[0] == at]) for at in "bc")
+    first = sentence(BEFORE.get(5 - syllables(theme), "") + theme)
+    return f"{first},\n{second}.\n{sentence(third)}."
+
+
+def _joke_about(rng: random.Random, kind: str, question: str) -> tuple[list[str], str]:
+    lists = _sections("open_poems.txt")
+    if kind == "themejoke":
+        theme = rng.choice(lists["themes"])
+        while theme.startswith(("a ", "an ", "the ")):
+            theme = rng.choice(lists["themes"])
+        said = mostly_first(rng, lists["theme jokes"]).replace("{t}", theme)
+        return [_typed(rng, question.replace("{theme}", theme), theme), said], f"{theme}/{question}"
+    noun = rng.choice(_nouns())
+    one, many = with_article(noun), plural_of(noun)
+    known = [row for row in _rows("jokes.txt") if re.search(rf"\b({noun}|{many})\b", row[0])]
+    if known and rng.random() < 0.7:
+        said = " ".join(rng.choice(known))
+    else:
+        said = mostly_first(rng, lists["jokes"])
+    words = (("X", sentence(one)), ("x", one), ("ns", many), ("n", noun), ("xs", many))
+    for key, word in words:
+        said = said.replace(f"{{{key}}}", word)
+        question = question.replace(f"{{{key}}}", word)
+    return [_typed(rng, sentence(question), noun), said], f"joke/{noun}/{question}"
 
 
 def _typed(rng: random.Random, text: str, keep: str) -> str:
