@@ -87,7 +87,7 @@ def _told(rng: random.Random, asks: tuple[str, ...]) -> tuple[str, str, str]:
     a, b = asked_name(rng, one), asked_name(rng, other)
     while a[0] == b[0]:
         b = asked_name(rng, other)
-    row = rng.choice([row for row in place_rows() if row[5] != "under"])
+    row = rng.choice([row for row in place_rows() if row[5] not in ("under", "asked")])
     context = {
         "A": a, "B": b, "kin": kin, "where": row[2], "along": row[3], **_drawn(rng, plot),
     }  # fmt: skip
