@@ -312,7 +312,8 @@ def _quantization(options: ModelOptions, dtype: Any) -> BitsAndBytesConfig:
 
 def _pack_whole_blocks_only(model: PreTrainedModel) -> None:
     """On CPUs that multiply bfloat16, bitsandbytes packs 4 bits in blocks of 32 outputs and 64
-    inputs, and a layer of another size fails; such a layer computes as on other CPUs."""
+    inputs, and a layer of another size fails; such a layer computes as on other CPUs. A version
+    without this switch decides for itself."""
     layer: Any
     for layer in model.modules():
         if getattr(layer, "support_avx512bf16_for_cpu", False):
@@ -346,10 +347,11 @@ def _dtype(options: ModelOptions, device: str) -> Any:
 
 
 def _computes_nf4_in_half() -> bool:
-    """Whether bitsandbytes computes 4 bits in bfloat16 on this processor, whatever it is told."""
-    from bitsandbytes.functional import has_avx512bf16
+    """Whether bitsandbytes computes 4 bits in bfloat16 on this processor, whatever it is told. One
+    that doesn't say so is told float32."""
+    from bitsandbytes import functional
 
-    return bool(has_avx512bf16())
+    return bool(getattr(functional, "has_avx512bf16", bool)())
 
 
 def ignored_settings(target: Target) -> tuple[str, ...]:

@@ -7,9 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import bitsandbytes
 import pytest
 import torch
 from bitsandbytes.functional import has_avx512bf16
+from bitsandbytes.nn import Linear4bit
 
 from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
@@ -41,6 +43,23 @@ def test_a_row_in_int8_is_the_same_whatever_stands_beside_it(
 def test_nf4_is_computed_in_the_precision_of_the_model(family_folders: FamilyFolders) -> None:
     dtype = torch.bfloat16 if has_avx512bf16() else torch.float32
     assert first_layer(family_folders.target, "nf4").compute_dtype == dtype
+
+
+def test_another_bitsandbytes_decides_for_itself(
+    family_folders: FamilyFolders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that doesn't say what the processor can, and whose layers have no switch for it."""
+    make: Any = Linear4bit.__init__
+
+    def without_switch(layer: Any, *args: Any, **options: Any) -> None:
+        make(layer, *args, **options)
+        del layer.support_avx512bf16_for_cpu
+
+    monkeypatch.delattr(bitsandbytes.functional, "has_avx512bf16")
+    monkeypatch.setattr(Linear4bit, "__init__", without_switch)
+    layer = first_layer(family_folders.target, "nf4")
+    assert isinstance(layer, Linear4bit) and layer.compute_dtype == torch.float32
+    assert not hasattr(layer, "support_avx512bf16_for_cpu")
 
 
 @pytest.mark.parametrize("quantize", ["int8", "nf4"])
