@@ -56,6 +56,8 @@ def tune(target: Target, threads: int | None) -> int:
         _arrange(target, known)
         if not _was_busy(target, known):
             return known.threads
+        for _, linear in target.linears:  # copies are made for one number of threads
+            linear.arrange(Layout())
     chosen = choose_threads(target, threads)
     layouts = lay_out(target.linears, target.dtype, None)
     measured = Measured(chosen, layouts, pass_seconds(target, TYPICAL_ROUND))

@@ -17,6 +17,7 @@ from app.models import tuning
 from app.models.tuning import medusa_tree, pass_cost, read_tree, tune, tune_head
 from decoding.cost.curve import Curve
 from decoding.drafters import medusa
+from decoding.model.linears import ROWS, can_pack
 from decoding.model.target import Target
 from decoding.trees.static import Choices
 from tests.decoding.drafters.test_medusa import heads_for
@@ -68,6 +69,30 @@ def test_what_a_busy_machine_measured_is_measured_again(
     # Passes that take long are not tried again at each start.
     path.write_text(json.dumps({key: {**entry, "typical": 1.0}}))
     tune(Target(build("llama")), None)
+
+
+@pytest.mark.skipif(not can_pack(torch.float32), reason="torch has no oneDNN")
+def test_threads_are_chosen_anew_without_copies_for_those_before(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tune(Target(build("llama")), None)
+    ((key, entry),) = json.loads(path.read_text()).items()
+    entry["layouts"] = {kind: [False, ROWS, False] for kind in entry["layouts"]}
+    path.write_text(json.dumps({key: entry}))
+    copied = []
+
+    def fastest(target: Target) -> int:
+        copied.append(sum(linear.packed_nbytes for _, linear in target.linears))
+        return 1
+
+    for quicker in (1.0, 0.6):
+        seconds = quicker * entry["typical"]
+        monkeypatch.setattr(tuning, "pass_seconds", lambda *_, seconds=seconds: seconds)
+        monkeypatch.setattr(tuning, "_fastest", fastest)
+        tune(target := Target(build("llama")), None)
+        if not copied:
+            assert all(linear.packed_nbytes for _, linear in target.linears)
+    assert copied == [0]
 
 
 def test_the_cost_of_passes_is_kept_and_goes_with_the_rest(

@@ -138,6 +138,19 @@ def test_halves_are_half_as_much_to_read(threads: int) -> None:
     assert read - (target.bytes_per_pass or 0) == linears // 2
 
 
+@needs_onednn
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_copies_for_another_number_of_threads_say_the_same(name: str, threads: int) -> None:
+    """They are chosen, and halves also made, for the number at that time; another one costs only
+    speed."""
+    linear, original = (Linear(parts_of(True)) for _ in range(2))
+    linear.arrange(LAYOUTS[name])
+    torch.set_num_threads(3 - threads)
+    for rows in (1, 4, 40):
+        x = torch.randn(rows, 12)
+        torch.testing.assert_close(linear(x), original(x), rtol=1e-5, atol=1e-5)
+
+
 def test_weights_that_something_else_relies_on_stay_where_they_are() -> None:
     part = nn.Linear(12, 8)
     before = part.weight
