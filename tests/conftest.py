@@ -23,6 +23,8 @@ def leave_the_users_world() -> None:
     theirs. Before any of the libraries that look at these is imported."""
     for name in [name for name in os.environ if name.startswith(FOREIGN)]:
         del os.environ[name]
+    for name in ("COLUMNS", "LINES"):  # readline, which pytest imports, sets them past os.environ
+        os.unsetenv(name)
     os.environ.update(
         HOME=HOME.name,
         TERM="xterm-256color",
