@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from assets.demo.recipe.corpus import code, first, stories, talk
+from assets.demo.recipe.corpus import code, first, plots, talk
 from assets.demo.recipe.corpus.build import SOURCES, conversations
 
 
@@ -43,7 +43,7 @@ def test_what_is_held_out_is_never_trained() -> None:
 
 
 def test_the_head_names_what_the_other_sources_have() -> None:
-    assert set(first.HEROES) <= set(stories.heroes())
+    assert set(first.HEROES) <= set(plots.heroes())
     assert set(first.FUNCTIONS) <= {function.name for function in code.FUNCTIONS}
     heads = first.topics()
     assert len(heads) == 6 and all(len(group) > 5 for group, _ in heads)

@@ -1,6 +1,6 @@
 """Stories with two heroes: brothers, sisters, friends, or two of any kind.
 
-The plots (`story_data/pairs.txt`) are written like those of `stories`, but tell of `{A}` and `{B}`,
+The plots (`story_data/pairs.txt`) are written like those of `plots`, but tell of `{A}` and `{B}`,
 two `{kin}`; `clause:` has what a request may say of them.
 """
 
@@ -11,19 +11,25 @@ import re
 from functools import cache
 from zlib import crc32
 
-from assets.demo.recipe.corpus.stories import (
+from assets.demo.recipe.corpus.plots import (
     DATA,
-    RESERVED_ONE_IN,
     Plot,
-    article,
     asked_name,
     hero_nouns,
     place_rows,
     read_plot,
     render,
-    title_of,
 )
-from assets.demo.recipe.corpus.text import Conversation, as_typed, chat, listed, mostly_first
+from assets.demo.recipe.corpus.stories import RESERVED_ONE_IN
+from assets.demo.recipe.corpus.tales import title_of
+from assets.demo.recipe.corpus.text import (
+    Conversation,
+    chat,
+    listed,
+    mostly_first,
+    typed_with,
+    with_article,
+)
 from assets.demo.recipe.corpus.wordplay import plural_of
 
 # What two of a kind are called, and who they are.
@@ -52,6 +58,10 @@ ASKS = (
 )  # fmt: skip
 RESERVED_ASKS = (
     "Please tell a {kind}story of {two}.", "How about a {kind}story with {two}?",
+)  # fmt: skip
+BEGINNINGS = (
+    "Once upon a time, there were", "Once upon a time, there were", "There once were",
+    "Once there were",
 )  # fmt: skip
 WAYS = ("", "", "", "", "short ", "short ", "tiny ", "little ", "bedtime ", "funny ", "nice ")
 
@@ -101,16 +111,9 @@ def _told(rng: random.Random, asks: tuple[str, ...]) -> tuple[str, str, str]:
     request = rng.choice(asks).replace("{kind}", way).replace("{two}", asked)
     key = f"{kin}/{plot.name}/{a}"
     if way == "tiny ":
-        return _typed(rng, request, a, b), render(mostly_first(rng, plot.shorts), context, rng), key
-    begin = rng.choice(
-        (
-            "Once upon a time, there were",
-            "Once upon a time, there were",
-            "There once were",
-            "Once there were",
-        )
-    )
-    lines = [f"{begin} {two} named {a} and {b} who lived {context['where']}."]
+        request = typed_with(rng, request, a, b)
+        return request, render(mostly_first(rng, plot.shorts), context, rng), key
+    lines = [f"{rng.choice(BEGINNINGS)} {two} named {a} and {b} who lived {context['where']}."]
     for beat in plot.beats:
         lines.append(render(mostly_first(rng, beat.forms), context, rng))
     middle = len(lines) // 2
@@ -119,7 +122,7 @@ def _told(rng: random.Random, asks: tuple[str, ...]) -> tuple[str, str, str]:
         text = f"{' '.join(lines[:middle])}\n\n{' '.join(lines[middle:])}"
     if request.startswith("Write") and rng.random() < 0.5:
         text = f"{title_of(rng, plot, context)}\n\n{text}"
-    return _typed(rng, request, a, b), text, key
+    return typed_with(rng, request, a, b), text, key
 
 
 def _drawn(rng: random.Random, plot: Plot) -> dict[str, str]:
@@ -128,12 +131,5 @@ def _drawn(rng: random.Random, plot: Plot) -> dict[str, str]:
     for let, entries in plot.lets.items():
         (value,) = rng.choice(entries)
         found[let] = render(value, {}, rng)
-        found[f"a_{let}"] = article(found[let])
+        found[f"a_{let}"] = with_article(found[let])
     return found
-
-
-def _typed(rng: random.Random, text: str, *keep: str) -> str:
-    """`text` as typed, without a slip in a name."""
-    typed = as_typed(rng, text)
-    lost = any(word in text and word.lower() not in typed.lower() for word in keep)
-    return text if lost else typed

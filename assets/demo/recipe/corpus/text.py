@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 from zlib import crc32
@@ -73,6 +74,25 @@ def read_topics(path: Path) -> list[Topic]:
         name, _, weight = name.strip().partition(" *")
         topics.append(Topic(name, tuple(questions), tuple(reserved), answers, float(weight or 1)))
     return topics
+
+
+@cache
+def read_sections(path: Path) -> dict[str, list[str]]:
+    """The lines of a file by the `[section]` they stand in; a line `# ...` is a comment."""
+    sections: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            sections[line.strip("[] ")] = current = []
+        elif line.strip() and not line.startswith("# "):
+            current.append(line.rstrip())
+    return sections
+
+
+@cache
+def wordings(path: Path, section: str, reserved: bool) -> tuple[str, ...]:
+    """The lines of a section that are trained, or those marked with "!" that are kept back."""
+    lines = read_sections(path)[section]
+    return tuple(x.removeprefix("! ") for x in lines if x.startswith("! ") == reserved)
 
 
 GREETINGS = (
@@ -252,6 +272,14 @@ def with_article(noun: str) -> str:
     """`a dog`, `an owl`, `an hour`, `a unicorn`."""
     vowel = noun[0] in "aeiou" and not noun.startswith(("uni", "use", "usu", "eu", "one"))
     return f"{'an' if vowel or noun.startswith(('hour', 'honest', 'heir')) else 'a'} {noun}"
+
+
+def typed_with(rng: random.Random, text: str, *keep: str) -> str:
+    """`text` as typed, but never with a slip in what the answer has to take over."""
+    typed = as_typed(rng, text)
+    low, wanted = typed.lower(), text.lower()
+    lost = any(word.lower() in wanted and word.lower() not in low for word in keep)
+    return text if lost else typed
 
 
 def listed(things: Iterable[str]) -> str:

@@ -11,10 +11,9 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from zlib import crc32
 
-from assets.demo.recipe.corpus import stories, subjects
+from assets.demo.recipe.corpus import plots, subjects
 from assets.demo.recipe.corpus.text import (
     Conversation,
     as_typed,
@@ -22,12 +21,16 @@ from assets.demo.recipe.corpus.text import (
     early,
     favourite,
     mostly_first,
+    read_sections,
     sentence,
+    typed_with,
     with_article,
+    wordings,
 )
 from assets.demo.recipe.corpus.wordplay import plural_of
 
-DATA = Path(__file__).parent / "story_data"
+ASKS = plots.DATA / "asks_verse.txt"
+POEMS, OPEN = plots.DATA / "poems.txt", plots.DATA / "open_poems.txt"
 RESERVED_ONE_IN = 30
 KINDS = (
     ("poem", 34), ("anypoem", 6), ("haiku", 12), ("anyhaiku", 3), ("limerick", 8),
@@ -64,26 +67,8 @@ Couplet = tuple[str, str]
 
 
 @cache
-def asks(section: str, reserved: bool) -> tuple[str, ...]:
-    """The trained or the reserved wordings of a kind of request."""
-    lines = _sections("asks_verse.txt")[section]
-    return tuple(x.removeprefix("! ") for x in lines if x.startswith("! ") == reserved)
-
-
-@cache
-def _sections(name: str) -> dict[str, list[str]]:
-    sections: dict[str, list[str]] = {}
-    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            sections[line.strip("[] ")] = current = []
-        elif line.strip() and not line.startswith("# "):
-            current.append(line.rstrip())
-    return sections
-
-
-@cache
 def _rows(name: str) -> tuple[tuple[str, ...], ...]:
-    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    lines = (plots.DATA / name).read_text(encoding="utf-8").splitlines()
     return tuple(
         tuple(text.strip() for text in line.split(" | "))
         for line in lines
@@ -94,7 +79,7 @@ def _rows(name: str) -> tuple[tuple[str, ...], ...]:
 @cache
 def _couplets(theme: str) -> dict[str, tuple[Couplet, ...]]:
     """The couplets of a theme by place: "o", "m" and "c"."""
-    lines = _sections("poems.txt").get(theme) or _sections("open_poems.txt")["couplets"]
+    lines = read_sections(POEMS).get(theme) or read_sections(OPEN)["couplets"]
     return _filled(lines, t=theme)
 
 
@@ -149,7 +134,7 @@ def song(rng: random.Random, theme: str) -> str:
 
 def haiku(rng: random.Random, theme: str) -> str:
     """Five, seven and five syllables about `theme`."""
-    lines = _sections("haiku.txt")[theme]
+    lines = read_sections(plots.DATA / "haiku.txt")[theme]
     first, second, third = (
         mostly_first(rng, [line[3:] for line in lines if line[0] == place]) for place in "abc"
     )
@@ -192,24 +177,24 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
 
 def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str]:
     """A conversation of this kind, and the combination in it that may be reserved."""
-    wordings = asks("haiku" if kind == "openhaiku" else kind, held_out)
+    questions = wordings(ASKS, "haiku" if kind == "openhaiku" else kind, held_out)
     if kind == "openpoem":
-        wordings += asks("poem", held_out)
-    question = rng.choice(wordings)
+        questions += wordings(ASKS, "poem", held_out)
+    question = rng.choice(questions)
     if kind in ("poem", "anypoem", "song"):
         return _poem_talk(rng, kind, question, held_out)
     if kind in ("openpoem", "forpoem", "openhaiku", "aboutroses"):
         return _open_talk(rng, kind, question)
     if kind == "roses":
-        said = rng.choice(_sections("open_poems.txt")["anyroses"])
+        said = rng.choice(read_sections(OPEN)["anyroses"])
         return [as_typed(rng, question), _lines(said)], ""
     if kind in ("aboutjoke", "themejoke"):
         return _joke_about(rng, kind, question)
     if kind in ("haiku", "anyhaiku"):
-        theme = rng.choice(tuple(_sections("haiku.txt")))
+        theme = rng.choice(tuple(read_sections(plots.DATA / "haiku.txt")))
         turns = [as_typed(rng, question.replace("{theme}", theme)), haiku(rng, theme)]
         if rng.random() < 0.12:
-            again = rng.choice(asks("again", held_out)).replace("{theme}", theme)
+            again = rng.choice(wordings(ASKS, "again", held_out)).replace("{theme}", theme)
             turns += [as_typed(rng, again), haiku(rng, theme)]
         return turns, f"haiku/{theme}/{question}" if kind == "haiku" else ""
     if kind in ("limerick", "anylimerick"):
@@ -234,9 +219,9 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
 def _poem_talk(
     rng: random.Random, kind: str, question: str, held_out: bool
 ) -> tuple[list[str], str]:
-    theme = rng.choice(tuple(_sections("poems.txt")))
+    theme = rng.choice(tuple(read_sections(POEMS)))
     if kind == "poem" and rng.random() < 0.25:
-        theme = rng.choice(_sections("open_poems.txt")["themes"])
+        theme = rng.choice(read_sections(OPEN)["themes"])
     size, lines = rng.choice(SIZES)
     key = "" if kind == "anypoem" else f"{kind}/{theme}/{question}"
     asked = question.replace("{size}", size).replace("{theme}", theme)
@@ -249,27 +234,27 @@ def _poem_talk(
         asked = f"{asked.rstrip('.?! ')} in {number} lines{asked[-1] if asked[-1] in '.?' else ''}"
         asked = asked.replace(", please in", " in")
     made = song(rng, theme) if kind == "song" else poem(rng, theme, lines)
-    turns = [_typed(rng, asked, theme), made]
+    turns = [typed_with(rng, asked, theme), made]
     if rng.random() < 0.15:
         way = rng.random()
         if way < 0.6 and kind != "song":
-            again = rng.choice(asks("again", held_out)).replace("{theme}", theme)
+            again = rng.choice(wordings(ASKS, "again", held_out)).replace("{theme}", theme)
             other = poem(rng, theme, lines)
             while other == made:
                 other = poem(rng, theme, lines)
-            turns += [_typed(rng, again, theme), other]
+            turns += [typed_with(rng, again, theme), other]
         elif way < 0.8 and kind != "song":
-            question = rng.choice(asks("about", held_out))
+            question = rng.choice(wordings(ASKS, "about", held_out))
             turns += [as_typed(rng, question), f"The poem is about {theme}."]
         else:
-            question = rng.choice(asks("thanks", held_out))
+            question = rng.choice(wordings(ASKS, "thanks", held_out))
             turns += [as_typed(rng, question), f"Thank you! I liked writing about {theme}."]
     return turns, key
 
 
 def _open_theme(rng: random.Random) -> tuple[str, bool]:
     """Anything that somebody may want a poem about, and whether it is more than one."""
-    lists = _sections("open_poems.txt")
+    lists = read_sections(OPEN)
     noun, adjective = rng.choice(_nouns()), rng.choice(lists["adjectives"])
     way = rng.random()
     if way < 0.2:
@@ -288,7 +273,7 @@ def _open_theme(rng: random.Random) -> tuple[str, bool]:
 
 @cache
 def _nouns() -> tuple[str, ...]:
-    found = (*stories.hero_nouns("animal", "thing", "fantasy", "sea"), *subjects.OBJECTS)
+    found = (*plots.hero_nouns("animal", "thing", "fantasy", "sea"), *subjects.OBJECTS)
     return tuple(dict.fromkeys(noun for noun in found if " " not in noun))
 
 
@@ -298,7 +283,7 @@ def _lines(text: str) -> str:
 
 def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str], str]:
     """A poem or a haiku about anything, or for somebody."""
-    lists = _sections("open_poems.txt")
+    lists = read_sections(OPEN)
     size, lines = rng.choice(SIZES)
     lines = 4 if re.search("four|Four", question) else lines if "{size}" in question else 0
     asked = question.replace("{size}", size)
@@ -308,7 +293,7 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
         name = ""
         if pet or rng.random() < 0.3:
             name = rng.choice(lists["pet names"]) if pet and rng.random() < 0.6 else ""
-            name = name or stories.asked_name(rng, rng.choice(("he", "she")))
+            name = name or plots.asked_name(rng, rng.choice(("he", "she")))
         whom = f"my {who} {name}".strip()
         words = {"n": name or who, "k": who.split()[-1]}
         born = rng.random() < 0.25
@@ -316,18 +301,18 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
         couplets = lists["birthday" if born else "you"]
         couplets = [line for line in couplets if name or "the name" not in line]
         parts = _filled(couplets, **words)
-        return [_typed(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
+        return [typed_with(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
     theme, many = _open_theme(rng)
     text, key = asked.replace("{theme}", theme), f"{kind}/{theme}/{question}"
     if kind == "openhaiku":
-        return [_typed(rng, text, theme), _open_haiku(rng, theme, many)], key
+        return [typed_with(rng, text, theme), _open_haiku(rng, theme, many)], key
     if kind == "aboutroses":
         while many:
             theme, many = _open_theme(rng)
         said = rng.choice(lists["roses"]).replace("{t}", theme)
-        return [_typed(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
+        return [typed_with(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
     they = _filled(lists["plural"], t=theme) if many else None
-    return [_typed(rng, text, theme), poem(rng, theme, lines, they)], key
+    return [typed_with(rng, text, theme), poem(rng, theme, lines, they)], key
 
 
 # What may stand before a theme in the first line of a haiku, by the syllables that are left.
@@ -344,20 +329,21 @@ def syllables(text: str) -> int:
 
 
 def _open_haiku(rng: random.Random, theme: str, many: bool) -> str:
-    lines = _sections("open_poems.txt")["haiku plural" if many else "haiku"]
+    lines = read_sections(OPEN)["haiku plural" if many else "haiku"]
     second, third = (rng.choice([line[3:] for line in lines if line[0] == at]) for at in "bc")
     first = sentence(BEFORE.get(5 - syllables(theme), "") + theme)
     return f"{first},\n{second}.\n{sentence(third)}."
 
 
 def _joke_about(rng: random.Random, kind: str, question: str) -> tuple[list[str], str]:
-    lists = _sections("open_poems.txt")
+    lists = read_sections(OPEN)
     if kind == "themejoke":
         theme = rng.choice(lists["themes"])
         while theme.startswith(("a ", "an ", "the ")):
             theme = rng.choice(lists["themes"])
         said = mostly_first(rng, lists["theme jokes"]).replace("{t}", theme)
-        return [_typed(rng, question.replace("{theme}", theme), theme), said], f"{theme}/{question}"
+        asked = question.replace("{theme}", theme)
+        return [typed_with(rng, asked, theme), said], f"{theme}/{question}"
     noun = rng.choice(_nouns())
     one, many = with_article(noun), plural_of(noun)
     known = [row for row in _rows("jokes.txt") if re.search(rf"\b({noun}|{many})\b", row[0])]
@@ -369,14 +355,7 @@ def _joke_about(rng: random.Random, kind: str, question: str) -> tuple[list[str]
     for key, word in words:
         said = said.replace(f"{{{key}}}", word)
         question = question.replace(f"{{{key}}}", word)
-    return [_typed(rng, sentence(question), noun), said], f"joke/{noun}/{question}"
-
-
-def _typed(rng: random.Random, text: str, keep: str) -> str:
-    """`text` as typed, without a slip in its theme."""
-    typed = as_typed(rng, text)
-    keep = keep.lower()
-    return text if keep in text.lower() and keep not in typed.lower() else typed
+    return [typed_with(rng, sentence(question), noun), said], f"joke/{noun}/{question}"
 
 
 def _riddle_talk(
@@ -391,27 +370,30 @@ def _riddle_talk(
         word = answer.split(" ", 1)[-1] if answer.split()[0] in ("a", "an", "the") else answer
         wanted = question.replace("{answer}", answer).replace("{word}", f'"{word}"')
         said = f"{asked} {_answered(answer)}"
-        return [_typed(rng, wanted, word), said], f"{answer}/{question}"
+        return [typed_with(rng, wanted, word), said], f"{answer}/{question}"
     turns = [as_typed(rng, question), asked]
     if rng.random() < 0.65:
         way = rng.random()
         if way < 0.4:
-            turns += [as_typed(rng, rng.choice(asks("giveup", held_out))), _answered(answer)]
+            turns += [
+                as_typed(rng, rng.choice(wordings(ASKS, "giveup", held_out))),
+                _answered(answer),
+            ]
         else:
             right = way < 0.75
             guess = answer if right else rng.choice(riddles)[1]
             right = guess == answer
-            wording = rng.choice(asks("guess", held_out))
+            wording = rng.choice(wordings(ASKS, "guess", held_out))
             typed = wording.replace("{answer}", guess).replace("{Answer}", sentence(guess))
             said = f"Yes, that is right! {_answered(answer)}"
             if not right:
                 said = f"No, it is not {guess}. {_answered(answer)}"
-            turns += [_typed(rng, typed, guess), said]
+            turns += [typed_with(rng, typed, guess), said]
         if rng.random() < 0.3:
             other = rng.choice(riddles)
             while other[0] == text:
                 other = rng.choice(riddles)
-            more = rng.choice(asks("moreriddle", held_out))
+            more = rng.choice(wordings(ASKS, "moreriddle", held_out))
             turns += [as_typed(rng, more), f"{other[0]} What am I?"]
     return turns, ""
 
@@ -425,6 +407,6 @@ def _joke_talk(rng: random.Random, question: str, held_out: bool) -> list[str]:
         if setup in told:
             continue
         told.append(setup)
-        asked = rng.choice(asks("morejoke", held_out)) if len(told) > 1 else question
+        asked = rng.choice(wordings(ASKS, "morejoke", held_out)) if len(told) > 1 else question
         turns += [as_typed(rng, asked), f"{setup} {punch}"]
     return turns
