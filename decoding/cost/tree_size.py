@@ -84,7 +84,7 @@ class TreeSizer:
     """
 
     verify_cost: Cost
-    draft_seconds: float = 0.0  # running mean of a draft, and below of one of its levels
+    draft_seconds: float = 0.0  # running mean of a draft, and below of a level
     level_seconds: float = 0.0
     _accepted: Rate = field(default_factory=Rate)  # accepted drafts over expected ones
     _speed: float = 0.0  # expected tokens per second of the last tree
@@ -101,8 +101,9 @@ class TreeSizer:
         """How many of the nodes to verify, given their probabilities from the highest down."""
         costs = CostModel(Line(self.draft_seconds, 0.0), self.verify_cost)
         best, size, tokens = 0.0, 1, 1.0
+        calibration = self._calibration
         for n, probability in enumerate(likely, 1):
-            tokens += self._calibration * probability
+            tokens += calibration * probability
             speed = tokens / costs.seconds(0, n + 1)
             if speed > best:
                 best, size = speed, n
@@ -110,11 +111,11 @@ class TreeSizer:
         self._expected = sum(likely[:size])
         return size
 
-    def drafted(self, seconds: float, levels: int) -> None:
-        """Record the time of a draft."""
+    def drafted(self, seconds: float, level_seconds: float) -> None:
+        """Record the time of a draft, and that of each of its levels."""
         part = 0.1 if self.draft_seconds else 1.0
         self.draft_seconds += part * (seconds - self.draft_seconds)
-        self.level_seconds += part * (seconds / levels - self.level_seconds)
+        self.level_seconds += part * (level_seconds - self.level_seconds)
 
     def accepted(self, count: int) -> None:
         """Record how many drafts of the last tree were accepted."""

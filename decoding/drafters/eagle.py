@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import torch
@@ -95,7 +95,7 @@ class Eagle:
             partial(torch.eye, dtype=torch.bool, device=target.device)
         )
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
-        self._sizer = None if verify_cost is None else TreeSizer(verify_cost)
+        self._sizer = None if verify_cost is None else TreeSizer(cache(verify_cost))
 
     @classmethod
     def from_pretrained(
@@ -137,11 +137,19 @@ class Eagle:
         begun = time.perf_counter()
         ids, gamma = context.ids, context.gamma
         root, hidden = self._catch_up(ids)
-        draft = self._grow(hidden, root, gamma, self._plan(gamma, context.params))
+        plan = self._plan(gamma, context.params)
+        growing = time.perf_counter()
+        pool = self._grow(hidden, gamma, plan)
+        grown = time.perf_counter()
+        kept = plan.keep(pool)
+        tree = DraftTree(kept.shape, torch.cat([root, pool.tokens[kept.guesses]]))
         if self._sizer is not None:
-            assert draft.pool is not None
-            self._sizer.drafted(time.perf_counter() - begun, draft.pool.levels)
-        return draft
+            each = (grown - growing) / pool.levels
+            self._sizer.drafted(time.perf_counter() - begun, each)
+        own_p = partial(pool.own_p, kept.guesses)
+        return Draft(
+            tree, None, own_p, kept.ranks, pool=pool, kept=kept.guesses, unread=kept.unread
+        )
 
     def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
         assert features is not None
@@ -181,7 +189,7 @@ class Eagle:
         chunk = self._target.prefill_chunk
         for start in range(0, len(features), chunk):
             part = slice(start, start + chunk)
-            hidden = self.head.hidden(features[part])
+            hidden = self._forward.hidden(features[part])
             past, rows = self._cache.length, len(hidden)
             mask = None
             if past and rows > 1:
@@ -191,9 +199,9 @@ class Eagle:
             out = self._run(tokens[part], hidden, positions, mask)
         return tokens[-1:], out[-1:]
 
-    def _grow(self, hidden: Tensor, root: Tensor, gamma: int, plan: TreePlan) -> Draft:
-        """Draft levels of guesses below the root token [1], from the hidden state [1, H] that
-        predicts its children."""
+    def _grow(self, hidden: Tensor, gamma: int, plan: TreePlan) -> CandidatePool:
+        """Draft levels of guesses below the root, from the hidden state [1, H] that predicts its
+        children."""
         k = plan.width
         prefix = self._cache.length
         positions = torch.arange(prefix, prefix + gamma, device=self._device)
@@ -223,13 +231,7 @@ class Eagle:
             hidden = self._run(tokens[-1][going], hidden[rows], position, mask)
         self._cache.truncate(prefix)
         parents = torch.cat(frontiers).repeat_interleave(k)
-        pool = CandidatePool(torch.cat(tokens), parents, torch.cat(sums), k, len(tokens))
-        kept = plan.keep(pool)
-        tree = DraftTree(kept.shape, torch.cat([root, pool.tokens[kept.guesses]]))
-        own_p = partial(pool.own_p, kept.guesses)
-        return Draft(
-            tree, None, own_p, kept.ranks, pool=pool, kept=kept.guesses, unread=kept.unread
-        )
+        return CandidatePool(torch.cat(tokens), parents, torch.cat(sums), k, len(tokens))
 
     def _run(
         self, tokens: Tensor, hidden: Tensor, positions: Tensor, mask: Tensor | None

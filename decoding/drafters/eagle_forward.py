@@ -50,6 +50,10 @@ class EagleForward:
         self._output_norm = norm("output")
         self._rope = Rope(rotary, self._heads, UNLIMITED, head.qkv.weight.detach())
 
+    def hidden(self, features: Tensor) -> Tensor:
+        """As `EagleHead.hidden`, [n, F] -> [n, H]."""
+        return self._head.hidden(features, self._fc)
+
     def __call__(
         self,
         tokens: Tensor,
@@ -58,8 +62,8 @@ class EagleForward:
         mask: Tensor | None,
         cache: TreeCache,
     ) -> Tensor:
-        """tokens [n] (each the one *after* its feature), hidden [n, H] (from `EagleHead.hidden` or
-        from this method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
+        """tokens [n] (each the one *after* its feature), hidden [n, H] (from `hidden` or from this
+        method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
         Their rows are written after those of `cache`, but not committed."""
         embedded = functional.embedding(tokens, self._head.embedding)
         if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
@@ -86,5 +90,5 @@ class EagleForward:
     @property
     def linears(self) -> list[tuple[str, Linear]]:
         """The linears in the order of a pass, each with its kind."""
-        own = [] if self._lm_head is None else [("lm_head", self._lm_head)]
-        return [*self._block.linears, *own]
+        named = ("fc", self._fc), *self._block.linears, ("lm_head", self._lm_head)
+        return [(kind, linear) for kind, linear in named if linear is not None]

@@ -70,8 +70,9 @@ class EagleHead(nn.Module):
         self.d2t: Tensor | None
         self.register_buffer("d2t", None)
 
-    def hidden(self, features: Tensor) -> Tensor:
-        """The layer's input [..., H] from the target's features [..., F], which EAGLE-3 fuses."""
+    def hidden(self, features: Tensor, fuse: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+        """The layer's input [..., H] from the target's features [..., F], which EAGLE-3 fuses, by
+        `fuse` in place of `fc`."""
         c = self.config
         if c.version == "eagle1":
             return features
@@ -80,7 +81,8 @@ class EagleHead(nn.Module):
         if c.fc_norm:
             parts = features.chunk(len(c.aux_layers), dim=-1)
             features = torch.cat([self._norm(p, f"aux{i}") for i, p in enumerate(parts)], dim=-1)
-        return features if self.fc is None else self.fc(features)
+        fuse = fuse or self.fc
+        return features if fuse is None else fuse(features)
 
     def forward(
         self, tokens: Tensor, hidden: Tensor, positions: Tensor | slice, attend: Attend

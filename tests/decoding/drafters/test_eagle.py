@@ -257,7 +257,7 @@ def test_after_a_draft_that_broke_the_same_prompt_can_be_answered(
 
     turn = [*PROMPT, *decoder.generated, 3, 4]
     with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="out of memory"):
-        patch.setattr(drafter, "_forward", out_of_memory)
+        patch.setattr(drafter, "_run", out_of_memory)
         decoder.start(turn, Params(), 0)
     list(decoder.generate(turn, Params(max_new_tokens=9)))
     assert decoder.generated == hf_greedy("llama", turn, 9)
