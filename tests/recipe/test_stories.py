@@ -1,0 +1,80 @@
+"""A story takes over what its request names: the hero, the names, the friend, what shall happen."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from assets.demo.recipe.corpus import pairs, stories, verse
+from assets.demo.recipe.corpus.plots import heroes, plots
+from assets.demo.recipe.corpus.tales import Wish, tell
+
+
+def wishes(count: int) -> list[Wish]:
+    rng = random.Random(3)
+    found: list[Wish] = []
+    while len(found) < count:
+        request = stories._request(rng, False)
+        if request is not None:
+            found.append(request[1])
+    return found
+
+
+def test_a_story_names_what_was_wished_for() -> None:
+    rng = random.Random(4)
+    for wish in wishes(800):
+        story = tell(rng, wish)
+        assert wish.name in story.text, wish
+        assert not wish.friend or re.search(rf"\b{wish.friend}\b", story.text), (wish, story.text)
+        place = wish.place[2] if wish.place and wish.length != "three" else ""
+        assert place.lower() in story.text.lower(), (wish, story.text)
+        for let in ("skill", "loss", "fear", "dream", "trouble"):
+            assert story.context.get(let, "") in story.text, (wish, story.text)
+
+
+def test_a_short_story_has_both_that_were_asked_for() -> None:
+    rng = random.Random(8)
+    for plot in plots():
+        if plot.has_friend and "animal" in plot.kinds:
+            for _ in range(10):
+                wish = Wish(hero="cat", friend="yeti", length="short", plot=plot.name)
+                assert "yeti" in tell(rng, wish).text, plot.name
+
+
+@pytest.mark.parametrize("hero", ["girl", "boy"])
+def test_the_pronoun_follows_the_hero(hero: str) -> None:
+    rng = random.Random(5)
+    he = heroes()[hero][1]
+    for _ in range(50):
+        story = tell(rng, Wish(hero=hero, name="Noor", plot="lose"))
+        assert story.context["he"] == he
+        assert re.search(rf"Noor .*\b{he}\b", story.text, re.IGNORECASE | re.DOTALL)
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("source", [stories, pairs, verse])
+def test_what_is_told_is_plain_text(source: object, held_out: bool) -> None:
+    rng = random.Random(6)
+    for _ in range(300):
+        for turn in source.sample(rng, held_out)[:2]:  # type: ignore[attr-defined]
+            assert not re.search(r"[{}\[\]|]|  | [.,]", turn["content"].replace(" ...", "")), turn
+        answer = turn["content"]
+        assert not re.search(r"\b[Aa] (?!one-|uni)[aeio]\w|\b[Aa]n [b-df-gj-np-tv-z]", answer), (
+            answer
+        )
+
+
+def test_both_of_a_pair_are_in_the_story() -> None:
+    rng = random.Random(7)
+    for _ in range(200):
+        request, answer = (turn["content"] for turn in pairs.sample(rng))
+        names = re.search(r"(?:named|called) ([A-Z]\w+) and ([A-Z]\w+)", request)
+        if names:
+            assert names[1] in answer and names[2] in answer, (request, answer)
+
+
+def test_a_first_line_has_about_five_syllables() -> None:
+    counted = {"a slow computer": 5, "my old table": 4, "the broken bicycle": 6, "a shoe": 2}
+    assert {text: verse.syllables(text) for text in counted} == counted
