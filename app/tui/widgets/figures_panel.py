@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from statistics import mean
 
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Sparkline, Static
@@ -24,7 +23,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import Panel, title_of
 from decoding.stats import acceptance_by_position
 
 NOTHING_YET = "No round yet: the figures come with the answer."
@@ -37,25 +36,15 @@ class FiguresPanel(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._scroll = EdgeScroll(classes="blocks")
         self._note = Static(classes="note", markup=False)
         self._accepted, self._positions = Block(), Block()
         self._times, self._memory = Block(), Block()
         self._tau_range, self._speed_range = Static(), Static()
         self._tau, self._speed = Sparkline(summary_function=mean), Sparkline(summary_function=mean)
         self._plots = Vertical(self._tau_range, self._tau, self._speed_range, self._speed)
+        blocks = (self._accepted, self._positions, self._times, self._plots, self._memory)
+        self._scroll = EdgeScroll(self._note, *blocks, classes="blocks")
         self._shown: tuple[object, ...] | None = None
-
-    def compose(self) -> ComposeResult:
-        yield self.top
-        with self._scroll:
-            yield self._note
-            yield self._accepted
-            yield self._positions
-            yield self._times
-            yield self._plots
-            yield self._memory
-        yield self.bottom
 
     @property
     def inside(self) -> Widget:
@@ -64,7 +53,7 @@ class FiguresPanel(Panel):
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
         end = len(lane.round_events) if lane.round_index is None else lane.round_index + 1
-        title = [Part("Figures ·", "bold $primary", 1), Part(state.label(name), "bold $foreground")]
+        title = title_of("Figures", state.label(name))
         if end:
             title.append(Part(f"· rounds 1 to {end} of {len(lane.round_events)}", "$foreground"))
         self.top.show(title)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widget import Widget
 
+from app.tui.format.parts import Part
 from app.tui.state.app_state import AppState
 from app.tui.widgets.split_line import SplitLine
 
@@ -35,6 +37,11 @@ class Panel(Vertical):
         self.top = SplitLine(ends=("╭", "╮"), fill="─", classes="edge")
         self.bottom = SplitLine(ends=("╰", "╯"), fill="─", classes="edge")
 
+    def compose(self) -> ComposeResult:
+        yield self.top
+        yield self.inside
+        yield self.bottom
+
     async def mount_composed_widgets(self, widgets: list[Widget]) -> None:
         self._unmounted = widgets
 
@@ -61,6 +68,11 @@ class Panel(Vertical):
     def show(self, state: AppState, name: str) -> None:
         """Show the lane `name`."""
         raise NotImplementedError
+
+
+def title_of(panel: str, lane: str) -> list[Part]:
+    """The beginning of a title: what is shown, and of which lane."""
+    return [Part(f"{panel} ·", "bold $primary", 1), Part(lane, "bold $foreground")]
 
 
 def rows_of(scroll: Widget) -> int:

@@ -35,7 +35,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
 from app.tui.widgets.block import Block
 from app.tui.widgets.edge_scrollbar import EdgeScroll, EdgeScrollBarRender
-from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of
+from app.tui.widgets.panel import MIN_ROWS, Panel, rows_of, title_of
 
 NOTHING_YET = "No draft yet: what is rejected comes with the answer."
 ALL_RIGHT = "The list is empty: nothing was rejected, {} of this answer agreed with the target."
@@ -126,11 +126,8 @@ class RejectionsPanel(Panel):
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
-        title = [
-            Part("Rejections ·", "bold $primary", 1),
-            Part(state.label(name), "bold $foreground"),
-        ]
-        self.top.show(title, [Part(count, "$foreground", 1) for count in self._counts])
+        counts = [Part(count, "$foreground", 1) for count in self._counts]
+        self.top.show(title_of("Rejections", state.label(name)), counts)
         unknown = lane.unmeasured and bool(self._found)
         self.bottom.show(
             [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)],

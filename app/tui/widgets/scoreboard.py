@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
 
@@ -48,19 +47,13 @@ class Scoreboard(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._scroll = EdgeScroll(classes="scores")
         self._block = Block()
         self._block.tooltip = MEANING
+        self._scroll = EdgeScroll(self._block, classes="scores")
         self._lanes: int | None = None  # rows of bars; None before the first run
         self._shown: tuple[object, ...] | None = None
         self._welcome: list[str] = []
         self._suggested: tuple[object, Suggestion | None] = (None, None)
-
-    def compose(self) -> ComposeResult:
-        yield self.top
-        with self._scroll:
-            yield self._block
-        yield self.bottom
 
     @property
     def content_rows(self) -> int:

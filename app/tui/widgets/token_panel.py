@@ -19,7 +19,7 @@ from app.tui.format.token_facts import TokenFacts, facts_here
 from app.tui.keys.bindings import CURSOR_KEYS
 from app.tui.state.app_state import AppState
 from app.tui.widgets.edge_scrollbar import EdgeScroll
-from app.tui.widgets.panel import Panel
+from app.tui.widgets.panel import Panel, title_of
 
 MODEL_P = {"target": "target p", "draft model": "draft p"}
 ROWS = ("proposed by", "fate", *MODEL_P.values(), "draft q", "chance", "entropy")
@@ -64,17 +64,9 @@ class TokenPanel(Panel):
 
     def __init__(self, *, dom_id: str) -> None:
         super().__init__(dom_id=dom_id)
-        self._scroll = TokenScroll()
         self._rows = [FactRow(name) for name in ROWS]
         self._likely = Words(id="likely")
-
-    def compose(self) -> ComposeResult:
-        yield self.top
-        with self._scroll:
-            with Vertical(id="facts"):
-                yield from self._rows
-            yield self._likely
-        yield self.bottom
+        self._scroll = TokenScroll(Vertical(*self._rows, id="facts"), self._likely)
 
     @property
     def inside(self) -> Widget:
@@ -83,7 +75,7 @@ class TokenPanel(Panel):
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
         facts = facts_here(lane) if lane.active else None
-        title = [Part("Token ·", "bold $primary", 1), Part(state.label(name), "bold $foreground")]
+        title = title_of("Token", state.label(name))
         if facts is None:
             self.top.show(title)
             note = "No token yet." if lane.active else why_off(lane, state.keys["view.toggle_here"])

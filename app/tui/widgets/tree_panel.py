@@ -18,7 +18,7 @@ from app.tui.format.parts import Part
 from app.tui.format.tree import tree_lines
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
-from app.tui.widgets.panel import MIN_ROWS, Panel
+from app.tui.widgets.panel import MIN_ROWS, Panel, title_of
 from app.tui.widgets.split_line import SplitLine
 from app.tui.widgets.tree_view import TreeView
 from decoding.round import Round
@@ -58,10 +58,7 @@ class TreePanel(Panel):
     def show(self, state: AppState, name: str) -> None:
         lane = state.lanes[name]
         record = lane.round_here
-        title = [
-            Part("Tree ·", "bold $primary", 1),
-            Part(state.label(name), "bold $foreground"),
-        ]
+        title = title_of("Tree", state.label(name))
         right = []
         if record is not None:
             number = len(lane.round_events) if lane.round_index is None else lane.round_index + 1
