@@ -29,16 +29,14 @@ def open_lanes(
     """All lanes, and the models of the local ones, None if there are none. A server that does not
     answer makes its lane unavailable. Raises InputError."""
     background = Background()
-    lanes: dict[str, AnyLane] = {
-        spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint is not None
-    }
-    for lane in lanes.values():
-        say(f"asking {lane.spec.name} for its models")
-        if isinstance(lane, ServerLane):
-            try:
-                lane.look().result()
-            except ServerError as error:
-                lane.reason = str(error)
+    servers = {spec.name: ServerLane(spec, background) for spec in specs if spec.endpoint}
+    for name, lane in servers.items():
+        say(f"asking {name} for its models")
+        try:
+            lane.look().result()
+        except ServerError as error:
+            lane.reason = str(error)
+    lanes: dict[str, AnyLane] = {**servers}
     local = [spec for spec in specs if spec.endpoint is None]
     models = None
     if local:

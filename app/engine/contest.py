@@ -42,8 +42,7 @@ def lane_contestant(
         lane.spec = spec
         draws = answer_seed(seed, index)
         lane.generate(ids, params, draws, stop, cancelled=cancelled, tokens=tokens)
-        stats = lane.stats
-        return Answer(index, stats.emitted, stats.decode_seconds, list(lane.ids), stats)
+        return Answer.of(index, lane.ids, lane.stats)
 
     return answer
 
@@ -56,8 +55,7 @@ def decoder_contestant(
     def answer(ids: Sequence[int], index: int) -> Answer:
         before(index)
         stats = Stats.of(decoder.generate(ids, params, stop=stop))
-        said = list(decoder.generated)
-        return Answer(index, stats.emitted, stats.decode_seconds, said, stats)
+        return Answer.of(index, decoder.generated, stats)
 
     return answer
 
@@ -96,8 +94,7 @@ def server_contestant(lane: ServerLane, questions: Sequence[Question]) -> Contes
 
     def answer(ids: Sequence[int], index: int) -> Answer:
         lane.generate(questions[index])
-        stats = lane.stats
-        return Answer(index, stats.emitted, stats.decode_seconds, [], stats)
+        return Answer.of(index, lane.ids, lane.stats)
 
     return answer
 

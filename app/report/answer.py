@@ -25,6 +25,10 @@ class Answer(Timing):
     ids: Sequence[int]
     stats: Stats
 
+    @classmethod
+    def of(cls, prompt: int, ids: Sequence[int], stats: Stats) -> Answer:
+        return cls(prompt, stats.emitted, stats.decode_seconds, list(ids), stats)
+
 
 def speed(answers: Sequence[Timing]) -> float | None:
     """Decoded tokens per second; None if nothing followed the first token."""

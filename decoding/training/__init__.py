@@ -16,7 +16,7 @@ models. The names below, `distill.distill` and `quantize.quantize` are the publi
 The target answers prompts, and new heads are trained on its answers and saved:
 
 >>> prompts = [([], [f"Tell me about {what}."]) for what in ("tea", "milk", "bread", "a dog")]
->>> distill(model, tokenizer, prompts, work / "answers.jsonl", max_new_tokens=16)
+>>> distill(model, tokenizer, prompts, work / "answers.jsonl", Params(max_new_tokens=16))
 4
 >>> answers = Conversations(read_sources([str(work / "answers.jsonl")]), tokenizer, length=256)
 >>> untrained, config = attach(model, heads=2, layers=1), TrainConfig(steps=2, batch_size=2)

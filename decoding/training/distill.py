@@ -15,7 +15,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.model.architecture import context_of
-from decoding.params import SamplingParams
+from decoding.params import Params
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import Conversation as Conversation
 from decoding.training.answer_file import Message, keep_only, lines_so_far
@@ -31,10 +31,8 @@ def generate(
     model: PreTrainedModel,
     prompts: Sequence[list[int]],
     eos: Collection[int],
-    max_new_tokens: int,
-    temperature: float = 0.0,
+    params: Params,
     generator: torch.Generator | None = None,
-    top_p: float = 1.0,
 ) -> list[list[int]]:
     """Continue a batch of prompts (left-padded); EOS ids end an answer and are part of it.
 
@@ -49,8 +47,8 @@ def generate(
     answers: list[list[int]] = [[] for _ in prompts]
     open_rows = set(rows)
     limit = context_of(model.config.get_text_config(decoder=True))
-    sampling = SamplingParams(temperature, top_p=top_p)
-    for _ in range(max_new_tokens):
+    sampling = params.sampling
+    for _ in range(params.max_new_tokens):
         logits = model(
             input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache,
             logits_to_keep=1,
@@ -82,10 +80,8 @@ def answer(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     conversations: Sequence[Conversation],
-    max_new_tokens: int,
-    temperature: float = 0.0,
+    params: Params,
     generator: torch.Generator | None = None,
-    top_p: float = 1.0,
 ) -> list[Record]:
     """Answer all open user turns of a batch of conversations, one turn after the other.
 
@@ -109,9 +105,7 @@ def answer(
                     asked.append((record, messages, ids))
         if not asked:
             break
-        answers = generate(
-            model, [ids for _, _, ids in asked], eos, max_new_tokens, temperature, generator, top_p
-        )
+        answers = generate(model, [ids for _, _, ids in asked], eos, params, generator)
         for (record, messages, prompt), ids in zip(asked, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
             record["messages"] = [*messages, {"role": "assistant", "content": text}]
@@ -131,11 +125,9 @@ def distill(
     tokenizer: PreTrainedTokenizerBase,
     conversations: Iterable[Conversation],
     out: Path,
-    max_new_tokens: int = 256,
-    temperature: float = 0.0,
+    params: Params,
     batch_size: int = 64,
     seed: int = 0,
-    top_p: float = 1.0,
 ) -> int:
     """Answer each conversation's open turns in order, and append the answers to `out` batch by
     batch; returns the number of records in it.
@@ -144,7 +136,8 @@ def distill(
     `out` holds anything but the first of the same answers, and then does not change it.
     """
     open_turns = sorted(conversations, key=_characters)
-    made = [target_digest(model), open_turns, max_new_tokens, temperature]
+    temperature, top_p = params.sampling.temperature, params.sampling.top_p
+    made = [target_digest(model), open_turns, params.max_new_tokens, temperature]
     # The random numbers of a prompt depend on its batch.
     made += [batch_size, seed] if temperature else []
     made_by = digest(made + ([top_p] if top_p < 1 else []))
@@ -158,9 +151,7 @@ def distill(
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
-            answered = answer(
-                model, tokenizer, batch, max_new_tokens, temperature, generator, top_p
-            )
+            answered = answer(model, tokenizer, batch, params, generator)
             file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             file.flush()
             progress.add(

@@ -171,23 +171,21 @@ def distill(
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
     asked = [(list(request.history), list(request.turns)) for request in requests]
+    from decoding.params import Params, SamplingParams
+
+    params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        model, tokenizer = load(target, device)
-        done = write_answers(
-            model, tokenizer, asked, out, max_new_tokens, temperature, batch_size, seed, top_p
-        )
+        done = write_answers(*load(target, device), asked, out, params, batch_size, seed)
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
         from app.config.servers import parse_endpoint
-        from decoding.params import Params, SamplingParams
 
         try:
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
         done = distill_from(endpoint, asked, out, params, seed, concurrency)
     say(f"{done} conversations in {out}")
 

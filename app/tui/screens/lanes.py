@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from textual import events, on
 from textual.actions import SkipAction
@@ -16,7 +17,7 @@ from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import LanesLayout
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.tokens.lens import NEXT_COLOR_BY
-from app.tui.tokens.token_text import NEXT_MODE, DisplayOptions
+from app.tui.tokens.token_text import NEXT_MODE
 from app.tui.widgets.lane_grid import GONE
 from app.tui.widgets.lane_pane import LanePane
 from app.tui.widgets.lane_tabs import LaneTabs
@@ -299,16 +300,13 @@ class MainScreen(LanesLayout):
     # Display options
 
     def action_render_mode(self) -> None:
-        options = self.display_options
-        self._change_display(replace(options, mode=NEXT_MODE[options.mode]))
+        self._change_display(mode=NEXT_MODE[self.display_options.mode])
 
     def action_fold_reasoning(self) -> None:
-        options = self.display_options
-        self._change_display(replace(options, fold_reasoning=not options.fold_reasoning))
+        self._change_display(fold_reasoning=not self.display_options.fold_reasoning)
 
     def action_show_rejected(self) -> None:
-        options = self.display_options
-        self._change_display(replace(options, show_rejected=not options.show_rejected))
+        self._change_display(show_rejected=not self.display_options.show_rejected)
 
     def action_color_by(self) -> None:
         """Change the measure shown by colours or glyphs; leaves plain text."""
@@ -316,10 +314,10 @@ class MainScreen(LanesLayout):
         mode = options.mode
         if mode == "plain":
             mode = "glyphs" if self.app.no_color else "colour"
-        self._change_display(replace(options, mode=mode, color_by=NEXT_COLOR_BY[options.color_by]))
+        self._change_display(mode=mode, color_by=NEXT_COLOR_BY[options.color_by])
 
-    def _change_display(self, options: DisplayOptions) -> None:
-        self.display_options = options
+    def _change_display(self, **changed: Any) -> None:
+        self.display_options = replace(self.display_options, **changed)
         self.show_state()
 
     # The token cursor, rounds back and forward

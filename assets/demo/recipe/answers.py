@@ -15,6 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.text.prompt_file import parse_request
+from decoding.params import Params, SamplingParams
 from decoding.training.data import Record, read_sources
 from decoding.training.distill import Conversation, distill
 
@@ -47,10 +48,8 @@ def main() -> None:
     model = AutoModelForCausalLM.from_pretrained(args.target, dtype=dtype).to(args.device).eval()
     records = read_sources(args.prompts, args.seed)
     asked = [open_turns(record, args.turns) for record in records if "text" not in record]
-    distill(
-        model, tokenizer, asked, args.out, args.max_new_tokens, args.temperature,
-        args.batch_size, args.seed,
-    )  # fmt: skip
+    params = Params(SamplingParams(args.temperature), max_new_tokens=args.max_new_tokens)
+    distill(model, tokenizer, asked, args.out, params, args.batch_size, args.seed)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from assets.demo.recipe.answers import open_turns
 from assets.demo.recipe.corpus.text import ANSWERS, read_topics
+from decoding.params import Params, SamplingParams
 from decoding.training.data import Record
 from decoding.training.distill import answer
 
@@ -89,10 +90,11 @@ def answered(
     model = AutoModelForCausalLM.from_pretrained(target, dtype=torch.float32).eval()
     tokenizer = AutoTokenizer.from_pretrained(target)
     generator = torch.Generator().manual_seed(0)
+    params = Params(SamplingParams(temperature), max_new_tokens=longest)
     for start in range(0, len(records), BATCH):
         batch = records[start : start + BATCH]
         asked = [open_turns(record) for record in batch]
-        given = answer(model, tokenizer, asked, longest, temperature, generator)
+        given = answer(model, tokenizer, asked, params, generator)
         yield from zip(batch, given, strict=True)
 
 

@@ -13,6 +13,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from app.cli.heads.training_data import conversations_of
 from decoding.errors import InputError
+from decoding.params import Params, SamplingParams
 from decoding.training.conversations import (
     IGNORED,
     encode_conversation,
@@ -75,7 +76,7 @@ def test_what_the_target_said_is_learned_by_its_ids(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
 ) -> None:
     """A random model says bytes that no text gives back."""
-    (record,) = answer(model, tokenizer, [([], ["Hello", "And?"])], max_new_tokens=8)
+    (record,) = answer(model, tokenizer, [([], ["Hello", "And?"])], Params(max_new_tokens=8))
     record["vocabulary"] = vocabulary_digest(tokenizer)
     start, end = record["answers"][-1]
     said = record["ids"][start:end]
@@ -95,10 +96,11 @@ def test_an_earlier_answer_that_became_other_ids_is_not_learned(
 ) -> None:
     model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
     kept, generator = set(), torch.Generator()
+    drawn = Params(SamplingParams(1.0), max_new_tokens=4)
     for number in range(20):
         turns = [f"Hello {number}", "And?"]
         first, both = (
-            answer(model, tokenizer, [([], asked)], 4, 1.0, generator.manual_seed(number))[0]
+            answer(model, tokenizer, [([], asked)], drawn, generator.manual_seed(number))[0]
             for asked in (turns[:1], turns)
         )
         start = len(first["ids"]) - 1

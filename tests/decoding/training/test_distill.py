@@ -10,6 +10,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import open_turns
+from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
@@ -32,7 +33,8 @@ def test_batched_answers_are_those_of_transformers(
     theirs: Any = model
     # Some ordinary tokens end an answer too, so that rows leave the batch at different times.
     eos = {*eos_ids(model, tokenizer), *range(6, 60)}
-    for prompt, got in zip(prompts, generate(model, prompts, eos, 30), strict=True):
+    answers = generate(model, prompts, eos, Params(max_new_tokens=30))
+    for prompt, got in zip(prompts, answers, strict=True):
         expected = theirs.generate(
             torch.tensor([prompt]), attention_mask=torch.ones(1, len(prompt)), max_new_tokens=30,
             do_sample=False, eos_token_id=sorted(eos),
@@ -41,13 +43,14 @@ def test_batched_answers_are_those_of_transformers(
 
 
 def test_generation_stops_at_the_context_limit(model: LlamaForCausalLM) -> None:
-    assert len(generate(model, [[1] * 120], set(), 50)[0]) == 8
+    assert len(generate(model, [[1] * 120], set(), Params(max_new_tokens=50))[0]) == 8
 
 
 def test_of_the_likeliest_tokens_alone(model: LlamaForCausalLM) -> None:
     prompts = [[1, 2, 3], [4, 5]]
-    narrow = generate(model, prompts, set(), 8, temperature=1.0, top_p=1e-6)
-    assert narrow == generate(model, prompts, set(), 8)
+    narrow = Params(SamplingParams(temperature=1.0, top_p=1e-6), max_new_tokens=8)
+    greedy = Params(max_new_tokens=8)
+    assert generate(model, prompts, set(), narrow) == generate(model, prompts, set(), greedy)
 
 
 def test_a_conversation_is_answered_anew_from_its_last_or_first_turns() -> None:
@@ -61,7 +64,7 @@ def test_turns_are_answered_one_after_the_other(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast
 ) -> None:
     model.generation_config.eos_token_id = list(range(320))  # any token ends an answer
-    (record,) = answer(model, tokenizer, [([], ["one", "two"])], max_new_tokens=4)
+    (record,) = answer(model, tokenizer, [([], ["one", "two"])], Params(max_new_tokens=4))
     assert [m["role"] for m in record["messages"]] == ["user", "assistant"] * 2
     assert record["finish_reason"] == "stop"
 
@@ -71,7 +74,8 @@ def test_distilling_resumes_after_the_last_whole_batch(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, tmp_path: Path, temperature: float
 ) -> None:
     whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
-    options: dict[str, Any] = {"max_new_tokens": 4, "temperature": temperature, "batch_size": 2}
+    params = Params(SamplingParams(temperature), max_new_tokens=4)
+    options: dict[str, Any] = {"params": params, "batch_size": 2}
     assert distill(model, tokenizer, PROMPTS, whole, **options) == 5
     killed.write_bytes(whole.read_bytes()[: whole.read_bytes().index(b"\n") + 20])
     distill(model, tokenizer, PROMPTS, killed, **options)

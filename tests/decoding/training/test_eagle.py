@@ -72,7 +72,7 @@ def target() -> LlamaForCausalLM:
 def data(target: LlamaForCausalLM) -> Data:
     """The target's own greedy answers, the same few prompts again and again."""
     prompts = [[0, a, b] for a in range(2, 8) for b in range(2, 6)]
-    answers = generate(target, prompts, {EOS}, 24)
+    answers = generate(target, prompts, {EOS}, Params(max_new_tokens=24))
     return [
         Example((*prompt, *answer), (*[IGNORED] * len(prompt), *answer))
         for prompt, answer in zip(prompts, answers, strict=True)
