@@ -19,10 +19,12 @@ from typing import Annotated, Literal
 import typer
 
 from app.cli.terminal import print_document, print_output
+from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.plural import pluralize
 from app.text.units import format_bytes
 from app.version import VERSION
 from decoding.errors import InputError
+from decoding.params import Params
 
 State = Literal["ok", "note", "wrong"]
 MARKS: dict[State, str] = {"ok": "✓", "note": "·", "wrong": "✗"}
@@ -235,8 +237,6 @@ def _demo() -> Finding:
     from app.engine.lane import Lane
     from app.models.load_models import load_models
     from app.strategies.lane_spec import LaneSpec
-    from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
-    from decoding.params import Params
     from decoding.tokenizing.stopping import Stop
 
     models = load_models(ModelOptions(dtype="float32"))

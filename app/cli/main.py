@@ -30,9 +30,11 @@ from app.cli.terminal import (
 from app.strategies.registry import LOCAL_STRATEGIES
 from app.strategies.roles import ROLES
 from app.strategies.settings import SETTINGS
+from app.version import VERSION
 from decoding.errors import InputError
 
 if TYPE_CHECKING:
+    from app.config.settings import Settings
     from app.text.prompt_file import Request
 
 cli = typer.Typer(
@@ -188,8 +190,6 @@ def chat_by_default(
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
-        from app.version import VERSION
-
         print_output(VERSION)
     elif context.invoked_subcommand is None:
         _open_screen(flags)
@@ -218,9 +218,7 @@ def run(
     concurrency: Concurrency = 1,
 ) -> None:
     """Answer prompts without a screen: text or one JSON document on stdout."""
-    from app.cli.screen_settings import settings_from
-
-    settings = settings_from(flags)
+    settings = _settings(flags)
     if trace and not as_json:
         raise InputError("--trace is a part of the JSON document: add --json")
     requests = _requests(prompt, prompts)
@@ -267,10 +265,9 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Compare the speeds of lanes and peers, interleaved in one process."""
-    from app.cli.screen_settings import settings_from
     from app.config.overrides import parse_sweep
 
-    settings = settings_from(flags)
+    settings = _settings(flags)
     values = parse_sweep(sweep or ())
     requests = _requests(prompt, prompts)
     others = [name.strip() for name in peers.split(",") if name.strip()]
@@ -316,9 +313,7 @@ def rejections(
 ) -> None:
     """List the drafts that the target rejects, and how often each drafter is right: by level, kind
     of token, place in the answer, and its own confidence."""
-    from app.cli.screen_settings import settings_from
-
-    settings = settings_from(flags)
+    settings = _settings(flags)
     requests = _requests(prompt, prompts)
 
     from app.cli.rejections import find_rejections
@@ -353,10 +348,9 @@ def advise(
 ) -> None:
     """Measure which strategy and settings are fastest on this machine, for prompts or, with none
     given, those of the demo or of the newest conversation."""
-    from app.cli.screen_settings import settings_from
     from app.config.overrides import parse_sweep
 
-    settings = settings_from(flags)
+    settings = _settings(flags)
     values = parse_sweep(sweep or ())
     if conversation is not None and not (prompt is None and prompts is None):
         raise InputError("give one of --prompt, --prompts and --conversation")
@@ -392,9 +386,9 @@ def serve(
     ] = None,
 ) -> None:
     """Open the screen in a web page, on this machine only by default (extra: serve)."""
-    from app.cli.screen_settings import keymap_of, settings_from, theme_of
+    from app.cli.screen_settings import keymap_of, theme_of
 
-    settings = settings_from(flags)
+    settings = _settings(flags)
     theme_of(settings)
     keymap_of(settings)
     if find_spec("textual_serve") is None:
@@ -404,10 +398,14 @@ def serve(
     serve_screen(flags, host, port, public_url)
 
 
-def _open_screen(flags: Flags) -> NoReturn:
+def _settings(flags: Flags) -> Settings:
     from app.cli.screen_settings import settings_from
 
-    settings = settings_from(flags)
+    return settings_from(flags)
+
+
+def _open_screen(flags: Flags) -> NoReturn:
+    settings = _settings(flags)
     require_terminal("specchat run --prompt TEXT")
     from app.cli.chat import open_screen
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.terminal import print_output, print_result, progress, say
+from app.text.units import format_bytes
 from decoding.errors import InputError
 
 
@@ -38,7 +39,6 @@ def models(
 def _download(name: str, yes: bool) -> None:
     from app.config.families import PUBLIC_FAMILIES
     from app.models.public import family_state, fetch, machine_memory
-    from app.text.units import format_bytes
 
     family = PUBLIC_FAMILIES.get(name)
     if family is None:
@@ -126,7 +126,6 @@ def _fields(record: Any, *left_out: str) -> dict[str, Any]:
 
 
 def _format_models(found: dict[str, Any]) -> str:
-    from app.text.units import format_bytes
 
     lines = []
     for family in found["families"]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -86,8 +87,6 @@ def _quantized(matrix: Tensor, precision: Precision) -> tuple[Tensor, Tensor]:
 
 
 def _torchao(module: str) -> Any:
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -17,6 +17,7 @@ from app.cli.heads.training_job import (
 )
 from app.cli.terminal import say
 from decoding.errors import InputError
+from decoding.params import Params, SamplingParams
 
 if TYPE_CHECKING:
     from decoding.checkpoints.kind import DrafterKind
@@ -171,8 +172,6 @@ def distill(
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
     asked = [(list(request.history), list(request.turns)) for request in requests]
-    from decoding.params import Params, SamplingParams
-
     params = Params(SamplingParams(temperature, top_p=top_p), max_new_tokens=max_new_tokens)
     if target is not None:
         from decoding.training.distill import distill as write_answers
@@ -358,7 +357,6 @@ def quantize(
     refuse_existing(out)
     from app.cli.heads.evaluation import Task
     from app.cli.heads.quantize import quantize_to
-    from decoding.params import Params
 
     params = Params(max_new_tokens=max_new_tokens)
     task = Task(target, prompts, params, None, seed, device) if target and prompts else None
@@ -416,8 +414,6 @@ def evaluate(
 ) -> None:
     """Measure heads or a draft model on the target's own answers, and acceptance when served: by
     depth, and by the prompts' `category`."""
-    from decoding.params import Params, SamplingParams
-
     try:
         params = Params(
             SamplingParams(temperature),

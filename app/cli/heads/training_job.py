@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from app.cli.heads.target import load, save_model
 from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
+from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.training.log import LOG
 
@@ -131,8 +132,6 @@ def refuse_existing(out: Path) -> None:
 
 def _require_disk_space(folder: Path, size: int) -> None:
     """Print the size of the features. Raises InputError if the disk has no room for them."""
-    from app.text.units import format_bytes
-
     there = sum(path.stat().st_size for path in folder.glob("**/features-*.safetensors"))
     left = max(size - there, 0)
     say(f"features of {format_bytes(size)} in {folder}")
