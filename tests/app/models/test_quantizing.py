@@ -11,7 +11,7 @@ import bitsandbytes
 import pytest
 import torch
 from bitsandbytes.functional import has_avx512bf16
-from bitsandbytes.nn import Linear4bit
+from bitsandbytes.nn.modules import Linear4bit
 
 from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
