@@ -198,6 +198,7 @@ class Server:
         if kind != "text/event-stream":
             what = quoted(kind, self._key) or "something unnamed"
             raise ServerError(f"the server sent {what} and no stream of events", 200)
+        response.encoding = "utf-8-sig"  # events are UTF-8, whatever is named, after a BOM or not
         answer = AnswerStream(question.params.max_new_tokens)
         loop, patience = asyncio.get_running_loop(), self._patience
         try:

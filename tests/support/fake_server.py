@@ -242,6 +242,15 @@ class Handler(socketserver.StreamRequestHandler):
         self.started = True
         self.plain(kind, asked, headers)
 
+    def marked(self, kind: str, asked: Any, headers: Any) -> None:
+        """UTF-8 with a byte order mark, and called something else."""
+        self.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=latin-1\r\n")
+        self.write(b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        self.started = True
+        self.chunk(b"\xef\xbb")
+        self.chunk('\ufeffdata: {"choices": [{"delta": {"content": "é"}}]}\n\n'.encode()[2:])
+        self.complete()
+
     def closes(self, kind: str, asked: Any, headers: Any) -> None:
         """Before a word of HTTP."""
 

@@ -170,6 +170,10 @@ def test_what_can_be_lived_with(ask: Ask, kind: str) -> None:
     assert ask(kind)[0]
 
 
+def test_events_are_utf8_with_or_without_a_byte_order_mark(ask: Ask) -> None:
+    assert ask("marked")[0] == "é"
+
+
 FAULTS = {
     "status-400": "400 Bad Request: no a",
     "status-404": "is that the address up to /v1, and the model's name?",
