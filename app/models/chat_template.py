@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,26 @@ def prepare_template(tokenizer: PreTrainedTokenizerBase, options: ModelOptions) 
     be read, and for arguments that the template does not use."""
     if options.chat_template is not None:
         tokenizer.chat_template = _read(options.chat_template)
+    names = _names_in(tokenizer.chat_template) if options.template_args else ()
     for name in options.template_args:
-        if not re.search(rf"\b{name}\b", str(tokenizer.chat_template or "")):
+        if name not in names:
             raise InputError(f"--template-arg {name}: the model's chat template has no {name}")
+
+
+def _names_in(template: str | Mapping[str, str] | None) -> set[str]:
+    """The names in a template's code, not in its comments and texts. It may be one of several."""
+    from jinja2 import Environment, TemplateSyntaxError
+
+    sources = template.values() if isinstance(template, Mapping) else [template or ""]
+    try:
+        tokens = [token for source in sources for token in Environment().lex(source)]
+    except TemplateSyntaxError as error:
+        raise InputError(f"the model's chat template is none: {error}") from error
+    return {
+        text
+        for (_, _, before), (_, kind, text) in pairwise([(0, "", ""), *tokens])
+        if kind == "name" and before != "."
+    }
 
 
 def _read(file: str) -> str:

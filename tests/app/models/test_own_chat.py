@@ -18,6 +18,7 @@ from tests.conftest import FamilyFolders, Specchat
 
 TEMPLATE = (
     "{% for m in messages %}[{{ m.content }}]{% endfor %}"
+    "{# not thoughts #} the answer.{{ m.reasoning if m is defined else '' }}"
     "{% if enable_thinking is defined and enable_thinking is false %}<nothink>{% endif %}"
 )
 
@@ -40,9 +41,9 @@ def test_a_template_of_ones_own_with_arguments(
         loaded = models(family_folders, template, *arguments)
         return loaded.decode(loaded.encode([{"role": "user", "content": "fox"}]))
 
-    assert text() == "[fox]"
-    assert text("enable_thinking=false") == "[fox]<nothink>"
-    assert text("enable_thinking=true") == "[fox]"
+    assert text() == "[fox] the answer."
+    assert text("enable_thinking=false") == "[fox] the answer.<nothink>"
+    assert text("enable_thinking=true") == "[fox] the answer."
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,9 @@ def test_a_template_of_ones_own_with_arguments(
         ("a b=1", "--template-arg: must be NAME=VALUE"),
         ("messages=[]", "--template-arg: messages is not the template's"),
         ("thinkign=1", "--template-arg thinkign: the model's chat template has no thinkign"),
+        ("thoughts=1", "the model's chat template has no thoughts"),  # but in a comment,
+        ("answer=1", "the model's chat template has no answer"),  # in its text,
+        ("reasoning=1", "the model's chat template has no reasoning"),  # or as another's
     ],
 )
 def test_arguments_that_do_nothing(
