@@ -46,6 +46,8 @@ from decoding.checkpoints.files import read_tensors, reason_of
 from decoding.checkpoints.headers import packed_weight, read_tensor_types
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
+from decoding.json_text import read_json
+from decoding.model.rope import refuse_wrong_lengths, refuse_wrong_ropes
 from decoding.model.self_test import self_test
 from decoding.model.target import Target
 
@@ -243,17 +245,28 @@ def _config(source: str, checkpoint: Checkpoint, options: ModelOptions) -> PreTr
     """The checkpoint's config, loaded on its own for a clear error message."""
     disable_progress_bar()  # progress bars would be drawn over the screen
     set_verbosity_error()
+    named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
     try:
-        named = {} if checkpoint.gguf_file is None else _gguf(source, checkpoint.gguf_file)
+        refuse_wrong_ropes(_as_written(checkpoint))
         found = AutoConfig.from_pretrained(
             checkpoint.folder, trust_remote_code=options.trust_remote_code, **named
         )
-    except InputError:
-        raise
+        refuse_wrong_ropes(found.to_dict())
+        refuse_wrong_lengths(found.get_text_config(decoder=True))
     except Exception as error:
         file = checkpoint.gguf_file or "config.json"
         raise InputError(f"can't read the {file} of {source}: {_reason(error)}") from error
     return found  # type: ignore[no-any-return]
+
+
+def _as_written(checkpoint: Checkpoint) -> dict[str, Any]:
+    """The config.json as it stands: transformers' errors about its settings are those of its code.
+    {} if there is none that can be read, which transformers says well."""
+    try:
+        config = read_json(checkpoint.folder / "config.json")
+    except (OSError, ValueError):
+        return {}
+    return config if isinstance(config, dict) else {}
 
 
 def _require_generation_config(source: str, folder: Path) -> None:

@@ -33,6 +33,7 @@ from decoding.checkpoints.eagle_fit import (
 from decoding.checkpoints.files import read_config, read_tensors
 from decoding.checkpoints.quantized import precision_of
 from decoding.errors import InputError
+from decoding.model.rope import refuse_wrong_rope
 
 # Never loaded: whole models and other heads, speculators' copies from its verifier, tables.
 _LEFT_OUT = re.compile(
@@ -215,5 +216,6 @@ def _rope(folder: Path, layer: Mapping[str, Any]) -> dict[str, Any]:
     lost = [key for key in _ROPE_NEEDS.get(kind, ()) if key not in rest]
     if lost:
         raise InputError(f"{folder}: config.json lacks {lost[0]} for a rope of type {kind}")
-    rope = {"rope_type": kind, "rope_theta": float(theta)}
-    return rope if kind == "default" else rope | rest
+    rope = {"rope_type": kind, "rope_theta": float(theta)} | (rest if kind != "default" else {})
+    refuse_wrong_rope(f"{folder}: config.json: rope", rope)
+    return rope

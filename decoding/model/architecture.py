@@ -64,7 +64,7 @@ def context_of(config: Any) -> int:
     for rope in by_layer_type or [given]:
         kind, original = rope.get("rope_type"), rope.get("original_max_position_embeddings")
         if kind == "yarn" and original:
-            longest = max(longest, int(original * rope.get("factor", 1)))
+            longest = max(longest, int(original * (rope.get("factor") or 1)))
         elif kind == "longrope":
             outside = getattr(config, "original_max_position_embeddings", None)
             longest = min(longest, original or outside or longest)

@@ -127,16 +127,24 @@ def test_heads_among_the_tensors_are_no_strangers(folder: Path) -> None:
     assert load_target(str(folder), ModelOptions()).hidden_size == 32
 
 
+YARN: dict[str, Any] = {
+    "rope_type": "yarn",
+    "rope_theta": 10000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 128,
+}
+
+
 def test_yarn_stretches_the_context(folder: Path) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    config["rope_parameters"] = {
-        "rope_type": "yarn",
-        "rope_theta": 10000.0,
-        "factor": 4.0,
-        "original_max_position_embeddings": 128,
-    }
-    (folder / "config.json").write_text(json.dumps(config))
+    change_config(folder, rope_parameters=YARN)
     assert load_target(str(folder), ModelOptions()).context == 512
+
+
+def test_yarn_without_a_factor_stretches_from_the_original_length_to_the_stated(
+    folder: Path,
+) -> None:
+    change_config(folder, rope_parameters={**YARN, "factor": None}, max_position_embeddings=256)
+    assert load_target(str(folder), ModelOptions()).context == 256
 
 
 def test_a_context_of_nothing(folder: Path) -> None:
@@ -323,6 +331,25 @@ def test_a_rope_that_nobody_knows(folder: Path) -> None:
 def test_a_rope_that_lacks_something(folder: Path, rope: dict[str, Any], line: str) -> None:
     change_config(folder, rope_parameters=rope)
     with pytest.raises(InputError, match=line):
+        load_target(str(folder), ModelOptions())
+
+
+@pytest.mark.parametrize(
+    ("rope", "line"),
+    [
+        ({"rope_type": "linear", "factor": -1}, "factor is -1, and must be a number above 0"),
+        # transformers itself says: '<' not supported between instances of 'str' and 'int'
+        ({**YARN, "beta_fast": "abc"}, "beta_fast is 'abc', and must be a number"),
+        ({**YARN, "original_max_position_embeddings": 0}, "is 0, and must be a number above 1"),
+        (
+            {"rope_type": "longrope", "short_factor": [1.0], "long_factor": [2.0] * 4},
+            "short_factor has length 1, and must have 4",
+        ),
+    ],
+)
+def test_a_rope_of_nonsense(folder: Path, rope: dict[str, Any], line: str) -> None:
+    change_config(folder, rope_parameters=rope)
+    with pytest.raises(InputError, match=f"^can't read the config.json of .*: rope_.*: .*{line}"):
         load_target(str(folder), ModelOptions())
 
 

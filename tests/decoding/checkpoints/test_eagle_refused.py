@@ -185,6 +185,12 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         TARGET,
         "config.json lacks factor for a rope of type yarn",
     ),
+    "a rope of nonsense": (
+        "modelopt",
+        say(rope_scaling={"rope_type": "linear", "factor": -1}),
+        TARGET,
+        "config.json: rope: factor is -1, and must be a number above 0",
+    ),
     "unknown activation": ("safeailab", say(hidden_act="nope"), TARGET, "unknown hidden_act nope"),
     "no matrix": (
         "safeailab",
