@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import LlamaConfig
 from transformers.activations import ACT2FN
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.drafters.eagle_forward import EagleForward
@@ -44,7 +44,7 @@ class EagleHead(nn.Module):
         self.config = config
         c = config
         self._frozen = (embedding, target_logits)  # in a tuple, to keep it out of the state
-        self._rope = rope_table(config, 2048)
+        self._rotary = (rotary_of(config),)  # in a tuple: it stays in float32
         self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
         eagle3 = c.version == "eagle3"
         fused = len(c.aux_layers) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
@@ -84,12 +84,9 @@ class EagleHead(nn.Module):
         fuse = fuse or self.fc
         return features if fuse is None else fuse(features)
 
-    def forward(
-        self, tokens: Tensor, hidden: Tensor, positions: Tensor | slice, attend: Attend
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Attend) -> Tensor:
         """tokens [B, n] (target ids, each the one *after* its feature), hidden [B, n, H] (from
-        `hidden` or from this method) -> the next hidden [B, n, H]. `positions` [n], or a slice of
-        length n, or of length 1 for all rows."""
+        `hidden` or from this method) at `positions` [n] -> the next hidden [B, n, H]."""
         c = self.config
         embedded = functional.embedding(tokens, self.embedding)
         if c.version == "eagle1":
@@ -107,7 +104,7 @@ class EagleHead(nn.Module):
     @cached_property
     def drafting(self) -> EagleForward:
         """The same network for one sequence and without gradients."""
-        return EagleForward(self, rotary_of(self.config))
+        return EagleForward(self, *self._rotary)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """[..., H] -> [..., draft_vocab]."""
@@ -129,31 +126,21 @@ class EagleHead(nn.Module):
         """Bytes of its own tensors, without those shared with the target."""
         return sum(tensor.nbytes for tensor in (*self.parameters(), *self.buffers()))
 
-    def reserve(self, positions: int) -> None:
-        """Extend the rotary tables to so many positions."""
-        if positions > len(self._rope[0]):
-            like = self._rope[0]
-            table = rope_table(self.config, max(positions, 2 * len(like)))
-            self._rope = tuple(part.to(like.device, like.dtype) for part in table)
-
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._rope = tuple(fn(part) for part in self._rope)
         self.__dict__.pop("drafting", None)  # it has views of the old weights
         return self
 
-    def _attention(self, qkv: Tensor, positions: Tensor | slice, attend: Attend) -> Tensor:
+    def _attention(self, qkv: Tensor, positions: Tensor, attend: Attend) -> Tensor:
         q, k, v = (
-            part.unflatten(-1, (-1, self.config.head_dim))
+            part.unflatten(-1, (-1, self.config.head_dim)).transpose(-2, -3)
             for part in qkv.split([self._queries, self._keys, self._keys], dim=-1)
         )
         if self.config.qk_norm:
             q, k = self._norm(q, "q"), self._norm(k, "k")
-        qk = torch.cat([q, k], dim=-2).transpose(-2, -3)  # [B, heads + kv_heads, n, D]
-        cos, sin = (part[positions] for part in self._rope)
-        qk = torch.addcmul(qk * cos, qk.roll(self.config.head_dim // 2, dims=-1), sin)
-        heads = self.config.heads
-        return attend(qk[:, :heads], qk[:, heads:], v.transpose(-2, -3))
+        cos, sin = self._rotary[0](self.norms["mlp"], positions[None])  # as precise as the weights
+        q, k = apply_rotary_pos_emb(q, k, cos, sin)
+        return attend(q, k, v)
 
     def _norm(self, x: Tensor, name: str) -> Tensor:
         weight = self.norms[name].to(x.dtype)  # under autocast x can have another dtype
@@ -238,14 +225,6 @@ class EagleHead(nn.Module):
         for name, norm in self.norms.items():
             found.append((norm, [(f"{_norm_name(name)}.weight", len(norm))]))
         return found
-
-
-def rope_table(config: EagleConfig, positions: int) -> tuple[Tensor, ...]:
-    """Cosines and sines [positions, head_dim] by the head's own config. The sines are for swapped
-    halves: those of the first half are negative."""
-    cos, sin = rotary_of(config)(torch.zeros(1), torch.arange(positions)[None])
-    sin[..., : config.head_dim // 2] *= -1
-    return cos[0], sin[0]
 
 
 def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:

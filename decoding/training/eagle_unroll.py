@@ -24,7 +24,6 @@ def unroll(
     true features [B, n, F] -> at each step k the outputs [M, H], which guess what follows
     t_{start+k+1}; where the text ends before they mean nothing."""
     n = ids.shape[1]
-    head.reserve(n + steps)
     attention = UnrolledAttention(batch, start, len(ids))
     # Under autocast fc returns bfloat16, but the residual stream must not.
     hidden = head.hidden(features).to(features.dtype)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.drafters.eagle_head import EagleHead, rope_table
+from decoding.drafters.eagle_head import EagleHead, rotary_of
 from decoding.errors import InputError
 from tests.support.eagle_folders import (
     AUX,
@@ -161,7 +161,7 @@ def test_a_yarn_rope_of_modelopt_is_obeyed_and_told(tmp_path: Path) -> None:
         "original_max_position_embeddings": 2048,
     }
     plain = replace(read.config, rope={"rope_type": "default", "rope_theta": 20000.0})
-    assert not torch.allclose(rope_table(read.config, 9)[0], rope_table(plain, 9)[0])
+    assert not torch.allclose(rotary_of(read.config).inv_freq, rotary_of(plain).inv_freq)
 
 
 def test_a_sliding_window_is_told(tmp_path: Path) -> None:
