@@ -18,6 +18,7 @@ KEY_BAR = (
     *("show_rejected", "render_mode", "color_by", "zoom"),
     *("examples", "command_palette", "advise", "conversations", "presets"),
 )
+ALWAYS_IN_BAR = ("help", "quit")
 BAR_NAMES = {
     **{"command_palette": "Palette", "focus_prompt": "Write"},
     **{"round(-1)": "Back", "round(1)": "Forward"},
@@ -198,6 +199,8 @@ def key_bar_state(
         names["again"] = "Begin anew"
     if not (looking or cursor):
         hidden |= {"round(-1)", "round(1)"}
+    if typing:
+        hidden.add("focus_prompt")  # the letters are there already
     if state.queued:
         names["leave"] = "Take back"
     elif typing:

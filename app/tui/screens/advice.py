@@ -9,7 +9,6 @@ from typing import Any
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -24,6 +23,7 @@ from app.text.plural import pluralize
 from app.tui.format.advice import advice_lines, snippets
 from app.tui.format.labels import labelled_progress
 from app.tui.keys.key_names import first_key
+from app.tui.widgets.keyed_box import KeyedScroll
 from decoding.errors import InputError
 
 SECONDS = 60.0  # for each temperature
@@ -76,7 +76,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     def compose(self) -> ComposeResult:
         request = self._request
-        with VerticalScroll(id="advice") as box:
+        with KeyedScroll(id="advice") as box:
             box.border_title = TITLE
             yield Input(compact=True, placeholder=f"{request.temperature:g}, the present one")
             yield Static(id="advice-progress", markup=False)
@@ -172,7 +172,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         self._engine.send(StartAdvice(seconds, self._request.examples, self._chosen))
 
     def _show(self) -> None:
-        now, box = self._now, self.query_one("#advice")
+        now, box = self._now, self.query_one(KeyedScroll)
         width = self.query_one("#advice-found").container_size.width
         said: list[Content] = []
         if now.note is not None:
@@ -184,7 +184,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
         lines = advice_lines(now.document, width) if now.document else []
         self.query_one("#advice-found", Static).update(Content("\n").join(lines))
         box.border_title = Content(self._said or TITLE)  # the title is always visible
-        box.border_subtitle = Content(" · ".join(self._hints))
+        box.show_keys(self._hints)
 
     @property
     def _about(self) -> str:
@@ -205,7 +205,7 @@ class AdviceScreen(ModalScreen[Mapping[str, Any] | None]):
 
     @property
     def _hints(self) -> list[str]:
-        document, hints = self._now.document, list[str]()  # the end may be cut
+        document, hints = self._now.document, list[str]()
         if self._best:
             hints.append(f"{first_key(self, 'apply')} uses it")
         if document is not None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
@@ -29,6 +28,7 @@ from app.tui.keys.bindings import APP_KEYS, VIEW_KEYS, allowed, lane_key, run_ke
 from app.tui.keys.key_names import active_bindings, compact_keys, first_key
 from app.tui.state.app_state import AppState
 from app.tui.widgets.definition_list import DefinitionList, Term
+from app.tui.widgets.keyed_box import KeyedScroll
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.slider import Slider
@@ -51,13 +51,13 @@ class HelpScreen(ModalScreen[None]):
         self._state = state
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help") as box:
+        with KeyedScroll(id="help") as box:
             box.border_title = "Help"
             close, find, tour = (
                 first_key(self, action) for action in ("dismiss", "filter", "tour")
             )
-            box.border_subtitle = Content(
-                f"↑ ↓ scroll · {close} closes · {find} filters · {tour} shows you around"
+            box.show_keys(
+                ["↑ ↓ scroll", f"{close} closes", f"{tour} shows you around", f"{find} filters"]
             )
             yield Input(compact=True, placeholder="Words that are explained")
             yield Static("Tokens", classes="heading -first")

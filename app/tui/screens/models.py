@@ -13,7 +13,6 @@ from typing import TypeVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.suggester import Suggester
@@ -38,6 +37,7 @@ from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
 from app.tui.screens.examples import MOVES
 from app.tui.screens.saved_list import Complaint
+from app.tui.widgets.keyed_box import KeyedBox
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60
@@ -114,7 +114,7 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
         self._chosen: CheckpointInfo | None = None  # waits for its drafters
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="kept"):
+        with KeyedBox(classes="kept"):
             yield Input(
                 compact=True,
                 placeholder="Type to filter, or a folder; → completes",
@@ -126,10 +126,10 @@ class ModelsScreen(ModalScreen[ModelOptions | Fetch | None]):
             yield Static(classes="details", markup=False)
 
     def on_mount(self) -> None:
-        box = self.query_one(".kept")
+        box = self.query_one(KeyedBox)
         box.border_title = "Models"
         close = first_key(self, "leave")
-        box.border_subtitle = Content(f"Enter loads · {close} closes · type to filter, or a folder")
+        box.show_keys(["Enter loads", f"{close} closes", "type to filter, or a folder"])
         self._complaint.show()
         self._fill()
         self._list.focus()

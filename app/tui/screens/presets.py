@@ -25,7 +25,7 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
 
     HEADING = "Presets"
     ENTER = "uses"
-    KEYS = {"save": "saves", "rename": "renames", "delete": "deletes", "filter": "filters"}
+    KEYS = {"save": "saves", **SavedList.KEYS}
     BINDINGS = [
         Binding("escape,f4", "leave", "Close", id="presets.close",
                 tooltip="Back without a choice"),
@@ -60,11 +60,10 @@ class PresetsScreen(SavedList[str, tuple[str, dict[str, Any]]]):
         except ValueError as error:
             return Content(f"✗ {entry:<{NAME_CHARACTERS}}  {error}")
         mark = "●" if values.items() <= self._present.items() else " "
-        whose = "built in" if entry in self._coming else "yours"
         name = shortened(entry, NAME_CHARACTERS)
         return Content.assemble(
             f"{mark} {name:<{NAME_CHARACTERS}}  ",
-            (f"{whose:<8}  {describe_settings(values)}", "$quiet"),
+            (f"{describe_settings(values)}{'  built in' * (entry in self._coming)}", "$quiet"),
         )
 
     def name_of(self, entry: str) -> str:

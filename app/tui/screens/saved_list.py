@@ -7,7 +7,6 @@ from typing import ClassVar, Generic, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
@@ -16,6 +15,7 @@ from textual.widgets.option_list import Option
 from app.text.terminal_text import shortened
 from app.tui.background import run_in_background
 from app.tui.keys.key_names import first_key
+from app.tui.widgets.keyed_box import KeyedBox
 from decoding.errors import InputError
 
 Item = TypeVar("Item")
@@ -37,9 +37,9 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     HEADING: ClassVar[str]
     ENTER: ClassVar[str]  # what Enter does
     KEYS: ClassVar[dict[str, str]] = {
+        "filter": "filters",
         "rename": "renames",
         "delete": "deletes",
-        "filter": "filters",
     }  # by action
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     # The box
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="kept"):
+        with KeyedBox(classes="kept"):
             yield OptionList()
             yield Complaint(markup=False)
             yield Input(compact=True, placeholder="A name", max_length=200)
@@ -129,7 +129,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         can = [f"{first_key(self, action)} {what}" for action, what in self.KEYS.items()]
         close = f"{first_key(self, 'leave')} closes"
         can = [f"Enter {self.ENTER}", close, *can] if self._entries else [close]
-        self.query_one(".kept").border_subtitle = Content(text or " · ".join(can))
+        self.query_one(KeyedBox).show_keys([text] if text else can)
 
     def tried(self, act: Callable[[], object]) -> bool:
         """Run `act`; returns whether it succeeded, else shows the reason."""

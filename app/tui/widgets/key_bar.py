@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from itertools import accumulate
 
 from textual.content import Content
 
-from app.tui.keys.bindings import KEY_BAR
+from app.tui.keys.bindings import ALWAYS_IN_BAR, KEY_BAR
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
 class KeyBar(ClickableRow):
     """Unlike Textual's Footer it depends on the state, and leaves out keys that would only type a
     letter while the prompt has focus."""
+
+    _needed: Container[str] = ()  # keys that have room before all others
 
     def show(self, names: Mapping[str, str], hidden: Container[str]) -> None:
         """Show the active keys. `names`: names of some actions in the present state; those in
@@ -25,7 +28,14 @@ class KeyBar(ClickableRow):
                 display = (self.app.get_key_display(binding), "bold $footer-key-foreground")
                 text = Content.assemble(" ", display, f" {what} ")
                 keys.setdefault(binding.action, Label(text, binding.key, binding.tooltip))
+        self._needed = {keys[action].value for action in ALWAYS_IN_BAR if action in keys}
         self.set_labels([keys[action] for action in KEY_BAR if action in keys])
+
+    def labels(self, width: int) -> list[Label]:
+        by_need = sorted(self._labels, key=lambda label: label.value not in self._needed)
+        ends = accumulate(label.content.cell_length for label in by_need)
+        fitting = [label for label, end in zip(by_need, ends, strict=True) if end <= width]
+        return [label for label in self._labels if label in fitting]
 
     def chosen(self, value: str) -> None:
         self.app.simulate_key(value)

@@ -126,7 +126,7 @@ class RejectionsPanel(Panel):
         if shown != self._shown:
             self._shown, self._lane = shown, lane
             self._draw(state, lane)
-        counts = [Part(count, "$foreground", 1) for count in self._counts]
+        counts = [Part(count, "$foreground", rank) for rank, count in enumerate(self._counts, 2)]
         self.top.show(title_of("Rejections", state.label(name)), counts)
         unknown = lane.unmeasured and bool(self._found)
         self.bottom.show(

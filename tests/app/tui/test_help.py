@@ -10,6 +10,8 @@ from rich.style import Style
 from textual.containers import VerticalScroll
 from textual.content import Content
 
+from app.config.model_options import ModelOptions
+from app.models.library import ModelLibrary
 from app.tui.widgets.definition_list import DefinitionList
 from tests.support.stage import Play, Stage
 
@@ -53,6 +55,24 @@ async def test_it_can_be_read_to_its_end_on_the_smallest_screen(play: Play) -> N
         await stage.pilot.pause()
         last = " ".join(text for _, text in columns(stage))
         assert "are not in the race." in last
+
+
+@pytest.mark.parametrize("key", ["f1", "f4", "f6"])
+async def test_keys_in_an_edge_are_left_out_whole(play: Play, key: str) -> None:
+    async with play(library=ModelLibrary({}, ModelOptions())) as stage:
+
+        def edge() -> list[str]:
+            row = next(row for row in stage.text.splitlines() if "closes" in row and "╯" in row)
+            return row[row.index("╰") : row.rindex("╯")].strip("╰─ ").split(" · ")
+
+        await stage.press(key)
+        every = edge()
+        for columns in (60, 40):
+            await stage.resize(columns, 24)
+            assert edge() == every[: len(edge())] and "closes" in "".join(edge())
+        assert len(edge()) < len(every)
+        await stage.resize(100, 30)
+        assert edge() == every
 
 
 async def test_a_section_is_one_widget(play: Play) -> None:

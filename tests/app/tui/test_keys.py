@@ -149,6 +149,18 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
         assert "Tab Next" in stage.text and "Ctrl+Q Quit" in stage.text
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24), (40, 12)])
+async def test_help_and_quit_are_always_in_the_key_bar(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.begin()
+        await stage.finish()
+        for keys in ((), ("escape",), ("v",), ("t",)):
+            await stage.press(*keys)
+            bar = stage.text.splitlines()[-1]
+            assert "F1 Help" in bar and "Ctrl+Q Quit" in bar, keys
+            assert bar.index("F1 Help") > 0  # after what applies here
+
+
 def test_lane_keys_are_said_in_short() -> None:
     assert compact_keys("123456789") == "1-9"
     assert compact_keys(["!", "2", "3", "F4", "5", "9"]) == "! 2-3 F4 5 9"

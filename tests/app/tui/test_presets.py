@@ -29,7 +29,7 @@ def asked(stage: Stage) -> Params:
 async def test_one_that_comes_along_is_used(play: Play, presets: Presets) -> None:
     async with play(presets=presets, params=Params(gamma=3, max_new_tokens=100)) as stage:
         await stage.press("f4")
-        assert "● greedy" in stage.text and "built in  temp 0.00" in stage.text
+        assert "● greedy" in stage.text and "temp 0.00  built in" in stage.text
         highlighted = stage.app.screen.query_one(OptionList).render_line(0)
         assert all(contrast_of(part.style) >= 4.5 for part in highlighted if part.text.strip())
         await stage.press("down", "enter")
@@ -51,7 +51,7 @@ async def test_the_models_own_sampling(play: Play, presets: Presets) -> None:
         await stage.press("escape")
         await stage.tell(Loaded("m", "cpu", "float32", 1, 99, LANES, sampling=sampling))
         await stage.press("f4")
-        assert "built in  temp 0.60 · top-p 0.90 · top-k 20" in stage.text
+        assert "temp 0.60 · top-p 0.90 · top-k 20  built in" in stage.text
         await stage.press("d", "d")
         assert "“model” comes along and stays" in stage.text
         await stage.press("enter")

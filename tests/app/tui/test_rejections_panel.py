@@ -255,6 +255,8 @@ async def test_the_shares_are_over_all_answers_with_these_settings(play: Play) -
         await answered(stage, 1, (8, 9))
         assert "shares: 2 answers" in stage.text and "2 of 3 tested" in stage.text
         assert "███     50%  50%     4" in stage.text  # of the first level
+        await stage.resize(60, 24)
+        assert "Rejections · 2 Draft model" in stage.text and "2 of 3 tested" in stage.text
 
 
 async def test_it_is_compared_with_what_the_checkpoint_says_and_a_lane_beside(play: Play) -> None:

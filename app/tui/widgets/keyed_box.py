@@ -1,0 +1,41 @@
+"""Boxes with the keys that apply in their lower edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from rich.cells import cell_len
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+
+CORNERS_CELLS = 6  # of the edge, beside the keys
+BETWEEN = " · "
+
+
+class KeyedEdge(Widget):
+    """Keys for which the edge is too narrow are left out, the last ones first, but never all."""
+
+    _keys: Sequence[str] = ()
+
+    def show_keys(self, keys: Sequence[str]) -> None:
+        self._keys = keys
+        self._fit_keys()
+
+    def on_resize(self) -> None:
+        self._fit_keys()
+
+    def _fit_keys(self) -> None:
+        room = self.outer_size.width - CORNERS_CELLS + len(BETWEEN)
+        ends = accumulate(cell_len(key) + len(BETWEEN) for key in self._keys)
+        count = max(1, sum(end <= room for end in ends))
+        self.border_subtitle = Content(BETWEEN.join(self._keys[:count]))
+
+
+class KeyedBox(Vertical, KeyedEdge):
+    pass
+
+
+class KeyedScroll(VerticalScroll, KeyedEdge):
+    pass
