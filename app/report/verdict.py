@@ -40,6 +40,7 @@ class LaneScore:
     same_text: bool | None = None
     sampled: bool = False
     lossy: bool = False
+    stopped: bool = False  # by the user
 
     @property
     def few(self) -> bool:
@@ -139,9 +140,16 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             f"Drafting does not pay here: {best.title}, the best, is {alike} the big model alone."
         )
         return Verdict(text, f"drafting does not pay ({short})", None, best.number)
-    passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
-    text = f"{best.title} is {times}{_same(best)}: {passes} instead of {plain.passes}."
-    fewer = f"{best.passes} passes for {plain.passes}"
+    if best.same_text and not best.lossy:
+        passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
+        passes, fewer = (
+            f"{passes} instead of {plain.passes}",
+            f"{best.passes} passes for {plain.passes}",
+        )
+    else:  # one answer may be longer, or was stopped later
+        fewer = f"{best.tokens_per_pass or 1.0:.1f} tokens a pass"
+        passes = f"{fewer} of the big model"
+    text = f"{best.title} is {times}{_same(best)}: {passes}."
     return Verdict(text, f"{short}, {fewer}{_same_short(best)}", factor, best.number)
 
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Digits, Static
 
-from app.report.verdict import LaneScore
+from app.report.verdict import LaneScore, doubt_about_speeds
 from app.tui.format.bars import bar
 from app.tui.keys.key_names import first_key
 from app.tui.state.app_state import AppState
@@ -45,6 +45,7 @@ class LaneBar(Horizontal):
             return
         speed = score.speed.median if score.speed else 0.0
         unit = "\n  tok/s" if speed else ""
+        unit += ", stopped" * bool(speed and score.stopped)
         title = (score.label, f"bold {self._color}")
         self._title.update(Content.assemble(title, (unit, "$quiet")))
         self._bar.show(partial(thick_bar, speed / top if top else 0.0, self._color))
@@ -81,12 +82,14 @@ class ProjectorScreen(ModalScreen[None]):
         self.call_after_refresh(self.show_state)
 
     def show_state(self) -> None:
-        found = {score.number: score for score in scores(self._state)}
-        said = verdict_of(self._state)
+        all_scores = scores(self._state)
+        found = {score.number: score for score in all_scores}
+        said, doubt = verdict_of(self._state), doubt_about_speeds(all_scores)
         factor = self.query_one("#factor", Digits)
         factor.update(f"{said.factor:.1f}x" if said and said.factor else "")
         factor.display = bool(said and said.factor)
-        self.query_one("#sentence", Static).update(said.text if said else NOTHING_YET)
+        sentences = filter(None, (said.text if said else NOTHING_YET, doubt))
+        self.query_one("#sentence", Static).update(" ".join(sentences))
         top = max((each.speed.median for each in found.values() if each.speed), default=0.0)
         for number, row in enumerate(self.query(LaneBar), 1):
             row.show(found.get(number), top)

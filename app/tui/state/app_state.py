@@ -47,7 +47,7 @@ class AppState:
     ended: str = ""  # the models are gone, but there are answers to show
     running: bool = False
     silent: bool = False  # the engine has work, but has emitted nothing for long
-    opening: bool = False  # an earlier conversation is being shown
+    opening: bool = False  # an earlier conversation is read, or waits for the models
     paused: bool = False
     turns: int = 0  # answered or being answered in this conversation
     leader: str | None = None
@@ -195,14 +195,15 @@ class AppState:
 
     def place(self, name: str) -> int | None:
         """The rank of a finished lane by its own decoding time, from 0. None if it is not finished,
-        if a running lane may still be faster, and for lanes with another model."""
+        if a running lane may still be faster, for lanes with another model, and where tokens are
+        drawn: who is done first may only have said less."""
         racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
         lanes = [
             lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
         ]
         lane = self.lanes[name]
         done = lane in lanes and lane.phase is Phase.DONE and lane.metrics is not None
-        if not done or len(lanes) < 2:
+        if not done or len(lanes) < 2 or any(each.sampled for each in lanes):
             return None
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
         together = self.slow_motion is not None  # there all lanes have the same clock

@@ -47,6 +47,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
         else None,
         sampled=lane.sampled,
         lossy=lane.lossy,
+        stopped=lane.phase is Phase.STOPPED,
     )
 
 

@@ -30,7 +30,7 @@ from app.engine.events import (
     RunRejected,
 )
 from app.text.prompt_file import Request
-from decoding.params import Params
+from decoding.params import Params, SamplingParams
 from tests.support.contrast import contrast_of
 from tests.support.scripted import metrics, prefilled, stepped
 from tests.support.stage import PROMPTS, Play, Stage
@@ -420,6 +420,17 @@ async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
         assert "3rd" not in stage.text
         await stage.tell(ar_ends)
         assert "1 Autoregressive ✓ 3rd" in stage.text
+
+
+async def test_where_tokens_are_drawn_nobody_is_first(play: Play) -> None:
+    """It may only have said less."""
+    async with play() as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        for name in ("ar", "draft"):
+            sampled = stepped(name, ["a"], [], "b", params=Params(SamplingParams(0.8)))
+            await stage.tell(prefilled(name, "The"), sampled, Finished(name, "stop"))
+        await stage.tell(RunFinished(0, False))
+        assert "Draft model γ4 ✓" in stage.text and "1st" not in stage.text
 
 
 async def test_a_notice_goes_away(play: Play) -> None:

@@ -181,3 +181,17 @@ async def test_the_projector_shows_the_number_and_the_speeds_in_digits(play: Pla
         assert stage.text.count("tok/s") == 2 and "Esc closes" in stage.text
         await stage.press("escape")
         assert "╭ 1 Autoregressive" in stage.text
+
+
+async def test_the_projector_says_what_its_numbers_are_worth(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        for name, speed, times in (("ar", 57.0, 1.0), ("draft", 336.0, 2.4)):
+            now = replace(metrics(), speedup=times, tokens_per_second=speed)
+            await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now))
+        await stage.tell(Finished("draft", "stop"), Finished("ar", "stopped"))
+        await stage.tell(RunFinished(0, True))
+        await stage.press("escape", "Z")
+        await stage.pilot.pause()
+        assert "trust × more than tok/s" in " ".join(stage.text.split())
+        assert stage.text.count("tok/s, stopped") == 1
