@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +19,8 @@ from app.history.recording import Recording
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
+RECENT = 30  # conversations whose prompts are offered again
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -28,6 +30,7 @@ class Entry:
     title: str  # the name that it was given, else its first prompt
     turns: int
     changed: datetime
+    prompts: tuple[str, ...] = ()
 
 
 class Claim(FileLock):
@@ -79,11 +82,12 @@ class Store:
 
     def entries(self) -> list[Entry]:
         """All conversations, newest first. Other files, and logs without a turn, are skipped."""
-        found = []
-        for path in self.folder.glob("*.jsonl"):
-            with suppress(Exception):  # deleted meanwhile, or not one of ours: it may hold anything
-                found.append(_entry(path))
-        return sorted(found, key=lambda entry: entry.changed, reverse=True)
+        return _entries(self.folder.glob("*.jsonl"))
+
+    def prompts(self) -> list[str]:
+        """The prompts of the newest conversations, the last one at the end."""
+        newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
+        return [prompt for entry in reversed(_entries(newest)) for prompt in entry.prompts]
 
     def append_to(self, path: Path) -> BinaryIO:
         """Unbuffered. A last line that was never finished is cut off."""
@@ -128,10 +132,19 @@ class Store:
             lock.release()
 
 
+def _entries(paths: Iterable[Path]) -> list[Entry]:
+    found = []
+    for path in paths:
+        with suppress(Exception):  # deleted meanwhile, or not one of ours: it may hold anything
+            found.append(_entry(path))
+    return sorted(found, key=lambda entry: entry.changed, reverse=True)
+
+
 def _entry(path: Path) -> Entry:
     """Reads only the lines that a list needs: a log may have many megabytes."""
     title, name, ended = "", "", True
     runs: list[int] = []
+    prompts: list[str] = []
     with path.open("rb") as file:
         for line in file:
             if line.startswith(b'["run"') and line.endswith(b"\n"):
@@ -139,12 +152,15 @@ def _entry(path: Path) -> Entry:
                 title, ended = title or str(run["prompt"]), False
                 if run["run"] not in runs[-1:]:  # else a repetition with the same seed
                     runs.append(run["run"])
+                    prompts.append(str(run["prompt"]))
             elif line.startswith(b'["end"'):
                 ended = True
             elif line.startswith(b'["refused"') and not ended:
                 runs.pop()
+                prompts.pop()
             elif line.startswith(b'["name"') and line.endswith(b"\n"):
                 name = name_of(parse_json(line)[1])
     if not runs:
         raise InputError(f"{path}: nothing was recorded in it")
-    return Entry(path, name or title, len(runs), datetime.fromtimestamp(path.stat().st_mtime))
+    changed = datetime.fromtimestamp(path.stat().st_mtime)
+    return Entry(path, name or title, len(runs), changed, tuple(prompts))

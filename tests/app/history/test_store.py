@@ -56,6 +56,15 @@ def test_a_cut_line_does_not_swallow_the_name(store: Store, kept: Path) -> None:
     assert store.open(kept).title == "Numbers"
 
 
+def test_the_prompts_of_all_conversations_the_newest_last(store: Store, recorder: Recorder) -> None:
+    for age, prompt in enumerate(("new", "old")):
+        recorder.begin()
+        recorder.record(turn(0, prompt, 1.0, 0) + turn(1, f"{prompt} too", 2.0, 1))
+        assert recorder.path
+        os.utime(recorder.path, (1e9 - age, 1e9 - age))
+    assert store.prompts() == ["old", "old too", "new", "new too"]
+
+
 def test_delete(store: Store, kept: Path) -> None:
     store.delete(kept)
     store.delete(kept)  # somebody else was faster
