@@ -80,6 +80,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         self.app_resume_signal.subscribe(self, self._go_on)
         self.begin()
         self.call_after_refresh(self._send_typed_ahead)
+        if self.store:
+            self.run_worker(self.recall_prompts(self.store))
 
     async def on_event(self, event: events.Event) -> None:
         """Hold keys back until the prompt has the focus: on their way through the screen later
@@ -141,6 +143,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             await self.handle_event(event)
             if isinstance(event, Loaded | LoadFailed | RunFinished | RunRejected | EngineExited):
                 self.settle_queued_prompt(event)
+        if not events:  # a conversation may have been opened
+            self.ask_next()
         if problem:
             self.state.say(problem)
         self.undo.note_changes()

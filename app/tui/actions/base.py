@@ -25,8 +25,10 @@ from app.history.store import Store
 from app.models.assets import examples
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.roles import ROLES
+from app.text.terminal_text import shortened
 from app.tui.actions.slow_motion import SlowMotion, progress_line
 from app.tui.drawn_text import DrawnText
+from app.tui.format.labels import QUEUED_CELLS
 from app.tui.screens.advice import AdviceScreen
 from app.tui.screens.lanes import MainScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
@@ -154,6 +156,24 @@ class AppBase(App[None]):
         self.begin_conversation({role: options.source(role) for role in ROLES})
         self.state.begin_anew()
         self.state.asked_for = options
+
+    def take_back(self) -> None:
+        """Return the newest queued question to the prompt; what is being written there stays."""
+        state, prompt = self.state, self.main.prompt
+        text = state.queued.pop()
+        if not prompt.text:
+            prompt.write(text)
+        else:
+            waits = (
+                f"; “{shortened(state.queued[-1], QUEUED_CELLS)}” still waits"
+                if state.queued
+                else ""
+            )
+            state.say(f"Taken back: ↑ in the prompt has it{waits}")
+
+    def take_questions_back(self) -> None:
+        while self.state.queued:
+            self.take_back()
 
     def forget_conversation(self) -> None:
         """Empty the panes."""

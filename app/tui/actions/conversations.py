@@ -5,6 +5,7 @@ from __future__ import annotations
 from asyncio import sleep
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from app.engine.commands import NewConversation, Resume
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
 from app.history.recorder import Recorder
 from app.history.recording import Recording
+from app.history.store import Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
@@ -23,6 +25,9 @@ TITLE_CHARACTERS = 30  # in a notice
 
 
 class ConversationActions(AppBase):
+    # the conversation to show, and the message, once lanes or models are loaded
+    refill: tuple[Path, str | None] | None = None
+
     def action_new_conversation(self) -> None:
         if self.state.busy:
             self.state.say(self.state.busy)
@@ -30,6 +35,11 @@ class ConversationActions(AppBase):
             self.engine.send(NewConversation())
             self.begin_conversation()
         self.main.show_state()
+
+    async def recall_prompts(self, store: Store) -> None:
+        """Let the up key find the prompts of kept conversations, too."""
+        with suppress(OSError):  # as if there were none
+            self.main.prompt.recall_earlier(await run_in_background(store.prompts))
 
     def action_conversations(self) -> None:
         """The list of recorded conversations."""
@@ -40,7 +50,7 @@ class ConversationActions(AppBase):
 
         def reopen(path: Path | None) -> None:
             if path is not None:
-                self.run_worker(self.reopen(recorder, path))
+                self.reopen(path)
 
         screen = ConversationsScreen(store, recorder, self._leave_conversation)
         self.push_screen(screen, reopen)
@@ -51,14 +61,29 @@ class ConversationActions(AppBase):
             self.action_new_conversation()
         return not self.state.running
 
-    async def reopen(self, recorder: Recorder, path: Path, told: str | None = None) -> None:
-        """Show a recorded conversation and continue it; `told` is the notice at the end. Runs in a
-        worker, because the app must handle keys while a disk is read."""
+    def reopen(self, path: Path, told: str | None = None) -> None:
+        """Show a recorded conversation and continue it, once models are loaded; `told` is the
+        notice at the end."""
         state = self.state
-        if state.busy or not state.loaded:
-            self.say(state.busy or state.ended or "Still loading")
+        if why := state.busy or state.ended or state.failure:
+            self.say(why)
             return
         state.opening = True
+        self.refill = path, told
+        if state.loaded:
+            self.reopen_waiting()
+        self.main.show_state()
+
+    def reopen_waiting(self) -> None:
+        """Show the conversation that has waited for lanes or models, if there is one."""
+        waiting, self.refill = self.refill, None
+        if waiting and self.recorder and not self.state.running:
+            self.state.opening = True
+            self.run_worker(self._open(self.recorder, *waiting))
+
+    async def _open(self, recorder: Recorder, path: Path, told: str | None) -> None:
+        """Runs in a worker, because the app must handle keys while a disk is read."""
+        state = self.state
         lanes = set(state.lanes)
 
         def read() -> tuple[Recording, list[Event]]:
@@ -70,6 +95,7 @@ class ConversationActions(AppBase):
             recorder.go_on(path)
         except (InputError, OSError) as error:
             state.opening = False
+            self.take_questions_back()
             self.say(str(error))
         else:
             self.call_later(self._show_recording, recording, events, told)

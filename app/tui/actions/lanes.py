@@ -20,7 +20,7 @@ from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from app.tui.screens.models import Fetch, ModelsScreen
 from app.tui.state.lane_state import LaneState
-from app.tui.state.sliders import describe_overrides
+from app.tui.state.sliders import SLIDERS, describe_overrides, why_idle
 from app.tui.widgets.sliders_panel import SlidersPanel
 from decoding.errors import InputError
 from decoding.params import flat
@@ -89,12 +89,17 @@ class LaneActions(AppBase):
 
     @on(SlidersPanel.Changed)
     def change_setting(self, event: SlidersPanel.Changed) -> None:
-        """Change the run's setting, or the override of a lane."""
+        """Change the run's setting, or the override of a lane; say so if that changes nothing."""
+        self.state.hush()
         if event.lane is None:
             self.change_params(event.values)
         else:
             overrides = self.state.lanes[event.lane].info.overrides
             self.change_overrides(event.lane, {**overrides, **event.values})
+        own = None if event.lane is None else self.state.lanes[event.lane]
+        for spec in SLIDERS:
+            if spec.name in event.values and (why := why_idle(spec, self.state, own)):
+                self.say(f"{spec.label} has no effect now: {why}")
 
     def action_models(self) -> None:
         """Choose other models. The lanes stay; those without a drafter become unavailable."""

@@ -51,8 +51,8 @@ class RunActions(AppBase):
         input if it can't be answered, or if loading its models failed; a rejected prompt does, too.
         """
         state, prompt = self.state, self.main.prompt
-        if state.queued and not state.busy and _brings_models(event):
-            self._ask(state.queued.pop(0))
+        if state.queued and _brings_models(event):
+            self.ask_next()
             return
         if isinstance(event, RunRejected):
             if not any(lane.active for lane in state.lanes.values()):
@@ -61,8 +61,13 @@ class RunActions(AppBase):
                 state.say(f"No lane is on: {leave}, then {switch} switches one on")
             if not prompt.text:
                 prompt.write(event.prompt)
-        while state.queued:
-            self._take_back()
+        self.take_questions_back()
+
+    def ask_next(self) -> None:
+        """Ask the question that has waited longest, unless something is still in its way."""
+        state = self.state
+        if state.queued and state.loaded and not (state.busy or state.ended):
+            self._ask(state.queued.pop(0))
 
     @on(Prompt.Submitted)
     def submit(self, event: Prompt.Submitted) -> None:
@@ -78,12 +83,10 @@ class RunActions(AppBase):
         elif COMMAND.fullmatch(text.strip()) and text != self._taken_for_command:
             self._taken_for_command = text
             self._say_which_keys()
-        elif state.opening:
-            state.say(state.busy or "")
         else:
             prompt.remember(text)
             prompt.write(prompt.text.removeprefix(text))
-            if state.running or not state.loaded:
+            if state.busy or not state.loaded:
                 state.queued.append(text)
             else:
                 self._ask(text)
@@ -113,14 +116,6 @@ class RunActions(AppBase):
         if self.main.prompt.edited and (self.state.notice or self.slow_motion is not None):
             self.end_slow_motion()
             self.say("")
-
-    def _take_back(self) -> None:
-        """Return the newest queued question to the prompt; what is being written there stays."""
-        text, prompt = self.state.queued.pop(), self.main.prompt
-        if prompt.text:
-            self.state.say("Taken back: ↑ in the prompt has it")
-        else:
-            prompt.write(text)
 
     def _ask(self, text: str) -> None:
         self.end_slow_motion()
@@ -155,7 +150,7 @@ class RunActions(AppBase):
         the panel."""
         main = self.main
         if self.state.queued:
-            self._take_back()
+            self.take_back()
             main.action_focus_prompt()
         elif main.writing and self.state.running:
             self.engine.send(Stop())
@@ -183,6 +178,7 @@ class RunActions(AppBase):
             self.engine.send(Stop())
         elif self.main.prompt.text:
             self.main.prompt.put_away()
+            self.main.action_focus_prompt()  # whose undo brings it back
             self.say("")  # nor what was said of it
         else:
             self.say_how_to_leave()

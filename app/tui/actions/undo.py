@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from app.engine.commands import (
     NewConversation,
@@ -28,8 +27,6 @@ class Undo:
         self.stack = UndoStack()
         self._conversation = LogPosition()
         self._cut: dict[LogPosition, bytes] = {}  # the bytes cut off a log, for redo
-        # the conversation to show, and the message, once lanes or models are loaded
-        self._refill: tuple[Path, str] | None = None
 
     def note_changes(self) -> None:
         """Record what has changed since the last call. A turn is one change, once it is over."""
@@ -94,7 +91,7 @@ class Undo:
     def _change_models(self, then: Setup, message: str) -> None:
         self._switch_lanes(then)
         self.app.open_models(then.models, then.lanes)
-        self._refill = (then.log.path, message) if then.log.path else None
+        self.app.refill = (then.log.path, message) if then.log.path else None
 
     def _change_lanes(self, now: Setup, then: Setup, message: str) -> None:
         state = self.app.state
@@ -110,7 +107,7 @@ class Undo:
                 self.app.engine.send(SetTree(spec.name, spec.tree))
         if now.names != then.names:
             added, path = set(then.names) - set(now.names), then.log.path
-            self._refill = (path, message) if added and path else None
+            self.app.refill = (path, message) if added and path else None
             self.app.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
@@ -138,18 +135,16 @@ class Undo:
         except OSError as error:
             self.app.say(f"The conversation can't be changed: {error.strerror or error}")
         else:
-            await self.app.reopen(recorder, then.path, message)
+            self.app.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins
             self.note_changes()
         if isinstance(event, LoadFailed):
-            self._refill = None
+            self.app.refill, self.app.state.opening = None, False
             self.stack.cancel()
         arrived = isinstance(event, LanesChanged) or (
             isinstance(event, Loaded) and not event.restored
         )
-        if arrived and self._refill:
-            (path, message), self._refill = self._refill, None
-            if self.app.recorder and not self.app.state.busy:
-                self.app.run_worker(self.app.reopen(self.app.recorder, path, message))
+        if arrived:
+            self.app.reopen_waiting()

@@ -190,8 +190,19 @@ def placeholder(state: AppState) -> str:
     return f"Ask something, {state.keys['app.examples']} has examples"
 
 
-def letters_are_commands(state: AppState) -> str:
+def letters_are_commands(state: AppState, slider: bool = False) -> str:
+    """What keys do where the prompt does not have them."""
+    if slider:
+        return f"Digits set it; letters are commands: {state.keys['view.prompt']} writes"
     return f"Letters are commands here: {state.keys['view.prompt']} goes back to writing"
+
+
+def letters_are_text(state: AppState, token: bool) -> str:
+    """After a click on a lane, or on a `token`, while the prompt has the letters."""
+    leave, why = state.keys["run.stop"], state.keys["view.why"]
+    if token:
+        return f"Typing goes here; {leave}, then {why} says why this token"
+    return f"Typing goes here; {leave} makes letters commands"
 
 
 def status_left(state: AppState, said: Verdict | None = None, commands: str = "") -> list[Part]:
@@ -209,13 +220,15 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]
     if state.queued:
         what = state.loading.what if state.loading else "the models are there"
-        done = "this answer is done" if state.loaded else f"loading is done ({what})"
+        done = "this answer is done" if state.running else "the conversation is open"
+        done = done if state.loaded else f"loading is done ({what})"
         then = f"“{shortened(state.queued[-1], QUEUED_CELLS)}” runs when {done}"
         if (before := len(state.queued) - 1) and state.loaded:
             then += f", after {pluralize(before, 'question')}"
         return [Part(f"{then}; {state.keys['run.stop']} takes it back", "$primary")]
     if state.loading or not (state.loaded or state.failure):
-        return [Part(progress(state.loading), "$primary")]
+        opens = ", then the conversation opens" * state.opening
+        return [Part(progress(state.loading) + opens, "$primary")]
     if state.download:
         return [Part(state.download, "$primary")]
     if commands and state.replay is None:

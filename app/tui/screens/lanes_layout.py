@@ -11,7 +11,14 @@ from textual.widgets import Static
 
 from app.engine.commands import RecordProbabilities
 from app.engine.protocol import Engine
-from app.tui.format.labels import legend, letters_are_commands, placeholder, status_left, title_bar
+from app.tui.format.labels import (
+    legend,
+    letters_are_commands,
+    letters_are_text,
+    placeholder,
+    status_left,
+    title_bar,
+)
 from app.tui.format.welcome import welcome
 from app.tui.keys.bindings import key_bar_state
 from app.tui.state.app_state import AppState
@@ -33,6 +40,7 @@ from app.tui.widgets.slider import NUMBER, Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine, StatusLine
 from app.tui.widgets.token_panel import TokenPanel
+from app.tui.widgets.token_view import TokenView
 from app.tui.widgets.tree_panel import TreePanel
 from app.tui.widgets.vertical_space import VerticalSpace
 
@@ -205,8 +213,7 @@ class LanesLayout(Screen[None]):
         told_below = any(panel.id == "scores" for panel in self.panels)
         said = None if told_below else verdict_of(state)
         typing = self.writing or isinstance(self.focused, SearchLine)
-        numbering = isinstance(self.focused, Slider) and self.focused.typed is not None
-        elsewhere = NUMBER if numbering else "" if typing else letters_are_commands(state)
+        elsewhere = self._keys_elsewhere(typing)
         unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
         self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = "" if state.queued else state.example
@@ -215,6 +222,18 @@ class LanesLayout(Screen[None]):
         self.query_one("#ask").set_class(self.writing, "-writing")
         self._show_keys()
         self.call_after_refresh(self._fit_again)
+
+    def _keys_elsewhere(self, typing: bool) -> str:
+        """What typed keys do, if the focus is not in the prompt."""
+        slider = isinstance(self.focused, Slider)
+        if isinstance(self.focused, Slider) and self.focused.typed is not None:
+            return NUMBER
+        if not typing:
+            return letters_are_commands(self.state, slider)
+        free = not (self.state.running or self.state.slow_motion or self.state.queued)
+        if isinstance(self.focused, TokenView) and free:
+            return letters_are_text(self.state, self.focused.cursor is not None)
+        return ""
 
     def _fit_panels(self) -> None:
         """Fit the panels to their contents."""

@@ -47,6 +47,8 @@ class LanePane(Vertical):
     def on_click(self) -> None:
         if self.folded:
             self.post_message(self.RowClicked(self))
+        elif not self.view.has_focus:  # a click on an edge
+            self.view.focus(scroll_visible=False)
 
     @property
     def visible_text(self) -> bool:

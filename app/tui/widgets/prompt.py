@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual import events
@@ -122,6 +123,13 @@ class Prompt(TextArea):
         self._index = len(self._history)
         self._edits.clear()
 
+    def recall_earlier(self, texts: Sequence[str]) -> None:
+        """Put prompts of earlier sessions before those of this one."""
+        new = [text for text in dict.fromkeys(reversed(texts)) if text not in self._history][::-1]
+        self._history[:0] = new
+        self._index += len(new)
+        self._edits = {index + len(new): text for index, text in self._edits.items()}
+
     @property
     def edited(self) -> bool:
         """Whether the user has changed the text."""
@@ -133,10 +141,11 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     def put_away(self) -> None:
-        """Clear the prompt; the up key brings the text back."""
+        """Clear the prompt; the up key brings the text back, and so does undo."""
         if self.text.strip():
             self.remember(self.text)
-        self.write("")
+        self._written = ""
+        self.clear()
 
     def action_submit(self) -> None:
         if self.example and not self.text.strip():

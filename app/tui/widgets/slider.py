@@ -66,6 +66,7 @@ class Slider(Widget, can_focus=True):
         self.default = default
         self.own = False
         self.typed: str | None = None  # a number that is being typed
+        self._refused = False  # it is not on the scale; the next digit begins another one
 
     def show(self, value: Value) -> None:
         if value != self.value:
@@ -80,14 +81,14 @@ class Slider(Widget, can_focus=True):
     def _type(self, text: str | None) -> None:
         if text != self.typed:
             self.post_message(self.Typing())
-        self.typed = text
+        self.typed, self._refused = text, False
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit starts a typed number, Enter sets it."""
-        sign = "-" * (not self.typed and self.scale.least < 0)
-        if event.character and event.character in f"0123456789.{sign}":
-            self._type(((self.typed or "") + event.character)[:TYPED_CELLS])
+        """A digit or a minus sign starts a typed number, Enter sets it."""
+        typed = "" if self._refused else self.typed or ""
+        if event.character and event.character in f"0123456789.{'-' * (not typed)}":
+            self._type((typed + event.character)[:TYPED_CELLS])
         elif self.typed is None:
             return
         elif event.key == "backspace":
@@ -105,10 +106,12 @@ class Slider(Widget, can_focus=True):
         event.prevent_default()
 
     def _take(self) -> None:
-        """Set the typed number; one that the scale does not have stays, to be corrected."""
+        """Set the typed number; one that the scale does not have stays, to be corrected or typed
+        over."""
         try:
             value = self.scale.parse(self.typed) if self.typed else self.value
         except ValueError as error:
+            self._refused = True
             self.post_message(self.Refused(f"{self.label} {error}"))
             return
         self._type(None)

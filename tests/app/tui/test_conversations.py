@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.engine.commands import NewConversation, Resume, Run, Turn
-from app.engine.events import Event, LanesChanged, Loaded
+from app.engine.events import Event, LanesChanged, Loaded, LoadFailed
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
@@ -23,6 +23,7 @@ from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
 from app.tui.state.startup import Startup
+from app.tui.widgets.prompt import Prompt
 from tests.support.conversation import LOADED, SETTINGS, turn
 from tests.support.scripted import ScriptedEngine
 from tests.support.stage import PATIENCE, Clock, Stage
@@ -38,7 +39,9 @@ async def reopen(stage: Stage, *keys: str) -> None:
 
 
 @asynccontextmanager
-async def opened(store: LogStore, loaded: Loaded = LOADED) -> AsyncIterator[Stage]:
+async def opened(
+    store: LogStore, loaded: Loaded = LOADED, *, load: bool = True
+) -> AsyncIterator[Stage]:
     engine, clock = ScriptedEngine(), Clock()
     recorder = Recorder(store, SETTINGS)
     app = SpecchatApp(engine, Startup(lanes=loaded.lanes, recorder=recorder, clock=clock))
@@ -46,7 +49,8 @@ async def opened(store: LogStore, loaded: Loaded = LOADED) -> AsyncIterator[Stag
         app.main.prompt.cursor_blink = False
         await pilot.pause()
         stage = Stage(app, engine, pilot, clock)
-        await stage.tell(loaded)
+        if load:
+            await stage.tell(loaded)
         yield stage
 
 
@@ -94,6 +98,63 @@ async def test_not_while_a_run_goes_on(store: Store, kept: Path) -> None:
         await stage.tell(*turn(0, "Busy", 1.0, 0)[:3])
         await reopen(stage, "f3", "end", "enter")
         assert not stage.engine.asked(Resume) and "Still answering" in stage.text
+
+
+@pytest.mark.parametrize("there", [True, False])
+async def test_one_chosen_while_models_are_loaded_opens_then(
+    store: Store, kept: Path, there: bool
+) -> None:
+    async with opened(store, load=False) as stage:
+        await stage.press("f3", "enter")
+        assert "then the conversation opens" in stage.text
+        await stage.type("And on?")
+        await stage.press("enter")
+        assert "“And on?” runs when loading is done" in stage.text
+        if not there:
+            kept.unlink()
+        await stage.tell(LOADED)
+        await stage.until(lambda: not stage.app.state.opening)
+        await stage.tell()
+        if there:
+            assert stage.lines(1)[:2] == ["› Count!", "Four seven five"]
+            kinds = [call for call in stage.engine.calls if isinstance(call, Resume | Run)]
+            assert kinds == [Resume((Turn("Count!", 0, ANSWERS),), 42), Run("And on?")]
+        else:
+            assert "No such file" in stage.text and not stage.engine.asked(Run)
+            assert stage.app.main.prompt.text == "And on?"
+
+
+async def test_one_chosen_for_models_that_cannot_be_loaded_is_forgotten(
+    store: Store, kept: Path
+) -> None:
+    async with opened(store, load=False) as stage:
+        await stage.press("f3", "enter")
+        await stage.tell(LoadFailed("no such model", False))
+        assert not stage.app.state.opening
+        await stage.press("f3", "enter")
+        assert "no such model" in stage.app.state.notice
+        await stage.press("f5")
+        await stage.tell(LOADED)
+        assert not stage.engine.asked(Resume)
+
+
+async def test_the_up_key_has_the_prompts_of_earlier_sessions(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.app.workers.wait_for_complete()
+        await stage.type("Hello")
+        await stage.press("enter", "up", "up")
+        assert prompt.text == "Count!"
+        await stage.press("up", "down", "down")
+        assert prompt._history == ["Count!", "Hello"] and prompt.text == ""
+
+
+def test_what_is_written_meanwhile_stays_where_it_is() -> None:
+    prompt = Prompt(dom_id="prompt")
+    prompt.remember("b")
+    prompt.remember("d")
+    prompt.recall_earlier(["a", "b", "c", "a"])
+    assert prompt._history == ["c", "a", "b", "d"] and prompt._index == 4
 
 
 async def test_rename(store: Store, kept: Path) -> None:
@@ -171,11 +232,13 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
         await stage.press("f3", "enter", "f1")
         assert "Tokens" in stage.text and not there.is_set()
         await stage.press("escape", "h", "enter")
-        assert "Still opening a conversation" in stage.text and not stage.engine.asked(Run)
+        assert "“h” runs when the conversation is open" in stage.text
+        assert not stage.engine.asked(Run)
         await stage.tell(LanesChanged(LOADED.lanes[:1]))  # one was removed meanwhile
         there.set()
         await reopen(stage)
         assert "“Count!” goes on here" in stage.text and stage.lines(1)[1] == "Four seven five"
+        assert stage.engine.asked(Run) == [Run("h")]
 
 
 async def test_exports(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

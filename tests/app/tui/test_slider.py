@@ -247,7 +247,29 @@ async def test_a_number_below_0_is_typed_where_there_are_some(play: Play) -> Non
         await stage.press("minus", *"1.5", "enter")
         assert last_params(stage).sampling.presence_penalty == -1.5
         await stage.press("t", "minus", "1", "enter")
-        assert last_params(stage).sampling.temperature == 1.0
+        assert "temp takes numbers from 0.00 to 2.00, not -1" in stage.text
+        assert last_params(stage).sampling.temperature == 0.0
+
+
+async def test_a_refused_number_is_typed_over(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "g", "9", "9", "enter")
+        assert "not 99" in stage.text
+        await stage.press("minus", "1", "enter")
+        assert "not -1" in stage.text
+        await stage.press("5", "enter")
+        assert last_params(stage).gamma == 5
+
+
+async def test_a_setting_without_effect_says_so_when_it_is_changed(play: Play) -> None:
+    async with play() as stage:
+        slider = stage.app.main.query_one("#min_p", Slider)
+        await stage.pilot.click(slider, offset=(slider.size.width // 2, 0))
+        assert "min-p has no effect now: it acts at a temperature above 0" in stage.text
+        await stage.pilot.click("#temperature", offset=(slider.size.width // 2, 0))
+        assert "no effect" not in stage.text
+        await stage.press("escape", "t")
+        assert "Digits set it; letters are commands: i writes" in stage.text
 
 
 async def test_the_key_bar_has_the_keys_of_a_slider(play: Play) -> None:

@@ -84,6 +84,17 @@ async def test_what_was_typed_comes_first(play: Play) -> None:
         assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
 
 
+@pytest.mark.parametrize("lane", [False, True])
+async def test_a_prompt_that_was_emptied(play: Play, lane: bool) -> None:
+    async with play() as stage:
+        await stage.press("escape", "m", "i")
+        await stage.type("Hi")
+        await stage.press(*["escape"] * lane, "ctrl+c")
+        assert stage.app.main.prompt.text == ""
+        await stage.press("ctrl+z")
+        assert stage.app.main.prompt.text == "Hi" and len(stage.engine.asked(SetSchedule)) == 1
+
+
 async def test_a_lane_that_was_switched_off_or_given_settings(play: Play) -> None:
     async with play() as stage:
         await stage.to_lane(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual import events
 
-from app.engine.commands import Pause, Run, SetParams, Stop
+from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
 from app.engine.events import LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.screens.lanes import MainScreen
 from decoding.params import Params, SamplingParams
@@ -76,7 +76,9 @@ async def test_after_a_click_typing_is_still_writing(
         await stage.pilot.click(clicked, offset=(3, 0))
         assert main.focused is main.query(clicked).first()
         assert "Letters are commands" not in stage.text and "Esc Commands" in stage.text
-        assert "v Tree" not in stage.text
+        assert "v Tree" not in stage.text and "Enter Write" not in stage.text
+        if clicked == "TokenView":
+            assert "Typing goes here; Esc makes letters commands" in stage.text
         await stage.type("what is 2 + 2?")
         assert main.prompt.text == "what is 2 + 2?" and main.prompt.has_focus
         assert len(stage.engine.calls) == before and main.open is None
@@ -89,7 +91,9 @@ async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
         await stage.finish()
         for key in ("escape", "tab"):
             await stage.pilot.click(stage.view(2), offset=(2, 1))
-            await stage.press("left", key)
+            await stage.press("left")
+            assert "Typing goes here; Esc, then w says why this token" in stage.text
+            await stage.press(key)
             assert "Letters are commands here" in stage.text and stage.view(2).cursor is not None
             await stage.press("x")
             assert stage.app.main.prompt.text == ""
@@ -101,6 +105,20 @@ async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
         await stage.pilot.click(gamma, offset=(gamma.size.width - 2, 0))
         await stage.press("3", "enter")
         assert stage.engine.asked(SetParams)[-1].params.gamma == 3
+
+
+@pytest.mark.parametrize("letters", ["commands", "text"])
+async def test_a_click_on_a_title_gives_the_lane_the_focus(play: Play, letters: str) -> None:
+    async with play() as stage:
+        if letters == "commands":
+            await stage.to_lane(1)
+        title = stage.app.main.grid.pane(2)
+        assert title
+        await stage.pilot.click(title, offset=(10, 0))
+        assert stage.view(2).has_focus
+        await stage.press("o")
+        off = {SetEnabled("draft", False)} if letters == "commands" else set()
+        assert {*stage.engine.asked(SetEnabled)} == off
 
 
 async def test_a_click_on_a_tab_leaves_letters_to_the_prompt(play: Play) -> None:
@@ -234,8 +252,13 @@ async def test_a_waiting_question_is_taken_back_by_escape(play: Play) -> None:
         await stage.press("enter")
         await stage.type("three")
         await stage.press("escape")
-        assert "Taken back: ↑ in the prompt has it" in stage.text
+        assert "Taken back: ↑ in the prompt has it" in stage.text and "waits" not in stage.text
         assert stage.app.main.prompt.text == "three"
+        await stage.press("enter", "up", "up", "enter", "down")
+        await stage.type("four")
+        await stage.press("escape")
+        assert "Taken back: ↑ in the prompt has it; “three” still waits" in stage.text
+        await stage.press("escape")
         await stage.finish()
         assert stage.engine.asked(Run) == [Run("one")]
         await stage.press("up")
