@@ -181,11 +181,18 @@ def lane_key(binding: Binding) -> bool:
 
 
 def key_bar_state(
-    state: AppState, *, typing: bool, looking: bool, alone: bool, cursor: bool, zoomed: bool
+    state: AppState,
+    *,
+    typing: bool,
+    looking: bool,
+    alone: bool,
+    cursor: bool,
+    zoomed: bool,
+    searching: bool,
 ) -> tuple[dict[str, str], set[str]]:
     """The names of some actions in the present state, and the actions to hide because they would do
     nothing. `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus
-    has one."""
+    has one, `searching`: words are marked in it."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     hidden = set() if state.running or slow else {"step", "step_all"}
@@ -205,13 +212,18 @@ def key_bar_state(
         names["leave"] = "Take back"
     elif typing:
         names["leave"] = "Stop" if state.running or slow else "Commands"
-    elif alone or cursor or zoomed:
-        names["leave"] = "Lanes" if alone else "No cursor" if cursor else "All panes"
+    elif alone or searching or cursor or zoomed:
+        names["leave"] = (
+            "Lanes" if alone
+            else "End search" if searching
+            else "No cursor" if cursor
+            else "All panes"
+        )  # fmt: skip
     elif looking and not (state.running or slow):
         names["leave"] = "Close"
     elif state.replay is not None:
         names["leave"] = "Turn's end"
-    if not (typing or looking or cursor or zoomed or state.running or slow):
+    if not (typing or looking or searching or cursor or zoomed or state.running or slow):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Go on"

@@ -45,7 +45,7 @@ class MainScreen(LanesLayout):
             self.focus_pane()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return allowed(self.state, action) and (action != "hit" or self._searching)
+        return allowed(self.state, action) and (action != "hit" or bool(self.searched))
 
     async def handle_event(self, event: Event) -> None:
         """Show one event that the state has already taken in."""
@@ -256,8 +256,6 @@ class MainScreen(LanesLayout):
 
     # Searching
 
-    _searching = False
-
     def action_find(self) -> None:
         if self.panel_alone and self.open:  # it hides the text
             self.action_panel(self.open)
@@ -268,7 +266,7 @@ class MainScreen(LanesLayout):
     @on(Input.Changed, "#find")
     def search(self, event: Input.Changed) -> None:
         """Highlight the typed words in the lane in focus."""
-        self._searching = bool(event.value)
+        self.searched = event.value
         for pane in self.grid.panes:
             pane.view.search(event.value if pane is self.pane_here else "")
 
@@ -276,11 +274,14 @@ class MainScreen(LanesLayout):
     def submit_search(self) -> None:
         self.query_one(SearchLine).display = False
         self.focus_lane()
-        if self._searching:
+        if self.searched:
             self.action_hit(1)
 
     def action_hit(self, step: int) -> None:
+        """Go to the next place in the lane in focus, which may be another one by now."""
         if pane := self.pane_here:
+            if pane.view.searched != self.searched:
+                pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
             self.state.say(f"{number} of {count}" if count else "Not found")
             self.show_state()
@@ -292,7 +293,7 @@ class MainScreen(LanesLayout):
 
     def leave_search(self) -> bool:
         """Returns whether there was a search."""
-        was, self._searching = self._searching, False
+        was, self.searched = bool(self.searched), ""
         if was:
             self.action_end_search()
         return was

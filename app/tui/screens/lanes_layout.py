@@ -70,6 +70,7 @@ class LanesLayout(Screen[None]):
         self._recorded: frozenset[str] = frozenset()  # lanes whose probabilities are recorded
         self._seen = False  # it has been on the terminal
         self.writing = False  # characters go to the prompt
+        self.searched = ""  # the words that are searched for
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Keep the styles of the first time: Textual would style every widget again."""
@@ -283,6 +284,7 @@ class LanesLayout(Screen[None]):
             alone=self.panel_alone,
             cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,
             zoomed=self.zoomed,
+            searching=bool(self.searched),
         )
         self.query_one(KeyBar).show(names, hidden)
 

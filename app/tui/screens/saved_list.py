@@ -119,7 +119,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         else:
             none = f"None with “{self._words}”" if self._words else "None yet"
             self._list.add_option(Option(Content(none), disabled=True))
-        self.say()
+        if not self._filtering:
+            self.say()
 
     def _has_words(self, entry: Item) -> bool:
         return self._words.casefold() in self.line(entry).plain.casefold()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from itertools import accumulate
 
 from textual.content import Content
 
@@ -32,9 +31,11 @@ class KeyBar(ClickableRow):
         self.set_labels([keys[action] for action in KEY_BAR if action in keys])
 
     def labels(self, width: int) -> list[Label]:
-        by_need = sorted(self._labels, key=lambda label: label.value not in self._needed)
-        ends = accumulate(label.content.cell_length for label in by_need)
-        fitting = [label for label, end in zip(by_need, ends, strict=True) if end <= width]
+        fitting: list[Label] = []
+        for label in sorted(self._labels, key=lambda label: label.value not in self._needed):
+            if label.content.cell_length <= width:
+                fitting.append(label)
+                width -= label.content.cell_length
         return [label for label in self._labels if label in fitting]
 
     def chosen(self, value: str) -> None:

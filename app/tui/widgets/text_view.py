@@ -38,7 +38,7 @@ class TextView(ScrollView, can_focus=True):
         self._styles: dict[str, Style] = {}
         self._base: Style | None = None  # cached: `rich_style` takes longer than drawing a line
         self._follow = True
-        self._searched = ""
+        self.searched = ""
         self._hits: list[tuple[int, int]] = []  # offsets of the hits, end excluded
         self._hit = -1  # index of the current hit
 
@@ -146,7 +146,7 @@ class TextView(ScrollView, can_focus=True):
 
     def search(self, words: str) -> None:
         """Highlight all places with these words; "" clears them."""
-        self._searched, self._hit = words, -1
+        self.searched, self._hit = words, -1
         self._find()
         self._strips.clear()
         self.refresh()
@@ -154,8 +154,8 @@ class TextView(ScrollView, can_focus=True):
     def _find(self) -> None:
         lines = (self.body.wrapper[index] for index in range(len(self.body.wrapper)))
         text = "".join(line.text + "\n" * line.hard for line in lines)
-        found = re.finditer(re.escape(self._searched), text, re.IGNORECASE)
-        self._hits = [each.span() for each in found] if self._searched else []
+        found = re.finditer(re.escape(self.searched), text, re.IGNORECASE)
+        self._hits = [each.span() for each in found] if self.searched else []
 
     def to_hit(self, step: int) -> tuple[int, int]:
         """Go to the next or previous hit, at first to the last one. Returns its number and the

@@ -179,6 +179,7 @@ async def test_the_list_is_filtered(store: Store) -> None:
         await stage.type("count")
         await stage.tell()
         assert "turn    Count!" in stage.text and "turn    Something" not in stage.text
+        assert "Enter goes to the list" in stage.text
         await stage.type("s")
         await stage.tell()
         assert "None with “counts”" in stage.text

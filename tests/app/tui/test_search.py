@@ -32,6 +32,21 @@ async def test_places_are_gone_to_one_by_one(play: Play) -> None:
         assert "of 2" not in stage.text and stage.app.focused is stage.view(1)
 
 
+async def test_after_a_click_on_another_lane_its_places_are_found(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.press("slash")
+        await stage.type("cat")
+        await stage.press("enter")
+        assert "n Next place" in stage.text and "Esc End search" in stage.text
+        await stage.pilot.click(stage.view(2), offset=(1, 0))
+        await stage.press("n")
+        assert "1 of 1" in stage.text and "n Next place" in stage.text
+        await stage.press("escape")
+        assert "Next place" not in stage.text and "End search" not in stage.text
+        assert not any(stage.view(number).searched for number in (1, 2))
+
+
 async def test_words_that_are_broken_over_two_lines_are_found(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")
