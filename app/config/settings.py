@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -81,7 +82,7 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
 
     families: dict[str, FamilyEntry] = Field(default_factory=dict)  # the user's own, by name
     family: str = "demo"
-    device: str = Field("auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
+    device: str = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     quantize: Literal["none", "int8", "nf4"] = "none"
     quantize_draft: Literal["none", "int8", "nf4"] | None = None
@@ -133,6 +134,13 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
         if name not in known:
             raise ValueError(f"there is no family '{name}'; there are {', '.join(known)}")
         return name
+
+    @field_validator("device")
+    @classmethod
+    def _known_device(cls, device: str) -> str:
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:[0-9]+)?", device):
+            raise ValueError(f"must be auto, cpu, cuda, cuda:N or mps, not '{device}'")
+        return device
 
     @field_validator("threads", mode="before")
     @classmethod

@@ -234,7 +234,7 @@ BAD = {
     "tokens": (["run", "--prompt", "a", "--max-new-tokens", "0"], "", "--max-new-tokens"),
     "seed": (["run", "--prompt", "a", "--seed", "-4"], "", "--seed"),
     "strategy": (["run", "--prompt", "a", "--strategies", "x"], "", "unknown strategy 'x'"),
-    "device": (["run", "--prompt", "a", "--device", "tpu"], "", "--device"),
+    "device": (["run", "--prompt", "a", "--device", "tpu"], "", "--device: must be auto, cpu, "),
     "dtype": (["run", "--prompt", "a", "--dtype", "int3"], "", "--dtype"),
     "kv cache": (["run", "--prompt", "a", "--kv-cache", "int4"], "", "--kv-cache"),
     "threads": (["run", "--prompt", "a", "--threads", "0"], "", "--threads"),
