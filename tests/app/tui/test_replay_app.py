@@ -54,7 +54,7 @@ async def test_it_plays() -> None:
         assert "Four seven five" in text and "draft at its context limit" in text
         text = await screen.after(2.0)
         assert "› And on?" in text and "Please.  (after 2 Draft model)" in text
-        assert "2 Draft model γ2*" in text and "✓ 1st" in text and "200.0 tok/s 2.00×" in text
+        assert "2 Draft model γ2*" in text and "1st" not in text and "200.0 tok/s 2.00×" in text
         assert "no heads: give --medusa DIR" in text and "■ ━━" in text
         assert screen.app.state.lanes["draft:gamma=2"].tree == "wide"  # as its rounds had it
 
