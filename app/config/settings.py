@@ -34,7 +34,7 @@ from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DEFAULT_STRATEGIES
 from app.strategies.roles import ROLES
 from app.text.unicode import require_unicode
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
 from decoding.params import KVCache
 
@@ -334,7 +334,9 @@ def load_settings(flags: dict[str, Any]) -> Settings:
     except RecursionError as error:
         raise InputError(f"{config_file()} is nested too deeply") from error
     except (OSError, ValueError) as error:  # a file that can't be read, broken TOML
-        raise InputError(f"can't read the settings in {config_file()}: {error}") from error
+        raise InputError(
+            f"can't read the settings in {config_file()}: {reason_for(error)}"
+        ) from error
 
 
 def _first_error(error: ValidationError, given: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerBase
 
 from app.config.model_options import ModelOptions
 from app.text.unicode import require_unicode
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import read_bounded
 
 
@@ -46,7 +46,7 @@ def _read(file: str) -> str:
     try:
         text = read_bounded(Path(file).expanduser()).decode()
     except (OSError, RuntimeError, ValueError) as error:  # no file, an unknown user, no UTF-8
-        raise InputError(f"--chat-template: can't read {file}: {error}") from error
+        raise InputError(f"--chat-template: can't read {file}: {reason_for(error)}") from error
     require_unicode(text, file)
     return text
 

@@ -20,11 +20,13 @@ from app.models.sampling_defaults import sampling_defaults
 from app.models.tuning import medusa_tree, tune, tune_head
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_ONLY, STRATEGIES
-from app.strategies.roles import ROLES
+from app.strategies.roles import HEADS, ROLES
+from decoding.checkpoints.dialects import detect_kind
 from decoding.checkpoints.eagle_fit import TargetShape
-from decoding.checkpoints.eagle_read import read_eagle
+from decoding.checkpoints.eagle_read import read_eagle, require_eagle
 from decoding.checkpoints.files import read_config
-from decoding.checkpoints.medusa import is_merged, read_medusa
+from decoding.checkpoints.headers import read_tensor_names
+from decoding.checkpoints.medusa import is_merged, read_medusa, require_medusa
 from decoding.checkpoints.quantized import precision_of
 from decoding.drafters.eagle import drafting_head
 from decoding.drafters.eagle_head import EagleHead
@@ -59,6 +61,7 @@ def load_models(
     progress(f"tokenizer of {display_name(vocabulary)}", 0.0)
     tokenizer = load_tokenizer(vocabulary, options, progress)
     prepare_template(tokenizer, options)
+    refuse_other_drafters(options, lanes, progress)
     progress(_called("target", source), 0.1)
     target = load_target(source, options, progress)
     target.kv_cache = options.kv_cache
@@ -87,6 +90,33 @@ def load_models(
     for spec in lanes:
         load_drafter(models.seen_by(spec), spec.strategy, progress)
     return models
+
+
+def refuse_other_drafters(
+    options: ModelOptions, lanes: Collection[LaneSpec], progress: Progress = silent
+) -> None:
+    """Raise InputError for a folder that holds no drafter of its role, as far as names of tensors
+    tell: before the target is loaded, which may take minutes."""
+    for spec in lanes:
+        role = STRATEGIES[spec.strategy].role
+        source = spec.checkpoint or options.drafters.get(role or "")
+        if role is None or source is None:
+            continue
+        if role == "draft":
+            folder = find_checkpoint(source, options.of_draft.adapter, progress).folder
+        else:
+            folder = local_folder(source, progress)
+        names = read_tensor_names(folder)
+        if names is None:
+            continue
+        config = read_config(folder)
+        if role == "medusa":
+            require_medusa(folder, names)
+        elif role != "draft":
+            require_eagle(folder, names, config)
+        elif (kind := detect_kind(config, dict.fromkeys(names, ()))) not in ("model", None):
+            given = next(name for name in HEADS if kind in ROLES[name].kinds)
+            raise InputError(f"{source} holds no draft model: give it with --{given}")
 
 
 def load_drafter(models: LoadedModels, strategy: str, progress: Progress) -> None:

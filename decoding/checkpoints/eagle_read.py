@@ -14,7 +14,7 @@ config's. `EagleHead.build` checks that the tensors are complete and have the ri
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +130,13 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
         return not _LEFT_OUT.match(name)
 
     stored = read_tensors(folder, wanted)
+    require_eagle(folder, names, config)
+    return stored
+
+
+def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any]) -> None:
+    """Raise InputError unless tensors of these names are those of a head that can be run."""
+    names = list(names)
     if any(name.startswith("eagle_module.") for name in names):
         raise InputError(
             f"{folder} is a training checkpoint of ModelOpt, whose config.json says nothing about "
@@ -140,14 +147,13 @@ def _read(folder: Path, config: Mapping[str, Any]) -> dict[str, Tensor]:
     kind = config.get("speculators_model_type", "eagle3")
     if kind != "eagle3":
         raise InputError(f"{folder} is a speculator of type {kind}; specchat runs eagle3")
-    layers = eagle_layers(stored)
+    layers = eagle_layers(name for name in names if not _LEFT_OUT.match(name))
     if not layers:
         raise InputError(
             f"{folder} holds no EAGLE head (no tensor like layers.0.self_attn.q_proj.weight)"
         )
     if len(layers) > 1:
         raise InputError(f"{folder}: the draft has {len(layers)} layers, specchat runs those of 1")
-    return stored
 
 
 def _dialect(config: Mapping[str, Any]) -> str:

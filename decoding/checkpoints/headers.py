@@ -51,6 +51,17 @@ def read_tensor_types(folder: Path) -> dict[str, str]:
     return {}
 
 
+def read_tensor_names(folder: Path) -> set[str] | None:
+    """The names in all files of weights; None if one of them can only be read by torch."""
+    with suppress(Exception):
+        of_files = [
+            *map(_header, _files(folder, "safetensors")),
+            *map(_pickled, _files(folder, "bin", "pt", "pth")),
+        ]
+        return {name for names in of_files for name in names} if all(of_files) else None
+    return None
+
+
 def packed_weight(types: Mapping[str, str]) -> str | None:
     """A weight that is no number before it is unpacked or scaled, and its type; None if there is
     none."""

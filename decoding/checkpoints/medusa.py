@@ -15,7 +15,7 @@ Numbers of heads and layers are taken from the tensors, because published config
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,9 +76,8 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
     """
     config = read_config(folder)
     tensors = read_tensors(folder, lambda name: _HEAD_TENSOR.match(name) is not None)
+    require_medusa(folder, tensors)
     token_map = tensors.pop("token_map", None)
-    if not tensors:
-        raise InputError(f"{folder} holds no Medusa heads (no tensor like 0.0.linear.weight)")
     dialect, residual, own = _sort(folder, tensors, config)
     rows = vocab if token_map is None else len(token_map)
     _check_shapes(folder, residual, own, hidden, rows)
@@ -110,6 +109,12 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
         token_map,
         _accuracy(folder, config, heads),
     )
+
+
+def require_medusa(folder: Path, names: Iterable[str]) -> None:
+    """Raise InputError unless tensors of heads are among those of these names."""
+    if not any(map(_HEAD_TENSOR.match, set(names) - {"token_map"})):
+        raise InputError(f"{folder} holds no Medusa heads (no tensor like 0.0.linear.weight)")
 
 
 def is_merged(folder: Path) -> bool:

@@ -18,7 +18,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
 
 Record = dict[str, Any]
@@ -138,7 +138,7 @@ def jsonl_lines(path: Path) -> Iterator[Located]:
     except FileNotFoundError:
         raise InputError(f"no file {path}: give a JSONL file") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"can't read {path}: {error}") from error
+        raise InputError(f"can't read {path}: {reason_for(error)}") from error
 
 
 def parse_jsonl(file: BufferedIOBase, where: str) -> Iterator[Located]:

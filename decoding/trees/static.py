@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from decoding.errors import InputError
+from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
 from decoding.trees.shape import TreeShape
 
@@ -82,7 +82,7 @@ def parse_choices(text: str) -> Choices:
         try:
             source = file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"tree '{text}': can't read the file ({error})") from error
+            raise InputError(f"tree '{text}': can't read the file ({reason_for(error)})") from error
     try:
         paths = parse_json(source)
         choices = tuple(tuple(path) for path in paths)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +134,38 @@ def test_what_is_no_checkpoint_of_a_lane(written: str, complaint: str) -> None:
 def test_a_checkpoint_that_is_not_there(family_folders: FamilyFolders, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing"):
         loaded(family_folders, f"eagle:checkpoint={tmp_path / 'nothing'}")
+
+
+@pytest.mark.parametrize(
+    ("role", "holds", "line"),
+    [
+        ("draft", "", "holds has no config.json"),
+        ("medusa", "", "holds no Medusa heads"),
+        ("eagle", "", "holds no EAGLE head"),
+        ("draft", "first", "holds no draft model: give it with --eagle$"),
+        ("draft", "sure", "holds no draft model: give it with --medusa$"),
+        ("medusa", "first", "holds no Medusa heads"),
+        ("eagle", "sure", "holds Medusa heads, no EAGLE head"),
+        ("eagle1", "../target", "holds no EAGLE head"),
+    ],
+)
+def test_a_folder_of_something_else_is_refused_before_the_target_is_loaded(
+    family_folders: FamilyFolders,
+    folders: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    role: str,
+    holds: str,
+    line: str,
+) -> None:
+    monkeypatch.setattr("app.models.load_models.load_target", None)
+    place = tmp_path / "holds"
+    place.mkdir()
+    if holds:
+        found = family_folders.target if holds.startswith("..") else folders / holds
+        shutil.copytree(found, place, dirs_exist_ok=True)
+    with pytest.raises(InputError, match=line):
+        loaded(family_folders, f"ar,{role}", **{role: place})
 
 
 def test_while_loading_a_name_that_tells_nothing_new_is_left_out(

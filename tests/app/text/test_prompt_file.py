@@ -103,3 +103,5 @@ def test_an_empty_file_and_a_missing_one() -> None:
         parse_requests(b"\n \n", "here")
     with pytest.raises(InputError, match="no file"):
         read_requests(Path("does/not/exist.jsonl"))
+    with pytest.raises(InputError, match="^can't read assets: Is a directory$"):  # named once
+        read_requests(Path("assets"))
