@@ -97,6 +97,8 @@ def load_model(source: str, options: ModelOptions, progress: Progress = silent) 
     _refuse_other_tensors(source, report)
     if checkpoint.adapter is not None:
         model = merge_adapter(model, checkpoint.adapter)
+    if _quantized_with(config) and not hasattr(model, "hf_quantizer"):
+        _finish_dequantizing(model, dtype)
     _leave_text_alone(model)
     _pack_whole_blocks_only(model)
     return model
@@ -298,6 +300,16 @@ def _auto_class(source: str, config: PreTrainedConfig) -> Any:
     else:
         what = "no language model that goes on with a text"
     raise InputError(f"{source}: {kind} is {what}")
+
+
+def _finish_dequantizing(model: PreTrainedModel, dtype: Any) -> None:
+    """Convert what transformers has dequantized, to bfloat16, whatever precision was asked for."""
+    if dtype == "auto":
+        return
+    for parameter in model.parameters():
+        if parameter.dtype in (torch.bfloat16, torch.float16):
+            parameter.data = parameter.data.to(dtype)
+    model.config.dtype = dtype
 
 
 def _leave_text_alone(model: PreTrainedModel) -> None:

@@ -12,11 +12,12 @@ import pytest
 import torch
 from bitsandbytes.functional import has_avx512bf16
 from bitsandbytes.nn.modules import Linear4bit
+from safetensors.torch import load_file, save_file
 
 from app.config.model_options import ModelOptions
 from app.engine.lane import Lane
 from app.models.load_models import load_models
-from app.models.loading import load_model
+from app.models.loading import load_model, load_target
 from app.strategies.lane_spec import LaneSpec
 from decoding.errors import InputError
 from decoding.params import Params
@@ -95,6 +96,33 @@ def test_other_quantizations_that_lack_a_package(
     with pytest.raises(InputError, match=f"is quantized with {method}") as refused:
         load_model(str(tmp_path / "model"), ModelOptions())
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float16", "bfloat16"])
+def test_fp8_is_dequantized_where_no_gpu_computes_it(
+    family_folders: FamilyFolders, tmp_path: Path, dtype: str
+) -> None:
+    """All to the precision that is asked for, not only what was never quantized."""
+    shutil.copytree(family_folders.target, tmp_path / "fp8")
+    shutil.copytree(family_folders.target, tmp_path / "plain")
+    written = load_file(tmp_path / "plain" / "model.safetensors")
+    stored, plain = {}, {}
+    for name, tensor in written.items():
+        stored[name] = plain[name] = tensor.to(torch.bfloat16)
+        if "_proj" in name:
+            stored[name] = (tensor * 8).to(torch.float8_e4m3fn)
+            plain[name] = (stored[name].float() / 8).to(torch.bfloat16)  # exact
+            stored[f"{name}_scale_inv"] = torch.full([-(-s // 16) for s in tensor.shape], 1 / 8)
+    for folder, tensors in (("fp8", stored), ("plain", plain)):
+        save_file(tensors, tmp_path / folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((tmp_path / "fp8" / "config.json").read_text())
+    config["quantization_config"] = {"quant_method": "fp8", "weight_block_size": [16, 16]}
+    (tmp_path / "fp8" / "config.json").write_text(json.dumps(config))
+    options = ModelOptions(device="cpu", dtype=dtype)
+    found, expected = (load_target(str(tmp_path / name), options) for name in ("fp8", "plain"))
+    assert found.dtype == expected.dtype == getattr(torch, "float32" if dtype == "auto" else dtype)
+    weights = found.model.state_dict()
+    assert all(weights[name].equal(each) for name, each in expected.model.state_dict().items())
 
 
 def test_a_reduced_cache_is_the_targets_alone_and_every_lane_says_so(
