@@ -1,4 +1,4 @@
-"""What a round costs with layers that carry a state on, beside layers of attention alone:
+"""What a round costs with layers that carry a state on, beside attention alone or with sinks:
 
     python -m tests.round_costs
 
@@ -23,6 +23,7 @@ from tests.support.families import VOCAB
 from tests.support.random_trees import Oracle
 
 ATTENTION_ALONE = ("gemma3_text", "granite", "olmo3")  # as transformers' modules run them
+SINKS = ("gpt_oss", "granite_swa", "granitemoe_swa", "mimo_v2_flash")
 NEW, GAMMA, TIMES = 40, 4, 3
 
 
@@ -51,7 +52,7 @@ def row(kind: str) -> str:
 def main() -> int:
     torch.set_num_threads(1)
     print("| model | round without drafts | accepted | rejected |\n|---|---|---|---|")
-    for kind in (*ATTENTION_ALONE, *CHAINS_ALONE):
+    for kind in (*ATTENTION_ALONE, *SINKS, *CHAINS_ALONE):
         print(row(kind), flush=True)
     return 0
 

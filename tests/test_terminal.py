@@ -44,6 +44,10 @@ class Terminal:
     def screen(self) -> str:
         return self._call("capture-pane", "-p", "-t", "app")
 
+    def modes(self, *names: str) -> list[str]:
+        wanted = " ".join(f"#{{{name}}}" for name in names)
+        return self._call("display-message", "-p", "-t", "app", wanted).split()
+
     def type(self, text: str) -> None:
         self._call("send-keys", "-t", "app", "-l", text)
 
@@ -138,6 +142,16 @@ def test_a_killed_app_has_kept_the_conversation(terminal: Terminal, tmp_path: Pa
         replay.wait_for("left with 0")
     finally:
         replay.close()
+
+
+@pytest.mark.parametrize("terminal", [(100, 30)], indirect=True)
+def test_an_app_that_is_told_to_end_leaves_the_terminal_as_it_was(terminal: Terminal) -> None:
+    terminal.wait_for("ready")
+    terminal.app.terminate()
+    screen = terminal.wait_for("left with 143")
+    assert "Autoregressive" not in screen
+    modes = ["alternate_on", "mouse_any_flag", "cursor_flag"]
+    assert terminal.modes(*modes) == ["0", "0", "1"]
 
 
 @pytest.mark.parametrize("terminal", [(60, 24, "--no-keep")], indirect=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -78,6 +81,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def on_ready(self) -> None:
         self.app_resume_signal.subscribe(self, self._go_on)
+        if not self.is_headless:
+            # By default it would leave the terminal in the screen's modes.
+            leave = partial(self.exit, return_code=128 + signal.SIGTERM)
+            with suppress(NotImplementedError):  # on Windows
+                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
         self.begin()
         self.call_after_refresh(self._send_typed_ahead)
         if self.store:
