@@ -230,8 +230,10 @@ class Worker:
         if models is None:
             return []
         ids = models.encode(self._messages(before, prompt), self._config.raw)
-        advice = "shorten it or begin a new one"  # fits beside the numbers in 100 columns
-        require_room(models.context, "the conversation", len(ids), advice)
+        name, advice = "the question", "shorten it"
+        if before:  # this fits beside the numbers in 100 columns
+            name, advice = "the conversation", "shorten it or begin a new one"
+        require_room(models.context, name, len(ids), advice)
         return ids
 
     def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:

@@ -32,6 +32,7 @@ class ConversationActions(AppBase):
         if self.state.busy:
             self.state.say(self.state.busy)
         else:
+            self.state.say("")
             self.engine.send(NewConversation())
             self.begin_conversation()
         self.main.show_state()

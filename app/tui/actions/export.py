@@ -40,35 +40,37 @@ class Exports:
     def commands(self) -> Iterator[SystemCommand]:
         """Entries of the command palette."""
         yield SystemCommand(
-            "Export a picture (SVG)", "What is on the screen, as an SVG file", self._export_picture
+            "Export a picture (SVG)",
+            "Save what is on the screen as an SVG file",
+            self._export_picture,
         )
         for suffix, name in (REPORTS | PLOTS).items():
             yield SystemCommand(
                 f"Export the scoreboard as {name}",
-                "Speeds, speedups and what they mean, to show to others",
+                "Save speeds, speedups and what they mean, to show to others",
                 partial(self._export_scoreboard, suffix),
             )
         for suffix, name in REPORTS.items() if self.app.advice else ():
             yield SystemCommand(
                 f"Export the advice as {name}",
-                "What was measured, what is best, and what to paste elsewhere",
+                "Save what was measured, what is best, and what to paste elsewhere",
                 partial(self._export_advice, suffix),
             )
         if self.app.recorder:
             yield SystemCommand(
                 "Export as JSON",
-                "Every round, to be read by programs and played by replay",
+                "Save every round, to be read by programs and played by replay",
                 self._export_json,
             )
             yield SystemCommand(
                 "Export as Markdown",
-                "The answers, and a table of figures for each turn",
+                "Save the answers, and a table of figures for each turn",
                 self._export_markdown,
             )
         if self.app.store:  # another process reads its file
             yield SystemCommand(
                 "Export as asciicast",
-                "A film for asciinema players, recorded anew",
+                "Save a film for asciinema players, recorded anew",
                 self._export_asciicast,
             )
 

@@ -85,7 +85,7 @@ class RunActions(AppBase):
             self._say_which_keys()
         else:
             prompt.remember(text)
-            prompt.write(prompt.text.removeprefix(text))
+            prompt.write(prompt.text.removeprefix(text).lstrip())  # a space for pause, say
             if state.busy or not state.loaded:
                 state.queued.append(text)
             else:

@@ -189,10 +189,10 @@ def key_bar_state(
     cursor: bool,
     zoomed: bool,
     searching: bool,
-) -> tuple[dict[str, str], set[str]]:
-    """The names of some actions in the present state, and the actions to hide because they would do
-    nothing. `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus
-    has one, `searching`: words are marked in it."""
+) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
+    """The names of some actions in the present state, the actions to hide because they would do
+    nothing, and those that have room before all others. `looking`: a panel is open, `alone`: in
+    place of the lanes, `cursor`: the pane in focus has one, `searching`: words are marked in it."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     hidden = set() if state.running or slow else {"step", "step_all"}
@@ -229,4 +229,5 @@ def key_bar_state(
         names["pause"] = "Go on"
     elif not (state.running or slow or state.replay is not None):
         names["pause"] = "Slow motion"
-    return names, hidden
+    asks_why = ("panel('token')",) if cursor and not looking else ()
+    return names, hidden, (*ALWAYS_IN_BAR, *asks_why)

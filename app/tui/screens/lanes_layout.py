@@ -277,7 +277,7 @@ class LanesLayout(Screen[None]):
     def _show_keys(self) -> None:
         if not self.is_active:  # actions of "screen" belong to the screen above this one
             return
-        names, hidden = key_bar_state(
+        names, hidden, needed = key_bar_state(
             self.state,
             typing=self.writing,
             looking=self.open is not None,
@@ -286,7 +286,7 @@ class LanesLayout(Screen[None]):
             zoomed=self.zoomed,
             searching=bool(self.searched),
         )
-        self.query_one(KeyBar).show(names, hidden)
+        self.query_one(KeyBar).show(names, hidden, needed)
 
     # Display options: rewrapping a long answer takes some 20 ms, so panes take turns
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from textual.content import Content
 
-from app.tui.keys.bindings import ALWAYS_IN_BAR, KEY_BAR
+from app.tui.keys.bindings import KEY_BAR
 from app.tui.widgets.clickable_row import ClickableRow, Label
 
 
@@ -14,11 +14,11 @@ class KeyBar(ClickableRow):
     """Unlike Textual's Footer it depends on the state, and leaves out keys that would only type a
     letter while the prompt has focus."""
 
-    _needed: Container[str] = ()  # keys that have room before all others
+    _needed: Container[str] = ()
 
-    def show(self, names: Mapping[str, str], hidden: Container[str]) -> None:
+    def show(self, names: Mapping[str, str], hidden: Container[str], needed: Iterable[str]) -> None:
         """Show the active keys. `names`: names of some actions in the present state; those in
-        `hidden` would do nothing."""
+        `hidden` would do nothing; those in `needed` have room before all others."""
         keys: dict[str, Label] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
@@ -27,7 +27,7 @@ class KeyBar(ClickableRow):
                 display = (self.app.get_key_display(binding), "bold $footer-key-foreground")
                 text = Content.assemble(" ", display, f" {what} ")
                 keys.setdefault(binding.action, Label(text, binding.key, binding.tooltip))
-        self._needed = {keys[action].value for action in ALWAYS_IN_BAR if action in keys}
+        self._needed = {keys[action].value for action in needed if action in keys}
         self.set_labels([keys[action] for action in KEY_BAR if action in keys])
 
     def labels(self, width: int) -> list[Label]:

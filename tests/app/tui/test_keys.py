@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
+from textual.widgets._toast import Toast, ToastRack
 
 from app.config.model_options import ModelOptions
 from app.config.presets import Presets
@@ -22,7 +23,7 @@ from app.tui.screens import models
 from app.tui.screens.presets import PresetsScreen
 from app.tui.user_keymap import binding_scopes, check_keymap
 from app.tui.widgets.prompt import Prompt
-from tests.support.scripted import prefilled
+from tests.support.scripted import prefilled, stepped
 from tests.support.stage import Play
 
 
@@ -131,6 +132,9 @@ async def test_the_palette_searches_what_is_said_about_commands(play: Play) -> N
         await stage.press("ctrl+p")
         await stage.find("lossy")
         assert "Exact / typical" in stage.text
+        await stage.press("escape", "ctrl+p")
+        await stage.find("save")
+        assert "Export a picture" in stage.text and "Export the scoreboard" in stage.text
 
 
 async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> None:
@@ -159,6 +163,31 @@ async def test_help_and_quit_are_always_in_the_key_bar(play: Play, size: tuple[i
             bar = stage.text.splitlines()[-1]
             assert "F1 Help" in bar and "Ctrl+Q Quit" in bar, keys
             assert bar.index("F1 Help") > 0  # after what applies here
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_with_the_cursor_on_a_token_the_key_bar_says_how_to_ask_why(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "It"), stepped("ar", [], [], " is"))
+        await stage.finish()
+        await stage.press("escape", "left")
+        bar = stage.text.splitlines()[-1]
+        assert "Esc No cursor" in bar and "w Why" in bar
+        await stage.press("i")
+        assert "w Why" not in stage.text.splitlines()[-1]
+
+
+async def test_a_toast_leaves_the_prompt_in_sight(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.app.screen.mount(ToastRack())  # tests have none
+        stage.app.notify("Saved as /somewhere/far/away/answer.svg")
+        await stage.until(lambda: bool(stage.app.screen.query(Toast)))
+        await stage.pilot.pause()
+        toast = stage.app.screen.query_one(Toast)
+        assert toast.region.area and not toast.region.overlaps(stage.app.main.prompt.region)
 
 
 def test_lane_keys_are_said_in_short() -> None:

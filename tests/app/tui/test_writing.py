@@ -307,6 +307,18 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
         assert stage.app.state.queued == ["two"]
 
 
+async def test_a_space_in_a_burst_with_enter_does_not_stay_in_the_prompt(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        prompt.insert("one")
+        prompt.action_submit()
+        prompt.insert(" ")
+        await stage.pilot.pause()
+        assert stage.engine.asked(Run) == [Run("one")] and prompt.text == ""
+        await stage.press("space")  # and so the next one is a command
+        assert stage.engine.asked(Pause) == [Pause(True)]
+
+
 async def test_enter_without_a_question_says_what_to_do(play: Play) -> None:
     async with play() as stage:
         await stage.press("enter")
@@ -378,6 +390,9 @@ async def test_what_was_said_does_not_outlive_its_moment(play: Play) -> None:
         assert "the prompt is too long" not in stage.text
         await stage.tell(RunRejected("Long", "the prompt is too long"))
         await stage.press("ctrl+c")
+        assert "the prompt is too long" not in stage.text
+        await stage.tell(RunRejected("Long", "the prompt is too long"))
+        await stage.press("ctrl+n")
         assert "the prompt is too long" not in stage.text
         await ask(stage, "one")
         await stage.press("f5")
