@@ -38,8 +38,8 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
     ENTER: ClassVar[str]  # what Enter does
     KEYS: ClassVar[dict[str, str]] = {
         "filter": "filters",
-        "rename": "renames",
         "delete": "deletes",
+        "rename": "renames",  # what comes last has no room in a narrow terminal
     }  # by action
 
     def __init__(self) -> None:

@@ -157,6 +157,14 @@ def test_what_is_written_meanwhile_stays_where_it_is() -> None:
     assert prompt._history == ["c", "a", "b", "d"] and prompt._index == 4
 
 
+@pytest.mark.usefixtures("kept")
+async def test_in_a_narrow_terminal_the_list_says_how_to_delete(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.resize(60, 24)
+        await stage.press("f3")
+        assert "Esc closes" in stage.text and "d deletes" in stage.text
+
+
 async def test_rename(store: Store, kept: Path) -> None:
     async with opened(store) as stage:
         await stage.press("f3", "r")
