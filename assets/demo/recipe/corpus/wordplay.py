@@ -65,6 +65,8 @@ def _plural(noun: str) -> str:
         return f"{noun}es"
     if re.search(r"[^aeiou]y$", noun):
         return f"{noun[:-1]}ies"
+    if re.search(r"(?i)(?<!hu)(?<!ger)(?<!ro)man$", noun):
+        return f"{noun[:-3]}men"
     return f"{noun}s"
 
 
