@@ -74,7 +74,7 @@ def tune_head(head: EagleHead, target: Target) -> None:
     key = _key(f"EAGLE head, {head.nbytes} bytes of {target.dtype}{_halves(linears)}", threads)
     known = read_measured(_path(), key)
     layouts = lay_out(linears, target.dtype, None if known is None else known.layouts)
-    if known is None:
+    if known is None or known.layouts != layouts:
         _keep(key, _entry(Measured(threads, layouts)))
 
 

@@ -148,6 +148,20 @@ def test_a_heads_layouts_are_kept_too(path: Path, monkeypatch: pytest.MonkeyPatc
     tune_head(eagle(target).head, target)
 
 
+def test_a_heads_layouts_of_an_older_version_are_replaced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = Target(build("llama"))
+    tune_head(eagle(target).head, target)
+    kept = json.loads(path.read_text())
+    for entry in kept.values():
+        entry["layouts"].popitem()
+    path.write_text(json.dumps(kept))
+    tune_head(eagle(target).head, target)
+    refuse_to_measure(monkeypatch)
+    tune_head(eagle(target).head, target)
+
+
 def test_medusas_tree_stays_until_another_one_is_clearly_faster(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
