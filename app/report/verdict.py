@@ -131,7 +131,7 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     if best.few:
         text = (
             f"{best.title} looks {times}, but {pluralize(best.tokens, 'token')} are too few to "
-            f"tell. {again} runs it again and counts both."
+            f"tell. {again} runs it again; with the same settings both count."
         )
         return Verdict(text, f"{short}, too few tokens", None, best.number)
     if factor < WORTH:
