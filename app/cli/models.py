@@ -126,7 +126,6 @@ def _fields(record: Any, *left_out: str) -> dict[str, Any]:
 
 
 def _format_models(found: dict[str, Any]) -> str:
-
     lines = []
     for family in found["families"]:
         lines += [f"{family['name']}: --family {family['name']}", *_rows(family)]

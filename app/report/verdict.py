@@ -142,10 +142,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         return Verdict(text, f"drafting does not pay ({short})", None, best.number)
     if best.same_text and not best.lossy:
         passes = f"{best.passes} {'pass' if best.passes == 1 else 'passes'} of the big model"
-        passes, fewer = (
-            f"{passes} instead of {plain.passes}",
-            f"{best.passes} passes for {plain.passes}",
-        )
+        passes = f"{passes} instead of {plain.passes}"
+        fewer = f"{best.passes} passes for {plain.passes}"
     else:  # one answer may be longer, or was stopped later
         fewer = f"{best.tokens_per_pass or 1.0:.1f} tokens a pass"
         passes = f"{fewer} of the big model"

@@ -128,6 +128,7 @@ class EagleHead(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._rotary[0].to(self.norms["mlp"].device)
         self.__dict__.pop("drafting", None)  # it has views of the old weights
         return self
 

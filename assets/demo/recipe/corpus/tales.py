@@ -228,22 +228,17 @@ def _opener(rng: random.Random, wish: Wish, c: Context) -> str:
                 else f"{phrase}, there was {who}. {sentence(c['he'])} {lived} {where}.",
             )
         )
-    form = int(rng.expovariate(0.5)) % 10
-    if form == 0:
-        return f"Once upon a time, there was {who} who {lived} {where}."
-    if form == 1:
-        return f"Once upon a time, {who} {lived} {where}."
-    if form == 2:
-        return f"There once was {who} who {lived} {where}."
-    if form == 3:
-        return f"Long ago, {who} {lived} {where}."
-    if form == 4:
-        return f"{sentence(where)}, there {lived} {who}."
-    if form == 5:
-        return f"{c['H']} was {c['a hero']} who {lived} {where}."
-    if form == 6:
-        return f"{sentence(where)} {lived} {who}."
-    return f"Once there was {who}. {sentence(c['he'])} {lived} {where}."
+    forms = (
+        f"Once upon a time, there was {who} who {lived} {where}.",
+        f"Once upon a time, {who} {lived} {where}.",
+        f"There once was {who} who {lived} {where}.",
+        f"Long ago, {who} {lived} {where}.",
+        f"{sentence(where)}, there {lived} {who}.",
+        f"{c['H']} was {c['a hero']} who {lived} {where}.",
+        f"{sentence(where)} {lived} {who}.",
+        f"Once there was {who}. {sentence(c['he'])} {lived} {where}.",
+    )
+    return forms[min(int(rng.expovariate(0.5)) % 10, len(forms) - 1)]
 
 
 def title_of(rng: random.Random, plot: Plot, context: Context) -> str:
