@@ -979,7 +979,6 @@ def calendar_topics() -> list[Topic]:
                 f"after {name}",
                 f"""Which {kind} comes after {name}?
                 What {kind} comes after {name}?
-                What comes after {name}?
                 Which {kind} follows {name}?
                 Tell me the {kind} after {name}.""",
                 f"""What is the next {kind} after {name}?
@@ -990,7 +989,6 @@ def calendar_topics() -> list[Topic]:
                 f"before {name}",
                 f"""Which {kind} comes before {name}?
                 What {kind} comes before {name}?
-                What comes before {name}?
                 Which {kind} is before {name}?
                 Tell me the {kind} before {name}.""",
                 f"""What is the {kind} before {name}?

@@ -15,6 +15,7 @@ from assets.demo.recipe.corpus.plots import (
     compile_template,
     hero_nouns,
     heroes,
+    known_pronoun,
     place_rows,
     plots,
     render,
@@ -33,6 +34,7 @@ from assets.demo.recipe.corpus.text import (
     with_article,
     wordings,
 )
+from assets.demo.recipe.corpus.wordplay import plural_of
 
 ASKS = DATA / "asks.txt"
 RESERVED_ONE_IN = 50
@@ -84,14 +86,21 @@ def _is_reserved(*parts: str) -> bool:
 KINDS = (
     ("any", 12), ("hero", 26), ("trait", 10), ("named", 24), ("two", 12), ("place", 6),
     ("heroplace", 12), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5),
-    ("herothing", 3), ("begin", 5), ("three", 6), ("continue", 4), ("bare", 9), ("mood", 6),
-    ("plot", 110),
+    ("herothing", 3), ("begin", 5), ("three", 10), ("continue", 4), ("bare", 9), ("mood", 12),
+    ("child", 16), ("plot", 110),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
 # Plots in which much can be wished for: what is wished must be taken over from the request.
 OPEN_PLOTS = {"learn": 9, "lose": 8, "key": 4, "fear": 6, "dream": 8, "trouble": 6, "learning": 2}
 DOES = ("who ", "that ")
+# Children for whom a story is wanted, and their pronoun.
+CHILDREN = (
+    ("daughter", "she"), ("son", "he"), ("little girl", "she"), ("little boy", "he"),
+    ("niece", "she"), ("nephew", "he"), ("granddaughter", "she"), ("grandson", "he"),
+    ("kid", "he"), ("child", "she"), ("little sister", "she"), ("little brother", "he"),
+)  # fmt: skip
+AGES = ("three", "four", "five", "six", "seven", "3", "4", "5", "6", "7", "five years old")
 HELPERS = (
     ", with {x}", " and {x}", " and is helped by {x}", ", and {x} helps {him}",
     ". {x} should help {him}", ". {x} helps {him}.", ". There should be {x} too.",
@@ -116,7 +125,8 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     if kind == "mood":
         way, meaning = rng.choice(
             (("bedtime ", "bedtime"), ("funny ", "funny"), ("sad ", "sad"),
-             ("scary ", "spooky"), ("exciting ", "adventure"), ("adventure ", "adventure"),
+             ("scary ", "spooky"), ("spooky ", "spooky"), ("ghost ", "spooky"),
+             ("exciting ", "adventure"), ("adventure ", "adventure"),
              ("good-night ", "bedtime"), ("long ", "long"), ("moral ", "moral"))
         )  # fmt: skip
     if kind == "bare":
@@ -154,6 +164,17 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         wish.name = asked_name(rng, pronoun)
         fill["x"] += rng.choice((" named ", " named ", " called ", " with the name ")) + wish.name
         key = f"{wish.hero}/{wish.name}"
+    elif kind == "child":
+        child, pronoun = rng.choice(CHILDREN)
+        wish.hero = early(rng, hero_nouns("animal"))
+        wish.name = fill["name"] = asked_name(rng, pronoun)
+        if known_pronoun(wish.name) != pronoun or heroes()[wish.hero][1] not in ("", pronoun):
+            return None
+        fill["x"] = with_article(wish.hero)
+        girl = "girl" if pronoun == "she" else "boy"
+        fill.update(child=child, girl=girl, xs=plural_of(wish.hero), four=rng.choice(AGES))
+        fill.update(she=pronoun, her="her" if pronoun == "she" else "him", She=sentence(pronoun))
+        key = f"child/{wish.hero}/{wish.name}"
     elif kind == "two":
         pool = (noun_kind,) if noun_kind == "sea" else LAND
         wish.friend = rng.choice(hero_nouns(*pool))
@@ -230,7 +251,11 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     deed = kind == "plot" and isinstance(wish.clause[0], str) and wish.clause[0].startswith(DOES)
     if deed and not (wish.friend and "end" not in fill) and rng.random() < 0.35:
         section = "scene"
+    elif deed and rng.random() < 0.25:
+        section = "deed"
     template = rng.choice(wordings(ASKS, section, reserved_wording))
+    if kind == "child" and not ("{x}" in template or "{xs}" in template):
+        wish.hero = fill["girl"]  # the story is about the child
     if "{kind}" not in template:
         way, meaning = "", ""
     if meaning in ("short", "long"):
@@ -244,6 +269,8 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         text = f"{text.rstrip('.?! ')}. {fill.pop('end')}"
     for name, value in (*fill.items(), ("kind", way)):
         text = text.replace(f"{{{name}}}", value)
+    if meaning == "spooky" and rng.random() < 0.3:
+        text = f"{text.rstrip('.?!')}, but not too scary."
     if kind == "mood" and meaning == "sad" and rng.random() < 0.6:
         text = f"{text.rstrip('.?!')} with a happy ending."
     if wish.moral or (kind in ("any", "hero", "trait", "mood") and rng.random() < 0.06):

@@ -33,10 +33,10 @@ ASKS = plots.DATA / "asks_verse.txt"
 POEMS, OPEN = plots.DATA / "poems.txt", plots.DATA / "open_poems.txt"
 RESERVED_ONE_IN = 30
 KINDS = (
-    ("poem", 34), ("anypoem", 6), ("haiku", 12), ("anyhaiku", 3), ("limerick", 8),
+    ("poem", 50), ("anypoem", 8), ("haiku", 22), ("anyhaiku", 4), ("limerick", 8),
     ("anylimerick", 3), ("song", 7), ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
-    ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 26),
-    ("forpoem", 18), ("openhaiku", 12), ("aboutjoke", 20), ("themejoke", 4), ("roses", 5),
+    ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 30),
+    ("forpoem", 14), ("openhaiku", 26), ("aboutjoke", 16), ("themejoke", 4), ("roses", 5),
     ("aboutroses", 3),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
@@ -257,14 +257,16 @@ def _open_theme(rng: random.Random) -> tuple[str, bool]:
     lists = read_sections(OPEN)
     noun, adjective = rng.choice(_nouns()), rng.choice(lists["adjectives"])
     way = rng.random()
-    if way < 0.2:
+    if way < 0.3:
         return rng.choice(lists["themes"]), False
-    if way < 0.4:
+    if way < 0.36:
+        return rng.choice(lists["many"]), True
+    if way < 0.48:
         many = plural_of(noun)
         return (f"{adjective} {many}" if rng.random() < 0.3 else many), True
-    if way < 0.6:
+    if way < 0.64:
         return f"my {adjective} {noun}" if rng.random() < 0.5 else f"my {noun}", False
-    if way < 0.75:
+    if way < 0.78:
         return f"my {rng.choice(lists['relatives'])}'s {rng.choice(lists['things'])}", False
     if way < 0.92:
         return with_article(f"{adjective} {noun}"), False
@@ -295,7 +297,7 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
             name = rng.choice(lists["pet names"]) if pet and rng.random() < 0.6 else ""
             name = name or plots.asked_name(rng, rng.choice(("he", "she")))
         whom = f"my {who} {name}".strip()
-        words = {"n": name or who, "k": who.split()[-1]}
+        words = {"n": name or who, "k": who.split()[-1], "ak": with_article(who.split()[-1])}
         born = rng.random() < 0.25
         text = asked.replace("{whom}", f"{whom}'s birthday" if born else whom)
         couplets = lists["birthday" if born else "you"]
