@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 CheckpointKind = Literal["model", "medusa", "eagle3", "eagle1"]
 MedusaDialect = Literal["v0.1", "merged", "v2", "modelopt", "trtllm", "vllm"]
+EagleDialect = Literal["eagle1", "eagle3", "modelopt", "speculators"]
 EagleVersion = Literal["eagle1", "eagle3"]  # EAGLE-2 is EAGLE-1's head with a dynamic tree
 
 AUX_LAYERS = "eagle_aux_hidden_state_layer_ids"

@@ -1,5 +1,5 @@
-"""EAGLE heads in memory, in one form for all dialects. Li et al. 2024 (2401.15077, 2406.16858),
-2025 (2503.01840)."""
+"""EAGLE heads in memory, in one form for all dialects, and writing them; `eagle_read` lists the
+dialects. Li et al. 2024 (2401.15077, 2406.16858), 2025 (2503.01840)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
-from decoding.checkpoints.dialects import EagleVersion
+from decoding.checkpoints.dialects import AUX_LAYERS, EagleDialect, EagleVersion
+from decoding.checkpoints.files import read_config, write_checkpoint
+from decoding.errors import InputError
+
+# Per dialect: the layer's name, and the switches of the config that its readers know.
+_LAYERS: dict[EagleDialect, tuple[str, frozenset[str]]] = {
+    "eagle1": ("layers.0", frozenset({"fc_bias", "qkv_bias"})),
+    "eagle3": ("midlayer", frozenset()),
+    "modelopt": ("layers.0", frozenset({"qkv_bias", "o_bias", "mlp_bias"})),
+    "speculators": (
+        "layers.0",
+        frozenset({"qkv_bias", "o_bias", "mlp_bias", "qk_norm"})
+        | {"norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"},
+    ),
+}
+_SWITCHES = _LAYERS["speculators"][1] | _LAYERS["eagle1"][1]
+_IN_LAYER = ("self_attn.", "mlp.", "input_layernorm.", "hidden_norm.", "post_attention_layernorm.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,121 @@ class EagleWeights:
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
         """Write the head for the model called `target` in the authors' dialect, for
         `Eagle.from_pretrained`. Raises InputError for a head that it can't express."""
-        from decoding.checkpoints.eagle_write import write_eagle
-
         write_eagle(self, Path(folder), self.config.version, target)
+
+
+def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, target: str) -> None:
+    """Write a head for `target`, a folder or hub id, as model.safetensors and config.json, without
+    converting the tensors. Raises InputError if the dialect can't express the head.
+    """
+    c = weights.config
+    if dialect not in _LAYERS:
+        raise InputError(f"can't write the dialect {dialect}; choose from {', '.join(_LAYERS)}")
+    if (dialect == "eagle1") != (c.version == "eagle1"):
+        raise InputError(f"this draft is {c.version}, which the dialect {dialect} can't express")
+    prefix, known = _LAYERS[dialect]
+    lost = [name for name in sorted(_SWITCHES - known) if getattr(c, name)]
+    if "o_bias" in known and c.qkv_bias != c.o_bias:
+        lost = ["qkv_bias without o_bias"]
+    if dialect == "modelopt" and 0 in c.aux_layers:
+        lost = ["the embedding as a feature (layer 0)"]
+    if lost:
+        raise InputError(f"this draft has {lost[0]}, which the dialect {dialect} can't express")
+    named = {
+        f"{prefix}.{name}" if name.startswith(_IN_LAYER) else name: tensor.contiguous()
+        for name, tensor in weights.tensors.items()
+    }
+    if "d2t" in named:  # converters drop d2t without t2d
+        named["t2d"] = _marked(named["d2t"], c.vocab)
+    dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
+    write_checkpoint(folder, "model.safetensors", named, _config(c, dialect, dtype, target))
+
+
+def _marked(d2t: Tensor, vocab: int) -> Tensor:
+    """Bool [vocab]: which of the target's tokens the draft vocabulary has."""
+    marks = torch.zeros(vocab, dtype=torch.bool)
+    marks[torch.arange(len(d2t)) + d2t] = True
+    return marks
+
+
+def _config(c: EagleConfig, dialect: EagleDialect, dtype: str, target: str) -> dict[str, Any]:
+    if dialect == "speculators":
+        return _speculators_config(c, dtype, target)
+    config = _llama_config(c, dtype)
+    if dialect == "eagle1":
+        return config | {"bias": c.fc_bias} | ({"qkv_bias": True} if c.qkv_bias else {})
+    config |= {"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": c.draft_vocab}
+    if c.target_hidden != c.hidden:
+        config["target_hidden_size"] = c.target_hidden
+    aux: dict[str, Any] = {"use_aux_hidden_state": True}
+    if 0 not in c.aux_layers:
+        aux[AUX_LAYERS] = [layer - 1 for layer in c.aux_layers]  # outputs
+    if dialect == "eagle3":  # vLLM reads inputs at the top, SGLang and SpecForge outputs within
+        return config | {AUX_LAYERS: list(c.aux_layers), "eagle_config": aux}
+    aux |= {
+        "use_input_layernorm_in_first_layer": True,
+        "use_last_layernorm": True,
+        "use_mtp_layernorm": False,
+        "next_layer_regular": True,
+    }
+    bias = {"attention_bias": c.qkv_bias, "mlp_bias": c.mlp_bias}
+    return config | bias | {"eagle_config": aux}
+
+
+def _llama_config(c: EagleConfig, dtype: str) -> dict[str, Any]:
+    """The config in the form of transformers 4, which 5 reads as well."""
+    rope = {k: v for k, v in c.rope.items() if k != "rope_theta"}
+    kind = rope["rope_type"]
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_act": c.activation,
+        "hidden_size": c.hidden,
+        "intermediate_size": c.intermediate,
+        "num_attention_heads": c.heads,
+        "num_key_value_heads": c.kv_heads,
+        "head_dim": c.head_dim,
+        "num_hidden_layers": 1,
+        "max_position_embeddings": c.max_positions,
+        "rms_norm_eps": c.norm_eps,
+        "rope_theta": c.rope["rope_theta"],
+        "rope_scaling": None if kind == "default" else rope | {"type": kind},  # "type": SafeAILab
+        "tie_word_embeddings": False,
+        "torch_dtype": dtype,
+        "vocab_size": c.vocab,
+    }
+
+
+def _speculators_config(c: EagleConfig, dtype: str, target: str) -> dict[str, Any]:
+    layer = _llama_config(c, dtype)
+    del layer["architectures"]
+    layer |= {"attention_bias": c.qkv_bias, "mlp_bias": c.mlp_bias}
+    greedy = {
+        "proposal_type": "greedy",
+        "speculative_tokens": 3,
+        "verifier_accept_k": 1,
+        "accept_tolerance": 0.0,
+    }
+    return {
+        "architectures": ["Eagle3Speculator"],
+        "speculators_model_type": "eagle3",
+        "speculators_version": "0.9.0",
+        "draft_vocab_size": c.draft_vocab,
+        "target_hidden_size": None if c.target_hidden == c.hidden else c.target_hidden,
+        AUX_LAYERS: list(c.aux_layers),
+        "norm_before_residual": c.norm_before_residual,
+        "norm_before_fc": c.norm_before_fc,
+        "fc_norm": c.fc_norm,
+        "norm_output": c.norm_output,
+        "torch_dtype": dtype,
+        "transformer_layer_config": layer | ({"model_type": "qwen3"} if c.qk_norm else {}),
+        "speculators_config": {
+            "algorithm": "eagle3",
+            "default_proposal_method": "greedy",
+            "proposal_methods": [greedy],
+            "verifier": {
+                "name_or_path": target,
+                "architectures": read_config(Path(target)).get("architectures") or [],
+            },
+        },
+    }

@@ -12,9 +12,8 @@ from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
-from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.eagle import EagleWeights, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.checkpoints.eagle_write import write_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
 from decoding.model.target import Target

@@ -18,10 +18,9 @@ from app.cli.terminal import print_output, say
 from app.report.engines import ENGINES, Choice
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
 from app.text.units import format_bytes
-from decoding.checkpoints.dialects import MedusaDialect
-from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.dialects import EagleDialect, MedusaDialect
+from decoding.checkpoints.eagle import EagleWeights, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.checkpoints.eagle_write import Dialect, write_eagle
 from decoding.checkpoints.kind import drafter_kind
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.errors import InputError
@@ -37,8 +36,8 @@ class Format:
     name in `app.report.engines` of the engine that serves them."""
 
     medusa: MedusaDialect | None = None
-    eagle1: Dialect | None = None
-    eagle3: Dialect | None = None
+    eagle1: EagleDialect | None = None
+    eagle3: EagleDialect | None = None
     engine: str = ""
 
 
@@ -125,7 +124,7 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
 def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
     form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
-    dialect: Dialect = _dialect(job.to, version, form)
+    dialect: EagleDialect = _dialect(job.to, version, form)
     if job.precision is not None:
         tensors = {
             name: tensor.to(job.precision) if tensor.is_floating_point() else tensor

@@ -17,7 +17,7 @@ from app.engine.memory import weights
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate
-from decoding.checkpoints.eagle_write import write_eagle
+from decoding.checkpoints.eagle import write_eagle
 from decoding.checkpoints.medusa import MedusaWeights, write_medusa
 from decoding.errors import InputError
 from decoding.model.target import Target

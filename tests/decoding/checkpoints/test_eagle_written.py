@@ -11,10 +11,9 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from decoding.checkpoints.dialects import EagleVersion
-from decoding.checkpoints.eagle import EagleWeights
+from decoding.checkpoints.dialects import EagleDialect, EagleVersion
+from decoding.checkpoints.eagle import EagleWeights, write_eagle
 from decoding.checkpoints.eagle_read import read_eagle
-from decoding.checkpoints.eagle_write import Dialect, write_eagle
 from decoding.drafters.eagle import Eagle
 from decoding.errors import InputError
 from decoding.model.target import Target
@@ -59,7 +58,7 @@ def same(one: EagleWeights, other: EagleWeights) -> None:
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_what_is_written_reads_back(
-    name: str, dialect: Dialect, dtype: torch.dtype, tmp_path: Path
+    name: str, dialect: EagleDialect, dtype: torch.dtype, tmp_path: Path
 ) -> None:
     f = made(name)
     f.tensors = {
@@ -83,7 +82,7 @@ def test_a_rope_with_settings_unusual_layers_and_another_activation_survive(
     same(before, read_eagle(tmp_path / "after", TARGET))
 
 
-def written(tmp_path: Path, name: str, dialect: Dialect) -> tuple[dict[str, Any], list[str]]:
+def written(tmp_path: Path, name: str, dialect: EagleDialect) -> tuple[dict[str, Any], list[str]]:
     target = tmp_path / "target"
     target.mkdir()
     (target / "config.json").write_text(json.dumps({"architectures": ["Qwen3ForCausalLM"]}))
