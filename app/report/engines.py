@@ -7,14 +7,38 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from app.strategies.registry import DRAFT_MODEL, EAGLE, EAGLE_1, LOOKUP, MEDUSA, SUFFIX
+from app.strategies.registry import DRAFT_MODEL, EAGLE, LOOKUP, MEDUSA, SUFFIX
 from app.strategies.strategy import Strategy
 
 MAX_NGRAM = 4  # the longest match of prompt lookup, as in decoding.drafters.lookup
+
+# What each engine calls our strategies; heads of EAGLE mostly go by their version.
+_VLLM: Mapping[Strategy, Mapping[str, Any]] = {
+    DRAFT_MODEL: {"method": "draft_model"},
+    MEDUSA: {"method": "medusa"},
+    LOOKUP: {"method": "ngram", "prompt_lookup_max": MAX_NGRAM},
+    SUFFIX: {"method": "suffix"},
+}
+_VLLM_NOTES = {
+    MEDUSA: "takes each head's first guess only, without a tree: expect less",
+    SUFFIX: "needs the package arctic-inference",
+}
+_SGLANG = {DRAFT_MODEL: "standalone", LOOKUP: "ngram"}
+_TENSORRT_LLM: Mapping[Strategy, Mapping[str, Any]] = {
+    DRAFT_MODEL: {"decoding_type": "DraftTarget"},
+    EAGLE: {"decoding_type": "Eagle3"},
+    LOOKUP: {"decoding_type": "NGram", "max_matching_ngram_size": MAX_NGRAM},
+    SUFFIX: {"decoding_type": "SA"},
+}
+_TENSORRT_LLM_NOTES = {
+    SUFFIX: "; a suffix automaton, which takes the longest match, not the likeliest"
+}
+_DRAFTED_OUTSIDE = ("DraftTarget", "NGram")  # of the model's graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +57,13 @@ class Choice:
     other_tokenizer: bool = False
 
     @property
-    def is_eagle(self) -> bool:
-        return self.strategy in (EAGLE, EAGLE_1)
+    def eagle_method(self) -> str | None:
+        """What engines call an EAGLE head; None for other drafters."""
+        return "eagle3" if self.version == "eagle3" else "eagle" if self.version else None
 
     @property
     def is_chain(self) -> bool:
-        return not self.is_eagle or self.top_k == 1
+        return not self.version or self.top_k == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +98,14 @@ def _on_a_line(source: str, option: str) -> str:
 
 
 def _vllm(choice: Choice) -> Snippet | None:
-    config: dict[str, object]
-    note = ""
-    if choice.strategy is DRAFT_MODEL:
-        config = {"method": "draft_model"}
-        if choice.other_tokenizer:
-            config["use_heterogeneous_vocab"] = True
-            note = "drafts only tokens that both vocabularies have, not text: expect less"
-    elif choice.is_eagle and choice.is_chain:
-        config = {"method": _eagle_method(choice)}
-    elif choice.strategy is MEDUSA:
-        config = {"method": "medusa"}
-        note = "takes each head's first guess only, without a tree: expect less"
-    elif choice.strategy is LOOKUP:
-        config = {"method": "ngram", "prompt_lookup_max": MAX_NGRAM}
-    elif choice.strategy is SUFFIX:
-        config = {"method": "suffix"}
-        note = "needs the package arctic-inference"
-    else:
+    method = choice.eagle_method
+    known = {"method": method} if method else _VLLM.get(choice.strategy)
+    if known is None or not choice.is_chain:
         return None
+    config, note = dict(known), _VLLM_NOTES.get(choice.strategy, "")
+    if choice.other_tokenizer:
+        config["use_heterogeneous_vocab"] = True
+        note = "drafts only tokens that both vocabularies have, not text: expect less"
     if choice.source:
         config["model"], revision = _split_revision(choice.source)
         if revision:
@@ -102,71 +116,59 @@ def _vllm(choice: Choice) -> Snippet | None:
 
 
 def _sglang(choice: Choice) -> Snippet | None:
-    if choice.other_tokenizer:
+    algorithm = choice.eagle_method or _SGLANG.get(choice.strategy)
+    if algorithm is None or choice.other_tokenizer:
         return None
-    if choice.strategy is LOOKUP:
-        algorithm, note = "NGRAM", "a trie of n-grams, not the same lookup; needs CUDA"
-        options = {"num-draft-tokens": choice.gamma + 1}
-    elif choice.strategy is DRAFT_MODEL or choice.is_eagle:
-        standalone = choice.strategy is DRAFT_MODEL
-        algorithm = "STANDALONE" if standalone else _eagle_method(choice).upper()
-        note = ""
-        options = {
-            "num-steps": choice.gamma,
-            "eagle-topk": 1 if choice.is_chain else choice.top_k,
-            "num-draft-tokens": choice.gamma + 1 if choice.is_chain else choice.nodes,
-        }
-    else:
-        return None
-    served = _on_a_line(choice.target, "--revision")
-    parts = ["python -m sglang.launch_server", "--model-path", served]
-    parts += ["--speculative-algorithm", algorithm]
+    note, options = "a trie of n-grams, not the same lookup; needs CUDA", dict[str, int]()
+    parts = ["python -m sglang.launch_server", "--model-path"]
+    parts += [_on_a_line(choice.target, "--revision")]
+    parts += ["--speculative-algorithm", algorithm.upper()]
     if choice.source:
         drafts = _on_a_line(choice.source, "--speculative-draft-model-revision")
         parts += ["--speculative-draft-model-path", drafts]
+        width = 1 if choice.is_chain else choice.top_k
+        note, options = "", {"num-steps": choice.gamma, "eagle-topk": width}
+    options["num-draft-tokens"] = choice.gamma + 1 if choice.is_chain else choice.nodes
     parts += [f"--speculative-{name} {value}" for name, value in options.items()]
     return Snippet(" ".join(parts), note)
 
 
 def _tensorrt_llm(choice: Choice) -> Snippet | None:
-    if choice.other_tokenizer:
+    known = _TENSORRT_LLM.get(choice.strategy)
+    if known is None or choice.other_tokenizer or choice.eagle_method == "eagle":
         return None
-    fields: dict[str, object] = {"max_draft_len": choice.gamma}
+    fields = {**known, "max_draft_len": choice.gamma}
     note = "in a YAML file for trtllm-serve --config"
-    name, revision = _split_revision(choice.source)
-    if revision:
-        note += f"; it takes no revision of what drafts: download {choice.source}, name the folder"
-    if choice.strategy is DRAFT_MODEL:
-        fields = {"decoding_type": "DraftTarget", **fields, "speculative_model": name}
-    elif choice.is_eagle and choice.version == "eagle3":
-        fields = {"decoding_type": "Eagle3", **fields, "speculative_model": name}
-        if not choice.is_chain:
-            width = choice.top_k
-            nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
-            fields |= {"use_dynamic_tree": True, "dynamic_tree_max_topK": width}
-            fields["max_total_draft_tokens"] = nodes
-    elif choice.strategy is LOOKUP:
-        fields = {"decoding_type": "NGram", **fields, "max_matching_ngram_size": MAX_NGRAM}
-    elif choice.strategy is SUFFIX:
-        fields = {"decoding_type": "SA", **fields}
-        note += "; a suffix automaton, which takes the longest match, not the likeliest"
-    else:
-        return None
+    if choice.source:
+        fields["speculative_model"], revision = _split_revision(choice.source)
+        if revision:
+            note += "; it takes no revision of what drafts: "
+            note += f"download {choice.source}, name the folder"
+    if not choice.is_chain:
+        width = choice.top_k
+        nodes = min(max(choice.nodes - 1, choice.gamma), width * choice.gamma)
+        fields |= {"use_dynamic_tree": True, "dynamic_tree_max_topK": width}
+        fields["max_total_draft_tokens"] = nodes
     lines = ["speculative_config:"]
     lines += [f"  {name}: {json.dumps(value)}" for name, value in fields.items()]
-    if fields["decoding_type"] in ("DraftTarget", "NGram"):  # drafted outside the model's graph
+    if fields["decoding_type"] in _DRAFTED_OUTSIDE:
         lines.append("disable_overlap_scheduler: true")
-    return Snippet("\n".join(lines), note)
+    return Snippet("\n".join(lines), note + _TENSORRT_LLM_NOTES.get(choice.strategy, ""))
 
 
 def _transformers(choice: Choice) -> Snippet | None:
-    if choice.strategy is LOOKUP:
-        return Snippet(
-            f"model.generate(**inputs, prompt_lookup_num_tokens={choice.gamma}, "
-            f"max_matching_ngram_size={MAX_NGRAM})"
-        )
-    if choice.strategy is not DRAFT_MODEL:
-        return None
+    write = _TRANSFORMERS.get(choice.strategy)
+    return None if write is None else write(choice)
+
+
+def _generate_by_lookup(choice: Choice) -> Snippet:
+    return Snippet(
+        f"model.generate(**inputs, prompt_lookup_num_tokens={choice.gamma}, "
+        f"max_matching_ngram_size={MAX_NGRAM})"
+    )
+
+
+def _generate_by_assistant(choice: Choice) -> Snippet:
     name, revision = _split_revision(choice.source)
     source = f"{name!r}, {revision=}" if revision else repr(name)
     call, note = "model.generate(**inputs, assistant_model=assistant)", ""
@@ -188,9 +190,7 @@ def _transformers(choice: Choice) -> Snippet | None:
     )
 
 
-def _eagle_method(choice: Choice) -> str:
-    return "eagle3" if choice.version == "eagle3" else "eagle"
-
+_TRANSFORMERS = {LOOKUP: _generate_by_lookup, DRAFT_MODEL: _generate_by_assistant}
 
 ENGINES = (
     Engine("vLLM", "0.33", _vllm),

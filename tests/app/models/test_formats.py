@@ -86,7 +86,7 @@ def test_gguf_files_that_are_refused(
     (tmp_path / "big-00001-of-00002.gguf").write_bytes(b"GGUF")
     assert "is a part of a GGUF file" in line(tmp_path / "big-00001-of-00002.gguf")
     assert "is a file" in line(Path(family_folders.target) / "model.safetensors")
-    monkeypatch.setattr("app.models.loading.is_gguf_available", lambda: False)
+    monkeypatch.setattr("app.models.model_config.is_gguf_available", lambda: False)
     assert line(tmp_path / "broken-Q4_0.gguf").endswith("pip install 'specchat[gguf]'")
 
 
