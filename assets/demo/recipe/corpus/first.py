@@ -196,7 +196,7 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 60, talk.otherwise: 45, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
+    explained: 60, talk.otherwise: 58, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
     _school(LISTED): 10, copied: 9,
     _short(stories.sample, HEROES, HEROES[:8]): 10, _short(verse.sample, THEMES): 5, coded: 2,
     unknown.sample: 4,
