@@ -468,7 +468,7 @@ def counting(rng: random.Random) -> Asked:
     words = _words(a, b)
     keep = (str(words["A"]), str(words["B"])) if "{A}" in wording or "{B}" in wording else ()
     question = wording.format_map(words)
-    return Asked(question, question, text, keep if "{A}" in wording else keep[1:])
+    return Asked(question.rstrip(".?"), question, text, keep if "{A}" in wording else keep[1:])
 
 
 # --- what numbers are like -----------------------------------------------------------------------
