@@ -287,14 +287,10 @@ class Settings(ModelSources, LaneSettings, BaseSettings):
     def lanes(self) -> tuple[LaneSpec, ...]:
         """Local lanes, then servers. With --server alone there are no local ones, and no model is
         loaded."""
-        local = parse_strategies(self.strategies) if self._asks_for_models else ()
+        asks_for_models = {"family", "strategies", *ROLES} & self.model_fields_set
+        local = parse_strategies(self.strategies) if asks_for_models or not self.server else ()
         servers = parse_servers(self.server, self.server_model, [lane.name for lane in local])
         return (*local, *servers)
-
-    @property
-    def _asks_for_models(self) -> bool:
-        named = {"family", "strategies", *ROLES} & self.model_fields_set
-        return not self.server or bool(named)
 
 
 def _argument(text: str) -> tuple[str, Any]:

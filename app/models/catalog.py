@@ -162,12 +162,13 @@ def _fits(heads: CheckpointInfo, target: CheckpointInfo) -> bool:
 def drafter_status(options: ModelOptions) -> list[DrafterStatus]:
     """For each strategy that needs a checkpoint: its source, or the command that makes one."""
     target = hub_id(str(options.target)) or options.target
-    advice = {each.role: each.advice for each in STRATEGIES.values() if each.role}
-    return [
-        DrafterStatus(role, source, "" if source else what.format(target=target))
-        for role, what in advice.items()
-        for source in (options.drafters.get(role),)
-    ]
+    found = {}
+    for each in STRATEGIES.values():
+        if each.role:
+            source = options.drafters.get(each.role)
+            advice = "" if source else each.advice.format(target=target)
+            found[each.role] = DrafterStatus(each.role, source, advice)
+    return list(found.values())
 
 
 def resolve_model_folder(text: str) -> CheckpointInfo:

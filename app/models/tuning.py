@@ -17,6 +17,7 @@ from typing import Any
 
 import platformdirs
 import torch
+from pydantic import TypeAdapter
 
 from app.text.files import write_atomically
 from decoding.cost.curve import Curve
@@ -45,6 +46,9 @@ class Measured:
     passes: tuple[tuple[float, float], ...] = ()  # v(n): nodes and seconds; (): not yet measured
 
 
+_MEASURED = TypeAdapter(Measured)
+
+
 def tune(target: Target, threads: int | None) -> int:
     """Set torch's threads and the memory layout of the weights, from the cache or measured. Returns
     the number of threads."""
@@ -53,7 +57,8 @@ def tune(target: Target, threads: int | None) -> int:
     key = _target_key(target, threads)
     known = read_measured(_path(), key)
     if known is not None:
-        _arrange(target, known)
+        torch.set_num_threads(known.threads)
+        lay_out(target.linears, target.dtype, known.layouts)
         if not _was_busy(target, known):
             return known.threads
         for _, linear in target.linears:  # copies are made for one number of threads
@@ -123,11 +128,6 @@ def _exists(path: tuple[int, ...], offered: list[int]) -> bool:
     """Whether each head has the path's rank."""
     inside = 0 < len(path) <= len(offered)
     return inside and all(0 <= rank < most for rank, most in zip(path, offered, strict=False))
-
-
-def _arrange(target: Target, known: Measured) -> None:
-    torch.set_num_threads(known.threads)
-    lay_out(target.linears, target.dtype, known.layouts)
 
 
 def _was_busy(target: Target, known: Measured) -> bool:
@@ -200,36 +200,15 @@ def _halves(linears: Sequence[tuple[str, Linear]]) -> str:
 def read_measured(path: Path, key: str) -> Measured | None:
     """A kept measurement; None if there is none, or it can't be read."""
     try:
-        return _parse(_read(path)[key])
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        found = _MEASURED.validate_python(_read(path)[key])
+    except (ArithmeticError, LookupError, ValueError):
         return None
-
-
-def _parse(entry: Mapping[str, Any]) -> Measured:
-    layouts = {
-        str(kind): Layout(bool(transposed), tuple(map(int, packed)), bool(halved))
-        for kind, (transposed, packed, halved) in entry["layouts"].items()
-    }
-    typical = entry["typical"]
-    passes = tuple((float(nodes), float(cost)) for nodes, cost in entry["passes"])
-    return Measured(
-        min(max(int(entry["threads"]), 1), os.cpu_count() or 1),
-        layouts,
-        None if typical is None else float(typical),
-        passes,
-    )
+    return replace(found, threads=min(max(found.threads, 1), os.cpu_count() or 1))
 
 
 def _entry(measured: Measured) -> dict[str, Any]:
-    layouts = {
-        kind: [each.transposed, each.packed, each.halved] for kind, each in measured.layouts.items()
-    }
-    return {
-        "threads": measured.threads,
-        "layouts": layouts,
-        "typical": measured.typical,
-        "passes": measured.passes,
-    }
+    entry: dict[str, Any] = _MEASURED.dump_python(measured)
+    return entry
 
 
 def _keep(key: str, entry: Mapping[str, Any], instead_of: str | None = None) -> None:

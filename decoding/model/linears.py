@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +17,7 @@ ROWS = (1, 2, 4, 8, 16)
 SERIAL = 1 << 18
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """`transposed`: the weights are stored as [in, out]. `packed`: those of `ROWS` for which a
     second copy is used; (): there is none. It is in oneDNN's own format, or `halved`."""
 

@@ -126,10 +126,6 @@ def in_chat_form(record: Record, where: str) -> Record:
     return others | {"messages": messages}
 
 
-def read_jsonl(path: Path) -> Iterator[Record]:
-    return (record for _, record in jsonl_lines(path))
-
-
 def jsonl_lines(path: Path) -> Iterator[Located]:
     """The objects of a file. Raises InputError."""
     try:

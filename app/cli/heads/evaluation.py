@@ -10,7 +10,7 @@ from typing import Any
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
 from app.cli.prompts import first_prompts
-from app.cli.terminal import print_document, print_output, progress
+from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
@@ -148,23 +148,19 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
 
 def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
     """Print the evaluation of one checkpoint, or a comparison of two."""
-    task = task if len(heads) == 1 else task.comparable()
-    found = [evaluate(task, each) for each in heads]
-    if len(heads) == 1 and as_json:
-        print_document(found[0].document())
-    elif len(heads) == 1:
-        print_output(found[0].text())
-    elif as_json:
-        ratio = tau_ratio(*found)
-        print_document(
-            {
-                "compared": [each.document() for each in found],
-                "tau_ratio": None if ratio is None else ratio.ratio,
-                "tau_ratio_interval": None if ratio is None else [ratio.low, ratio.high],
-            }
-        )
-    else:
-        print_output(comparison([(str(each.heads), each) for each in found]))
+    if len(heads) == 1:
+        found = evaluate(task, heads[0])
+        print_result(found.document(), as_json, lambda document: found.text())
+        return
+    both = [evaluate(task.comparable(), each) for each in heads]
+    ratio = tau_ratio(*both)
+    document = {
+        "compared": [each.document() for each in both],
+        "tau_ratio": None if ratio is None else ratio.ratio,
+        "tau_ratio_interval": None if ratio is None else [ratio.low, ratio.high],
+    }
+    table = comparison([(str(each.heads), each) for each in both])
+    print_result(document, as_json, lambda document: table)
 
 
 def weight_bytes(heads: Path) -> int:

@@ -49,12 +49,9 @@ def train_on(job: TrainingJob, joint: bool) -> None:
     else:
         trained.save_pretrained(out, job.target)
     made = "target and heads" if joint else "heads"
-    say(f"trained {made} in {out}: " + _accuracies(trained.accuracy))
+    accuracies = (f"head {k} top-1 {row[0]:.3f}" for k, row in enumerate(trained.accuracy, 1))
+    say(f"trained {made} in {out}: {', '.join(accuracies)}")
 
 
 def _drafter(trained: MedusaWeights, target: Target) -> Medusa:
     return Medusa(MedusaHeads(trained, target), _SERVED_TREE)
-
-
-def _accuracies(table: tuple[tuple[float, ...], ...]) -> str:
-    return ", ".join(f"head {k + 1} top-1 {row[0]:.3f}" for k, row in enumerate(table))

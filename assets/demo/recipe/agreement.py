@@ -23,7 +23,7 @@ from transformers import (
 )
 
 from assets.demo.recipe.stream import answer_mask, encode, turn_ids
-from decoding.training.data import Record, read_jsonl
+from decoding.training.data import Record, jsonl_lines
 
 
 def tokens_per_pass(matches: Sequence[bool], gamma: int) -> tuple[int, int]:
@@ -98,7 +98,8 @@ def main() -> None:
         AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32)
         for name in (args.target, args.draft)
     )
-    result = agreement(target, draft, tokenizer, read_jsonl(args.answers), args.gamma)
+    answers = (record for _, record in jsonl_lines(args.answers))
+    result = agreement(target, draft, tokenizer, answers, args.gamma)
     print(json.dumps({name: round(value, 4) for name, value in result.items()}, indent=1))
 
 
