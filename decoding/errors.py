@@ -1,4 +1,4 @@
-"""The exception for invalid input, whose message users see, and words for it."""
+"""The exception for invalid input, whose message users see, and words for errors of others."""
 
 
 class InputError(ValueError):
@@ -8,3 +8,11 @@ class InputError(ValueError):
 def reason_for(error: Exception) -> str:
     """What went wrong; of an OSError without its path, which the message has anyway."""
     return getattr(error, "strerror", None) or str(error)
+
+
+def describe(error: BaseException) -> str:
+    """Describe an error in one line; an InputError already is one."""
+    if isinstance(error, InputError):
+        return str(error)
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

@@ -9,15 +9,15 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Annotated, Literal
 
 import typer
 
+from app.background import in_background
 from app.cli.terminal import print_document, print_output
 from app.strategies.registry import AUTOREGRESSIVE, STRATEGIES
 from app.text.plural import pluralize
@@ -86,23 +86,11 @@ def examine() -> Iterator[Finding]:
 
 def _with_timeout(name: str, check: Callable[[], Finding]) -> Finding:
     """Run a check on a thread, and give up waiting after PATIENCE_SECONDS."""
-    found: SimpleQueue[Finding | Exception] = SimpleQueue()
-
-    def work() -> None:
-        try:
-            found.put(check())
-        except Exception as error:
-            found.put(error)
-
-    Thread(target=work, daemon=True).start()
-    try:
-        result = found.get(timeout=PATIENCE_SECONDS)
-    except Empty:
+    finding = in_background(check)
+    if wait([finding], PATIENCE_SECONDS).not_done:
         advice = "a disk is slow, or away: whatever needs what is on it waits, too"
         return Finding(name, "note", f"not known after {PATIENCE_SECONDS:g} seconds", advice)
-    if isinstance(result, Exception):
-        raise result
-    return result
+    return finding.result()
 
 
 def _line(finding: Finding, columns: float) -> str:

@@ -14,9 +14,8 @@ from app.models.load_models import load_models
 from app.report.document import envelope, settings_report
 from app.report.rejections import levels_of, rejections, slim
 from app.report.rejections_document import Drafted, lane_document
-from app.text.errors import describe
 from app.text.prompt_file import Request
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.tokenizing.stopping import Stop
 
 

@@ -19,9 +19,8 @@ from app.engine.server_lane import ServerLane
 from app.engine.turn import answer_each, answer_seed
 from app.report.document import envelope, lane_report, settings_report, unavailable_report
 from app.servers.chunks import Question
-from app.text.errors import describe
 from app.text.prompt_file import Request
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.tokenizing.stopping import Stop
 
 if TYPE_CHECKING:  # these import torch, which a run with only servers does not need

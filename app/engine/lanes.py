@@ -22,8 +22,7 @@ from app.models.load_models import load_drafter, load_models
 from app.models.loaded import LoadedModels
 from app.servers.background import Background
 from app.strategies.lane_spec import LaneSpec, unique_name
-from app.text.errors import describe
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 
 LOOK_SECONDS = 3.0  # for servers to describe themselves before the screen opens
 USUAL_CONTEXT = 32768  # tokens, for servers that do not report theirs

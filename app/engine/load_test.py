@@ -14,7 +14,7 @@ import numpy
 from app.engine.server_lane import ServerLane
 from app.servers.chunks import Question
 from app.servers.usage import Drafting
-from app.text.errors import describe
+from decoding.errors import describe
 from decoding.stats import ratio
 
 PERCENTILES = (50, 90, 99)

@@ -21,8 +21,7 @@ from app.engine.events import (
 )
 from app.engine.mailbox import Mailbox
 from app.servers.chunks import Question
-from app.text.errors import describe
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 
 if TYPE_CHECKING:  # these import torch; they are imported on the thread
     from app.engine.lanes import Lanes

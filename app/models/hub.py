@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 
+from app.background import in_background
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
@@ -80,21 +80,14 @@ def require_hub(source: str) -> None:
     """Raise InputError soon if the hub can't be reached: its client would retry for minutes."""
     from huggingface_hub import constants, get_session
 
-    complaints = ["no answer"]
-
-    def ask() -> None:
-        try:
-            get_session().head(constants.ENDPOINT, timeout=PROBE_SECONDS)
-            complaints.clear()
-        except Exception as error:  # of the client, of proxies, of names
-            complaints[:] = [str(error) or type(error).__name__]
-
     # On a thread, because resolving the host name ignores the timeout.
-    probe = Thread(target=ask, daemon=True)
-    probe.start()
-    probe.join(PROBE_SECONDS)
-    if complaints:
+    answer = in_background(lambda: get_session().head(constants.ENDPOINT, timeout=PROBE_SECONDS))
+    try:
+        answer.result(PROBE_SECONDS)
+    except Exception as error:  # of the client, of proxies, of names
+        said = str(error) or type(error).__name__
+        reason = "no answer" if isinstance(error, TimeoutError) else said.splitlines()[0]
         raise InputError(
             f"{source} is not whole in the cache, and {constants.ENDPOINT} can't be reached "
-            f"({complaints[0].splitlines()[0]}): give a folder, or try again with a network"
-        )
+            f"({reason}): give a folder, or try again with a network"
+        ) from error

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 from transformers.cache_utils import Cache
 
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.model.architecture import decoder_of, layer_modules
 from decoding.model.cache import LayerShape, TreeCache
 from decoding.model.forward import ForwardOutput, Mask
@@ -105,8 +105,7 @@ class LibraryForward:
             raise
         except Exception as error:  # models may need more than the cache offers
             raise InputError(
-                f"{kind} does not run with specchat's cache and attention: "
-                f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+                f"{kind} does not run with specchat's cache and attention: {describe(error)}"
             ) from error
         order = range(count) if self.states else sorted(recorded.shapes)
         if not order or (not self.states and list(order) != list(range(len(recorded.shapes)))):

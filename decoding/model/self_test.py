@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from decoding.errors import InputError
+from decoding.errors import InputError, describe
 from decoding.model.cache import TreeCache
 from decoding.model.target import Target
 from decoding.trees.draft import DraftTree
@@ -38,10 +38,8 @@ def self_test(target: Target) -> None:
     except (InputError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # models may need more than the cache offers
-        lines = str(error).splitlines()
         raise InputError(
-            f"{kind} can't run several rows in one pass with specchat's cache: "
-            f"{type(error).__name__}: {lines[0] if lines else ''}"
+            f"{kind} can't run several rows in one pass with specchat's cache: {describe(error)}"
         ) from error
 
 
