@@ -7,9 +7,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -21,7 +23,6 @@ from app.tui.format.bars import HEIGHTS, progress_bar
 from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.errors import InputError
-from decoding.json_text import parse_json
 from decoding.round import TokenEvent, TokenFate
 from decoding.training.log import LOG, duration, rates, training_log
 
@@ -29,13 +30,23 @@ _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown
 _RECENT = 20  # reports for the estimate of the time left
 _REFRESH_SECONDS = 1.0
-_FATES = frozenset(fate.value for fate in TokenFate)
 # Named colours, so that they fit the terminal's own background.
 _STYLES = {
     TokenStyle.ACCEPTED: "underline bright_blue",
     TokenStyle.BONUS: "bold",
     TokenStyle.PROMPT: "italic dim",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A line of the answers' file: the tokens' texts and fates."""
+
+    prompt: str
+    tokens: list[tuple[str, TokenFate]]
+
+
+_ANSWER = TypeAdapter(_Answer)
 
 
 def watch(out: Path) -> None:
@@ -104,18 +115,17 @@ def _answer(out: Path, console: Console) -> Group:
     with suppress(OSError):  # no evaluation yet, or it is done and this is removed
         for line in (out / "training" / ANSWERS).read_text(encoding="utf-8").splitlines():
             with suppress(ValueError):  # being written, or cut by a kill
-                if _is_answer(found := parse_json(line)):
-                    answers.append(found)
+                answers.append(_ANSWER.validate_json(line))
     if not answers:
         return Group()
-    last, shares = answers[-1], [_drafted(answer) for answer in answers]
+    last, shares = answers[-1], list(map(_drafted, answers))
     title = f"drafted in one answer: {curve(shares)}  {shares[-1]:.0%} of its tokens"
     body = TokenText()
     mode: RenderMode = "glyphs" if console.no_color else "colour"
     body.options = DisplayOptions(mode, show_rejected=False)
-    body.begin_turn(0, last["prompt"], None)
-    for text, fate in last["tokens"]:
-        body.add_token(TokenEvent(0, text, TokenFate(fate), 0))
+    body.begin_turn(0, last.prompt, None)
+    for text, fate in last.tokens:
+        body.add_token(TokenEvent(0, text, fate, 0))
     body.end_turn()
     body.rewrap(console.width)
     lines = [
@@ -125,22 +135,8 @@ def _answer(out: Path, console: Console) -> Group:
     return Group(Text(), Text(title), *lines)
 
 
-def _is_answer(found: object) -> bool:
-    match found:
-        case {"prompt": str(), "tokens": [*tokens]}:
-            return all(_is_token(token) for token in tokens)
-    return False
-
-
-def _is_token(found: object) -> bool:
-    match found:
-        case [str(), str(fate)]:
-            return fate in _FATES
-    return False
-
-
-def _drafted(answer: Mapping[str, Any]) -> float:
-    fates = [fate for _, fate in answer["tokens"] if not TokenFate(fate).discarded]
+def _drafted(answer: _Answer) -> float:
+    fates = [fate for _, fate in answer.tokens if not fate.discarded]
     return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
 
 
