@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor
 
 from decoding.cost.auto_gamma import AutoGamma
 from decoding.cost.model import Cost
-from decoding.device import upload
-from decoding.drafters.base import DraftContext, Drafter, Needs
+from decoding.drafters.base import DraftContext, Drafter, FeatureDrafter, Needs
 from decoding.errors import InputError
 from decoding.model.clock import Clock, synchronize
 from decoding.model.forward import ForwardOutput
@@ -33,7 +32,7 @@ from decoding.probes import with_probabilities
 from decoding.round import Round
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft, DraftTree
-from decoding.verification.acceptance import VerifyResult, accept, accept_typical
+from decoding.verification.acceptance import Acceptance, accept, accept_typical
 from decoding.verification.noise import Noise
 from decoding.verification.penalties import penalize
 from decoding.verification.sampling import NO_TOKEN, next_tokens
@@ -97,6 +96,7 @@ class Decoder:
         self._stop = stop
         self._noise.seed(seed)
         self._rounds = 0
+        self._clock = Clock(self.target.device)
         self.finished = None
         self.generated = []
         try:
@@ -139,23 +139,26 @@ class Decoder:
         if self.finished:
             raise RuntimeError(f"the generation has ended ({self.finished})")
         begun = time.perf_counter()
-        self._clock.start()
+        clock, self._clock = self._clock, Clock(self.target.device)
+        clock.mark()
         gamma = self._gamma(params)
         draft = self._propose(gamma, params)
-        self._clock.mark()
+        clock.mark()
         output = self.target.forward(self._cache, draft.tree)
-        self._clock.mark()
+        clock.mark()
         length = self._prompt_length
         logits = penalize(output.logits, params.sampling, self._ids, length, draft.tree)
-        result = self._verify(draft, logits, params)
+        acceptance = self._verify(draft, logits, params)
+        self._prepare(output, acceptance)
+        result = acceptance.result
         self._require_token(result.bonus)
-        draft_seconds, verify_seconds = self._clock.parts()
-        self._cache.keep([0, *result.path])
+        *ahead, draft_seconds, verify_seconds = clock.parts()
+        draft_seconds += sum(ahead[:1])
+        self._cache.length += len(result.path) + 1
         choice = [result.tokens[node] for node in result.path] + [result.bonus]
         emitted = self._commit(choice, params)
         if self.drafter is not None:
-            features = self._features_of_path(output, result.path)
-            self.drafter.observe(self._ids, len(result.path), features)
+            self.drafter.observe(self._ids, len(result.path))
         total_seconds = time.perf_counter() - begun
         self._rounds += 1
         record = Round(
@@ -222,12 +225,24 @@ class Decoder:
             draft = Draft(DraftTree.of_chain(self._ids[-1:], self.target.device))
         return draft.best_chain() if self.target.recurrent else draft
 
-    def _verify(self, draft: Draft, logits: Tensor, params: Params) -> VerifyResult:
+    def _verify(self, draft: Draft, logits: Tensor, params: Params) -> Acceptance:
         if params.acceptance == "typical" and draft.q is None:
             return accept_typical(
                 draft, logits, params.sampling, params.epsilon, params.delta, self._noise
             )
         return accept(draft, logits, params.sampling, self._noise)
+
+    def _prepare(self, output: ForwardOutput, acceptance: Acceptance) -> None:
+        """What the next round needs of this one: the rows of the accepted path, and the features.
+        A GPU does it, and the drafter's first work, before the host knows the result."""
+        rows = acceptance.rows
+        if isinstance(rows, Tensor):
+            self._cache.gather(rows)
+        features = output.aux_hidden_states if self._needs == "aux" else output.features
+        if self._needs != "none" and features is not None:
+            self._clock.mark()
+            cast(FeatureDrafter, self.drafter).prepare(features[rows], acceptance)
+            self._clock.mark()
 
     def _require_token(self, token: int) -> None:
         if token == NO_TOKEN:
@@ -261,13 +276,3 @@ class Decoder:
     @property
     def _needs(self) -> Needs:
         return "none" if self.drafter is None else self.drafter.needs
-
-    def _features_of_path(self, output: ForwardOutput, path: Sequence[int]) -> Tensor | None:
-        """The features of the root and the accepted path that the drafter needs,
-        [len(path) + 1, F]."""
-        features = output.aux_hidden_states if self._needs == "aux" else output.features
-        if self._needs == "none" or features is None:
-            return None
-        if list(path) == list(range(1, len(path) + 1)):
-            return features[: len(path) + 1]
-        return features.index_select(0, upload([0, *path], features.device))

@@ -20,12 +20,26 @@ def upload(
     return made.to(device)
 
 
+class Download:
+    """A tensor on its way to the host. `read` waits for it, but not for what the device was given
+    to do since; a round does this once, for everything that it needs."""
+
+    def __init__(self, values: Tensor) -> None:
+        self._values = values
+        self._copied: torch.cuda.Event | None = None
+        if values.device.type == "cuda":
+            self._values = values.to("cpu", non_blocking=True)  # pinned
+            self._copied = torch.cuda.Event()
+            self._copied.record(torch.cuda.current_stream(values.device))
+
+    def read(self) -> list[Any]:
+        """The numbers, as nested lists."""
+        if self._copied is not None:
+            self._copied.synchronize()
+        numbers: list[Any] = self._values.tolist()
+        return numbers
+
+
 def download(values: Tensor) -> list[Any]:
-    """The numbers of a tensor as nested lists. The host waits for all earlier work on its device,
-    so a round does this once, for everything that it needs."""
-    if values.device.type == "cuda":
-        stream = torch.cuda.current_stream(values.device)
-        values = values.to("cpu", non_blocking=True)  # pinned
-        stream.synchronize()
-    numbers: list[Any] = values.tolist()
-    return numbers
+    """The numbers of a tensor as nested lists."""
+    return Download(values).read()

@@ -12,6 +12,7 @@ from torch import Tensor
 from decoding.params import Params
 from decoding.trees.draft import Draft
 from decoding.trees.static import Choices
+from decoding.verification.acceptance import Acceptance
 
 Needs = Literal["none", "last", "final", "aux"]
 
@@ -51,9 +52,9 @@ class Drafter(Protocol):
     def propose(self, context: DraftContext) -> Draft | None:
         """A tree of drafted tokens below the root, None if there is nothing to propose."""
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         """Called after the round: `ids` are now committed, `accepted` of the proposed tokens were
-        accepted, `features` [accepted + 1, F] are those of the root and the accepted path."""
+        accepted."""
 
     @property
     def cache_bytes(self) -> int:
@@ -62,6 +63,14 @@ class Drafter(Protocol):
     @property
     def note(self) -> str | None:
         """A note for the user, such as a limit that was reached."""
+
+
+class FeatureDrafter(Drafter, Protocol):
+    """A drafter that `needs` features."""
+
+    def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
+        """Called before `observe`: `features` [rows, F] are those of `acceptance.rows`. If that is
+        `early`, the work for the next draft can be launched now."""
 
 
 class TreeDrafter(Drafter, Protocol):

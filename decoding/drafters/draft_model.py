@@ -78,7 +78,7 @@ class DraftModel:
             return Draft(tree, self._padded(rows))
         return Draft(tree, own_p=lambda: torch.cat(rows).float().softmax(-1).amax(-1))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         # Rows of accepted drafts stay; the last token of a full chain has none.
         known = len(self._rows) + accepted
         rows = self._go_back(min(self._cache.length, known, len(ids) - 1))

@@ -32,6 +32,7 @@ from decoding.trees.draft import CandidatePool, Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.trees.static import Choices, truncate_paths
 from decoding.trees.tensors import tree_tensors
+from decoding.verification.acceptance import Acceptance
 
 DEFAULT_GAMMA = 8
 
@@ -90,6 +91,8 @@ class Eagle:
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of rows that have not been run
+        # Where the next tree begins, if known: the root [1], and the hidden state [1, H] before it.
+        self._root: tuple[Tensor, Tensor] | None = None
         # bool [n, n]: of a level's nodes each sees only itself
         self._itself = lru_cache(maxsize=64)(
             partial(torch.eye, dtype=torch.bool, device=target.device)
@@ -126,6 +129,7 @@ class Eagle:
         reused = min(self._cache.length, max(common_prefix(self._ids, ids) - 1, 0))
         assert first <= reused
         self._cache.truncate(reused)
+        self._root = None
         self._ids = list(ids)
         # The last row waits for its token, the first of the answer.
         self._pending = [features[reused - first : -1]]
@@ -136,7 +140,7 @@ class Eagle:
     def propose(self, context: DraftContext) -> Draft | None:
         begun = time.perf_counter()
         ids, gamma = context.ids, context.gamma
-        root, hidden = self._catch_up(ids)
+        root, hidden = self._root or self._catch_up(ids)
         plan = self._plan(gamma, context.params)
         growing = time.perf_counter()
         pool = self._grow(hidden, gamma, plan)
@@ -151,12 +155,17 @@ class Eagle:
             tree, None, own_p, kept.ranks, pool=pool, kept=kept.guesses, unread=kept.unread
         )
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
-        assert features is not None
-        known = self._cache.length + sum(map(len, self._pending))
+    def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
+        self._root = None
+        self._pending.append(self._select_layers(features))
+        if acceptance.early:
+            tokens = acceptance.following
+            hidden = self._run_pending(tokens)
+            self._root = acceptance.end_of(tokens), acceptance.end_of(hidden)
+
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         self._ids.extend(ids[len(self._ids) :])
-        # at the end of a generation there can be fewer tokens than features
-        self._pending.append(self._select_layers(features[: len(ids) - 1 - known]))
+        self._cache.truncate(min(self._cache.length, len(ids) - 1))  # `prepare` runs too many rows
         if self._sizer is not None:
             self._sizer.accepted(accepted)
 
@@ -181,10 +190,17 @@ class Eagle:
     def _catch_up(self, ids: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Run the pending rows; returns the last one's token [1] and output [1, H]."""
         first = self._cache.length
-        features = torch.cat(self._pending)
+        # at the end of a generation there can be fewer tokens than features
+        known = ids[first + 1 : first + 1 + sum(map(len, self._pending))]
+        tokens = upload(known, self._device)
+        return tokens[-1:], self._run_pending(tokens)[-1:]
+
+    def _run_pending(self, tokens: Tensor) -> Tensor:
+        """Run the pending rows with these tokens [n], and return their outputs [n, H]; in a long
+        prompt those of its last rows."""
+        features = torch.cat(self._pending)[: len(tokens)]
         self._pending = []
-        tokens = upload(ids[first + 1 : first + 1 + len(features)], self._device)
-        self._cache.reserve(first + len(features))
+        self._cache.reserve(self._cache.length + len(features))
         out = features
         chunk = self._target.prefill_chunk
         for start in range(0, len(features), chunk):
@@ -197,7 +213,7 @@ class Eagle:
                 mask = additive_mask(past, causal, self._dtype, self._fold)
             positions = torch.arange(past, past + rows, device=self._device)
             out = self._run(tokens[part], hidden, positions, mask)
-        return tokens[-1:], out[-1:]
+        return out
 
     def _grow(self, hidden: Tensor, gamma: int, plan: TreePlan) -> CandidatePool:
         """Draft levels of guesses below the root, from the hidden state [1, H] that predicts its

@@ -42,7 +42,7 @@ class Lookup:
             return None
         return Draft(DraftTree.of_chain([context.ids[-1], *copied], self._device))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         self._index(ids)
 
     def find(self, ids: Sequence[int], gamma: int) -> list[int]:

@@ -23,6 +23,7 @@ from decoding.drafters.base import DraftContext, Needs
 from decoding.model.target import Target
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.static import NAMED_TREES, Choices, StaticTree, build_tree, truncate_paths
+from decoding.verification.acceptance import Acceptance
 
 ALIKE = 1.15  # speeds of trees: two measurements of one machine may differ by as much
 
@@ -82,6 +83,7 @@ class Medusa:
         self.note: str | None = None
         self._vocab, self._device = heads.vocab, heads.device
         self._hidden: Tensor | None = None
+        self._logits: Tensor | None = None  # of the heads after `_hidden`, if computed already
         self._tree = lru_cache(maxsize=64)(partial(_indexed_tree, device=heads.device))
         self.set_choices(choices)
 
@@ -105,14 +107,17 @@ class Medusa:
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
         assert features is not None
-        self._hidden = features[-1:]
+        self._hidden, self._logits = features[-1:], None
 
     def propose(self, context: DraftContext) -> Draft | None:
         if not self.choices:
             return None
         tree, flat = self._tree(self.choices, min(context.gamma, self.heads.count))
         assert self._hidden is not None
-        logits = self.heads.logits(self._hidden, tree.shape.depth)
+        levels = tree.shape.depth
+        if self._logits is None or len(self._logits) < levels:
+            self._logits = self.heads.logits(self._hidden, levels)
+        logits = self._logits[:levels]
         best = logits.topk(tree.width, dim=-1)
         root = upload(context.ids[-1:], self._device)
         tokens = torch.cat([root, self.heads.target_ids(best.indices).flatten()[flat]])
@@ -123,10 +128,14 @@ class Medusa:
 
         return Draft(DraftTree(tree.shape, tokens), own_p=own_p, ranks=(0, *tree.ranks))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
+    def prepare(self, features: Tensor, acceptance: Acceptance) -> None:
         # The state that predicted the bonus token, from which the heads predict the next ones.
-        assert features is not None
-        self._hidden = features[-1:]
+        self._hidden, self._logits = acceptance.end_of(features), None
+        if acceptance.early:
+            self._logits = self.heads.logits(self._hidden, self.default_gamma)
+
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
+        pass
 
 
 def _indexed_tree(choices: Choices, heads: int, device: torch.device) -> tuple[StaticTree, Tensor]:

@@ -43,5 +43,5 @@ class Simulated:
         spoiled = [token if kept else not token for token, kept in zip(drafted, right, strict=True)]
         return Draft(DraftTree.of_chain([context.ids[-1], *map(int, spoiled)], self._device))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         pass

@@ -88,7 +88,7 @@ class Suffix:
             return None
         return Draft(DraftTree.of_chain([context.ids[-1], *path], self._device))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         self._extend(ids)
 
     def find(self, gamma: int) -> list[int]:

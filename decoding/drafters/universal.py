@@ -68,7 +68,7 @@ class UniversalDraft:
             return None
         return Draft(DraftTree.of_chain([context.ids[-1], *tokens], self._device))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None = None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         """Accepted tokens are re-encoded with the next draft, whose time it belongs to."""
 
     def _catch_up(self, view: list[int]) -> None:
@@ -78,7 +78,7 @@ class UniversalDraft:
             self._go_to(view)
         elif len(view) > known or self._drafted:
             accepted = common_prefix(view[known:], self._drafted)
-            self._drafter.observe(view, accepted, None)
+            self._drafter.observe(view, accepted)
             self._view, self._drafted = view, []
 
     def _go_to(self, view: list[int]) -> None:

@@ -263,17 +263,22 @@ class TreeCache(Cache):
         """A store's keys and values side by side, [layers, 2 * heads, rows, D]."""
         return store.view(len(self), -1, self.capacity, store.shape[-1])
 
+    def gather(self, rows: Tensor) -> None:
+        """Move these rows of the last pass (0 = its first) to its beginning, without committing
+        them."""
+        start = self.length
+        for store in self._stores:
+            index = rows.to(store.device, non_blocking=True) + start
+            store[..., start : start + len(rows), :] = store.index_select(-2, index)
+
     def keep(self, rows: Sequence[int]) -> None:
-        """Commit these rows of the last pass (0 = its first), in this order; drop the others.
+        """Commit these rows of the last pass, in this order; drop the others.
 
         A chain's accepted rows are already in place, so that only the length changes.
         """
-        start = self.length
-        if list(rows) != list(range(len(rows))):
-            for store in self._stores:
-                index = upload(rows, store.device) + start
-                store[..., start : start + len(rows), :] = store.index_select(-2, index)
-        self.length = start + len(rows)
+        if self._stores and list(rows) != list(range(len(rows))):
+            self.gather(upload(rows, self._stores[0].device))
+        self.length += len(rows)
 
     def truncate(self, length: int) -> None:
         """Drop the rows from `length` on; `self.length` is the number that are left."""

@@ -7,8 +7,6 @@ from typing import Any
 
 import torch
 
-MARKS = 3  # the start of a round, the end of its draft, the end of its pass
-
 
 def synchronize(device: torch.device) -> None:
     """Wait until a GPU of any kind has finished all its work."""
@@ -25,17 +23,11 @@ class Clock:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        on_cuda = device.type == "cuda"
-        self._events = [torch.cuda.Event(enable_timing=True) for _ in range(MARKS * on_cuda)]
         self._marks: list[Any] = []
 
-    def start(self) -> None:
-        self._marks.clear()
-        self.mark()
-
     def mark(self) -> None:
-        if self._events:
-            event = self._events[len(self._marks)]
+        if self._device.type == "cuda":
+            event = torch.cuda.Event(enable_timing=True)
             event.record(torch.cuda.current_stream(self._device))
             self._marks.append(event)
         else:
@@ -45,6 +37,6 @@ class Clock:
     def parts(self) -> list[float]:
         """Seconds between each mark and the one before it."""
         pairs = zip(self._marks, self._marks[1:], strict=False)
-        if self._events:
+        if self._device.type == "cuda":
             return [a.elapsed_time(b) / 1000 for a, b in pairs]
         return [b - a for a, b in pairs]

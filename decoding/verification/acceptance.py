@@ -9,21 +9,23 @@ drafter's distribution at a position, a drafted x ~ q
 
 Every emitted token then has the distribution p. Drafts chosen deterministically (argmax, top-k,
 copies) have no q: the target chooses its own token at every node, and the draft is accepted as far
-as it agrees (`walk`). `accept` has both rules, which are exact. `accept_typical` is Medusa's rule,
-which is lossy: Cai et al. 2024 (2401.10774).
+as it agrees. `accept` has both rules, which are exact. `accept_typical` is Medusa's rule, which is
+lossy: Cai et al. 2024 (2401.10774). On a GPU the next round can begin before the host has read what
+was accepted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
-from decoding.device import download
+from decoding.device import Download, upload
 from decoding.params import SamplingParams
-from decoding.trees.draft import Draft
+from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape
 from decoding.verification.noise import Noise
 from decoding.verification.sampling import (
@@ -50,39 +52,133 @@ class VerifyResult:
     draws: Tensor | None = field(default=None, compare=False)
 
 
-def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> VerifyResult:
-    """Verify a draft with the target's `logits` [n, V]; exact. One transfer from the device."""
-    if draft.q is None or sampling.greedy:
-        tree = draft.tree
-        choices = next_tokens(logits, sampling, noise, tree)
-        tokens, chosen, *unread = download(torch.stack([tree.tokens, choices, *draft.unread]))
-        draft.set_read(*unread)
-        return walk(tree.shape, tokens, chosen)
-    return _accept_sampled_chain(draft, logits, sampling, noise)
+class Acceptance:
+    """What is accepted of a draft: on the device at once, as `result` once the host has read it.
 
-
-def walk(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> VerifyResult:
-    """Exact acceptance of a tree whose nodes were chosen deterministically.
-
-    `chosen[i]` is the target's own next token at node i: its argmax, or a sample of its
-    distribution. Descend to the child with that token; the first token without such a child is the
-    bonus. All emitted tokens are thus the target's own choices.
+    `chosen` is the target's own token at every node [n], or only the one after the path [1]; `last`
+    [1] is the last accepted node, or the root. If it is None the host follows `chosen` itself.
+    Reading also tells the draft what was `unread`.
     """
-    children = shape.children
-    node, path, tested = 0, [], 0
-    while children[node]:
-        tested += 1
+
+    def __init__(
+        self,
+        draft: Draft,
+        chosen: Tensor,
+        last: Tensor | None = None,
+        draws: Tensor | None = None,
+    ) -> None:
+        self._draft, self._tree = draft, draft.tree
+        self._chosen, self._last, self._draws = chosen, last, draws
+        found = () if last is None else (last,)
+        self._numbers = Download(torch.cat([self._tree.tokens, chosen, *draft.unread, *found]))
+        self._result: VerifyResult | None = None
+
+    @property
+    def result(self) -> VerifyResult:
+        """The one wait of a round."""
+        if self._result is None:
+            numbers, nodes, own = self._numbers.read(), len(self._tree), len(self._chosen)
+            tokens, chosen = tuple(numbers[:nodes]), tuple(numbers[nodes : nodes + own])
+            if count := len(self._draft.unread):
+                first = nodes + own
+                ends = range(first, first + count * nodes, nodes)
+                self._draft.set_read(*(numbers[at : at + nodes] for at in ends))
+            shape = self._tree.shape
+            last = walk(shape, tokens, chosen) if self._last is None else numbers[-1]
+            path = shape.path(last)
+            tested = len(path) + (last in shape.parents)
+            if own < nodes:
+                self._result = VerifyResult(tokens, path, chosen[0], tested, draws=self._draws)
+            else:
+                self._result = VerifyResult(tokens, path, chosen[last], tested, chosen)
+        return self._result
+
+    @property
+    def early(self) -> bool:
+        """Whether the device should go on before the host knows the result. A CPU would lose by the
+        padding, and where nothing was drafted there may be nothing to prepare."""
+        return self._tree.tokens.device.type == "cuda" and len(self._tree) > 1
+
+    @cached_property
+    def rows(self) -> Tensor | slice:
+        """The pass's rows of the root and the accepted path, from the top. If `early`, their number
+        is not known, and rows of no use follow."""
+        device = self._tree.tokens.device
+        if not self.early:
+            path = self.result.path
+            if path == tuple(range(1, len(path) + 1)):
+                return slice(len(path) + 1)
+            return upload([0, *path], device)
+        if self._tree.is_chain:
+            return slice(len(self._tree))
+        tensors, nodes = self._tree.tensors, len(self._tree)
+        most = min(tensors.max_depth + 1, nodes)
+        assert self._last is not None
+        elsewhere = ~tensors.mask.index_select(0, self._last)[0]
+        rows = torch.zeros(most + 1, dtype=torch.long, device=device)
+        at = tensors.depths.masked_fill(elsewhere, most)
+        return rows.scatter_(0, at, torch.arange(nodes, device=device))[:most]
+
+    @cached_property
+    def _count(self) -> Tensor:
+        """The number of accepted nodes, [1]."""
+        assert self._last is not None
+        if self._tree.is_chain:
+            return self._last
+        return self._tree.tensors.depths.index_select(0, self._last)
+
+    def end_of(self, values: Tensor) -> Tensor:
+        """Of one value for each of `rows`, that of the last accepted node."""
+        return values.index_select(0, self._count) if self.early else values[-1:]
+
+    @property
+    def following(self) -> Tensor:
+        """If `early`, the token after each of `rows`; any if the target's logits are not finite."""
+        tokens = self._tree.tokens[self.rows]
+        own = self._chosen
+        assert self._last is not None
+        bonus = own if len(own) < len(self._tree) else own.index_select(0, self._last)
+        ends = torch.arange(len(tokens), device=tokens.device) >= self._count
+        return torch.where(ends, bonus, tokens.roll(-1)).clamp_min_(0)
+
+
+def accept(draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise) -> Acceptance:
+    """Verify a draft with the target's `logits` [n, V]; exact."""
+    if draft.q is not None and not sampling.greedy:
+        return _accept_sampled_chain(draft, logits, sampling, noise)
+    tree = draft.tree
+    chosen = next_tokens(logits, sampling, noise, tree)
+    if tree.tokens.device.type != "cuda" or len(tree) == 1:
+        return Acceptance(draft, chosen)
+    agrees = tree.tokens == chosen.index_select(0, tree.tensors.parents)
+    return Acceptance(draft, chosen, last_accepted(tree, agrees))
+
+
+def walk(shape: TreeShape, tokens: Sequence[int], chosen: Sequence[int]) -> int:
+    """On a CPU `last_accepted` by the target's choice would take longer than this."""
+    children, node = shape.children, 0
+    while True:
         match = next((c for c in children[node] if tokens[c] == chosen[node]), None)
         if match is None:
-            break
-        path.append(match)
+            return node
         node = match
-    return VerifyResult(tuple(tokens), tuple(path), chosen[node], tested, tuple(chosen))
+
+
+def last_accepted(tree: DraftTree, passes: Tensor, scores: Tensor | None = None) -> Tensor:
+    """The end [1] of the longest path on which every node `passes`, bool [n]; the root always does.
+    Ties go to the largest sum of `scores` [n] along the path, then to the first."""
+    tensors = tree.tensors
+    below = tensors.mask[:, 1:]  # the root's own test and score don't count
+    depths = torch.where((below & ~passes[1:]).any(-1), -1, tensors.depths)
+    if scores is None:
+        return depths.argmax(0, keepdim=True)
+    sums = torch.where(below, scores[1:], 0.0).sum(-1)
+    return sums.masked_fill_(depths < depths.max(), -torch.inf).argmax(0, keepdim=True)
 
 
 def _accept_sampled_chain(
     draft: Draft, logits: Tensor, sampling: SamplingParams, noise: Noise
-) -> VerifyResult:
+) -> Acceptance:
     """Accept x_i ~ q_i if u < p_i(x_i) / q_i(x_i). The first rejected one is replaced by a sample
     of norm(max(p - q, 0)); after a fully accepted chain the bonus is sampled from p."""
     assert draft.q is not None and draft.tree.shape.is_chain
@@ -94,16 +190,14 @@ def _accept_sampled_chain(
     # torch.rand can return 0, so `<`: a token of probability 0 never passes
     u = torch.rand(gamma, generator=noise.generator, device=p.device)
     stays = u * q_x < p_x
-    accepted = stays.long().cumprod(0).sum()
+    last = stays.long().cumprod(0).sum(0, keepdim=True)
     # Row i of `rest` is the distribution of the bonus if exactly i drafts are accepted.
     rest = torch.cat([(p[:-1] - draft.q).clamp_min_(0.0), p[-1:]])
-    row = rest.index_select(0, accepted[None])
+    row = rest.index_select(0, last)
     # p == q up to rounding: the residual may be empty although a draft was rejected
-    row = torch.where(row.sum() > 0, row, p.index_select(0, accepted[None]))
-    drawn = exponential_race(row, noise.ahead(gamma + 1).index_select(0, accepted[None]))
-    bonus = mark_invalid(drawn, row)
-    *tokens, k, own = download(torch.cat([draft.tree.tokens, accepted[None], bonus]))
-    return VerifyResult(tuple(tokens), tuple(range(1, k + 1)), own, min(k + 1, gamma), draws=u)
+    row = torch.where(row.sum() > 0, row, p.index_select(0, last))
+    drawn = exponential_race(row, noise.ahead(gamma + 1).index_select(0, last))
+    return Acceptance(draft, mark_invalid(drawn, row), last, u)
 
 
 def accept_typical(
@@ -113,7 +207,7 @@ def accept_typical(
     epsilon: float,
     delta: float,
     noise: Noise,
-) -> VerifyResult:
+) -> Acceptance:
     """Accept tokens that the target finds plausible: p(x) > min(epsilon, delta * exp(-H(p))), with
     p and its entropy H after temperature alone, and all ancestors accepted. The longest path wins,
     ties go to the likelier one; the bonus after it is sampled from the warped p. At temperature 0
@@ -123,25 +217,8 @@ def accept_typical(
     tree, parents = draft.tree, draft.tree.tensors.parents
     log_p, threshold = plausible(logits, sampling.temperature, epsilon, delta)
     log_x = log_p[parents, tree.tokens]
-    passes = log_x.exp() > threshold[parents]
-    bonus = next_tokens(logits, sampling, noise, tree)
-    # one transfer for all columns: float32 holds every id exactly (up to 2^24)
-    columns = (tree.tokens, bonus, passes, log_x, *draft.unread)
-    tokens, bonuses, passed, scores, *unread = download(torch.stack([c.float() for c in columns]))
-    draft.set_read(*unread)
-    shape = tree.shape
-
-    best, alive = (0, 0.0, 0), {0: (0, 0.0)}  # node -> length and summed log p of its path
-    for node, parent in enumerate(shape.parents[1:], 1):
-        if passed[node] and parent in alive:
-            length, score = alive[parent]
-            alive[node] = length + 1, score + scores[node]
-            best = max(best, (*alive[node], -node))
-    last = -best[2]
-    path = shape.path(last)
-    tested = len(path) + bool(shape.children[last])
-    chosen = tuple(map(int, bonuses))
-    return VerifyResult(tuple(map(int, tokens)), path, chosen[last], tested, chosen)
+    last = last_accepted(tree, log_x.exp() > threshold[parents], log_x)
+    return Acceptance(draft, next_tokens(logits, sampling, noise, tree), last)
 
 
 def plausible(

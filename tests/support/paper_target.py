@@ -39,10 +39,8 @@ class PaperCache:
     def states(self) -> list[Tensor]:
         return []
 
-    def keep(self, rows: Sequence[int]) -> None:
-        kept = [self.rows[self.length + i] for i in rows]
-        self.write(kept)
-        self.length += len(kept)
+    def gather(self, rows: Tensor) -> None:
+        self.write([self.rows[self.length + i] for i in rows.tolist()])
 
     def truncate(self, length: int) -> None:
         assert 0 <= length <= self.length

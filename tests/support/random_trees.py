@@ -8,9 +8,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
+
+CPU = torch.device("cpu")
 
 
 def random_shape(rng: random.Random, nodes: int, depth: int) -> TreeShape:
@@ -34,10 +37,17 @@ class RandomTrees:
     cache_bytes = 0
 
     def __init__(
-        self, vocab: int, seed: int, prompt: int = 0, truth: Sequence[int] = (), nodes: int = 8
+        self,
+        vocab: int,
+        seed: int,
+        prompt: int = 0,
+        truth: Sequence[int] = (),
+        nodes: int = 8,
+        device: torch.device = CPU,
     ) -> None:
         self.rng = random.Random(seed)
         self.vocab, self.prompt, self.truth, self.nodes = vocab, prompt, truth, nodes
+        self.device = device
         self.gammas: list[int] = []  # what was asked for
 
     def start(self, ids: Sequence[int], first: int, features: Tensor | None) -> None:
@@ -57,9 +67,9 @@ class RandomTrees:
             if parent in true and depth <= len(ahead) and token == ahead[depth - 1]:
                 true.add(node)
             tokens.append(token)
-        return Draft(DraftTree(shape, torch.tensor(tokens)))
+        return Draft(DraftTree(shape, upload(tokens, self.device)))
 
-    def observe(self, ids: Sequence[int], accepted: int, features: Tensor | None) -> None:
+    def observe(self, ids: Sequence[int], accepted: int) -> None:
         pass
 
 

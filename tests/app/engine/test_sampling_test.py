@@ -49,7 +49,7 @@ from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
 from decoding.trees.static import NAMED_TREES
-from decoding.verification.acceptance import VerifyResult, accept
+from decoding.verification.acceptance import Acceptance, accept
 from decoding.verification.noise import Noise
 from tests.support.listening import Open, ids_of, of
 
@@ -73,13 +73,11 @@ def proofs(
 
 def always(
     draft: Draft, logits: torch.Tensor, sampling: SamplingParams, noise: Noise
-) -> VerifyResult:
+) -> Acceptance:
     """Everything that is drafted stays."""
     if len(draft.tree) == 1:
         return accept(draft, logits, sampling, noise)
-    tokens = draft.tree.tokens.tolist()
-    path = tuple(range(1, len(tokens)))
-    return VerifyResult(tuple(tokens), path, int(logits[-1].argmax()), len(path))
+    return Acceptance(draft, logits[-1:].argmax(-1), torch.tensor([len(draft.tree) - 1]))
 
 
 @pytest.mark.slow

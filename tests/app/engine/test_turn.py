@@ -27,7 +27,7 @@ from app.strategies.registry import MEDUSA
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.draft import Draft
-from decoding.verification.acceptance import VerifyResult
+from decoding.verification.acceptance import Acceptance
 from tests.support.listening import ids_of, of, reason_of
 
 PARAMS = Params(gamma=3, max_new_tokens=12)
@@ -118,7 +118,7 @@ def test_a_divergence_is_told_with_the_gap_of_the_logits(family: LoadedModels, o
     decoder = lanes["draft"]._decoder
     judge, rounds = decoder._verify, []
 
-    def second_best(draft: Draft, logits: torch.Tensor, params: Params) -> VerifyResult:
+    def second_best(draft: Draft, logits: torch.Tensor, params: Params) -> Acceptance:
         """In the third round the likeliest token behind the root is overlooked."""
         rounds.append(draft)
         if len(rounds) == 3:
@@ -149,7 +149,7 @@ def test_draws_that_differ_have_no_gap_that_would_look_like_a_tie(family: Loaded
     ar, lookup = lanes_for(family, "ar,lookup")
     judge = lookup._decoder._verify
 
-    def wrong(draft: Draft, logits: torch.Tensor, params: Params) -> VerifyResult:
+    def wrong(draft: Draft, logits: torch.Tensor, params: Params) -> Acceptance:
         return judge(draft, -logits, params)
 
     lookup._decoder._verify = wrong  # type: ignore[method-assign]

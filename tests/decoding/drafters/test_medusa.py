@@ -143,7 +143,7 @@ def _typical(
         kwargs.get("epsilon", 0.09),
         kwargs.get("delta", 0.3),
         seeded(seed, logits.shape[1]),
-    )
+    ).result
     return verdict.path, verdict.bonus
 
 

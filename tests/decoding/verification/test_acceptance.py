@@ -13,7 +13,7 @@ from torch import Tensor
 from decoding.params import SamplingParams
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
-from decoding.verification.acceptance import VerifyResult, accept, walk
+from decoding.verification.acceptance import VerifyResult, accept, last_accepted
 from decoding.verification.noise import Noise, exponential
 from decoding.verification.sampling import exponential_race
 from tests.support.chi_square import assert_drawn_from
@@ -54,7 +54,7 @@ def judge(
     draft: Draft, logits: Tensor, noise: Noise, sampling: SamplingParams = ONE
 ) -> VerifyResult:
     """A round: what it emits has used up its places."""
-    verdict = accept(draft, logits, sampling, noise)
+    verdict = accept(draft, logits, sampling, noise).result
     noise.advance(len(verdict.path) + 1)
     return verdict
 
@@ -106,7 +106,8 @@ def test_a_sampled_chain_ends_with_the_noise_of_its_place() -> None:
     sure = torch.tensor([[0.0, 1.0, 0.0, 0.0]] * 3)
     draft = Draft(DraftTree(chain(3), torch.tensor([0, 1, 1, 1])), sure)
     for seed in range(20):
-        verdict = accept(draft, torch.cat([sure, torch.tensor([row])]).log(), ONE, seeded(seed, 4))
+        logits = torch.cat([sure, torch.tensor([row])]).log()
+        verdict = accept(draft, logits, ONE, seeded(seed, 4)).result
         own = int(seeded(seed, 4).ahead(4)[3].argmin())  # alike likely: the fastest wins
         assert (verdict.path, verdict.bonus) == ((1, 2, 3), own)
 
@@ -173,7 +174,7 @@ def test_the_siblings_of_a_deterministic_tree_come_out_as_the_target_would_have_
     assert_drawn_from(emitted, exact)
 
 
-# --- walk ------------------------------------------------------------------------------------
+# --- trees -----------------------------------------------------------------------------------
 
 
 @st.composite
@@ -186,18 +187,27 @@ def trees(draw: st.DrawFn) -> tuple[TreeShape, list[int], list[int]]:
 
 
 @given(trees())
-def test_walk_finds_the_only_path_that_the_target_chose(
+def test_the_longest_path_stays_that_the_target_chose(
     tree: tuple[TreeShape, list[int], list[int]],
 ) -> None:
+    """Found by the host, and on a device. Equal siblings are the target's choice alike."""
     shape, tokens, chosen = tree
-    alive = [0]  # every node whose whole path was chosen; of equal siblings the first
+    alive = [0]  # every node whose whole path was chosen; if `first`, of equal siblings the first
+    first = [0]
     for node, parent in enumerate(shape.parents[1:], 1):
-        twins = [i for i in alive if i and shape.parents[i] == parent]
-        if parent in alive and not twins and tokens[node] == chosen[parent]:
+        if parent in alive and tokens[node] == chosen[parent]:
             alive.append(node)
-    last = max(alive, key=lambda node: shape.depths[node])
-    verdict = walk(shape, tokens, chosen)
+            if parent in first and not any(shape.parents[i] == parent for i in first):
+                first.append(node)
+    ids = torch.tensor(tokens)
+    agrees = ids == torch.tensor(chosen)[[0, *shape.parents[1:]]]
+    (last,) = last_accepted(DraftTree(shape, ids), agrees).tolist()
+    assert last == max(alive, key=lambda node: shape.depths[node])
+
+    logits = torch.nn.functional.one_hot(torch.tensor(chosen), 4)
+    verdict = accept(Draft(DraftTree(shape, ids)), logits, SamplingParams(), seeded(0, 4)).result
+    last = max(first, key=lambda node: shape.depths[node])
     assert verdict.path == shape.path(last)
     assert verdict.bonus == chosen[last]
     assert verdict.tested == len(verdict.path) + bool(shape.children[last])
-    assert verdict.tokens == tuple(tokens)
+    assert verdict.tokens == tuple(tokens) and verdict.chosen == tuple(chosen)

@@ -41,9 +41,8 @@ def test_typical_acceptance_takes_the_longest_plausible_path(
         if parent in scores and plausible(rows[parent], tokens[node], 0.3, 0.6):
             scores[node] = scores[parent] + math.log(rows[parent][tokens[node]])
     sampling = SamplingParams(temperature=temperature, top_k=3)
-    verdict = accept_typical(
-        Draft(DraftTree(shape, torch.tensor(tokens))), logits, sampling, 0.3, 0.6, seeded(0, 4)
-    )
+    draft = Draft(DraftTree(shape, torch.tensor(tokens)))
+    verdict = accept_typical(draft, logits, sampling, 0.3, 0.6, seeded(0, 4)).result
     last = verdict.path[-1] if verdict.path else 0
     assert last in scores
     best = max((shape.depths[node], score) for node, score in scores.items())
@@ -56,5 +55,5 @@ def test_typical_acceptance_takes_the_longest_plausible_path(
 def test_typical_acceptance_at_temperature_0_is_greedy() -> None:
     logits = torch.tensor([[0.5, 0.4, 0.1], [0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]).log()
     draft = Draft(DraftTree(TreeShape((-1, 0, 0)), torch.tensor([0, 1, 0])))
-    verdict = accept_typical(draft, logits, SamplingParams(), 0.09, 0.3, seeded(0, 3))
+    verdict = accept_typical(draft, logits, SamplingParams(), 0.09, 0.3, seeded(0, 3)).result
     assert verdict.path == (2,) and verdict.bonus == 1
