@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 HOME = TemporaryDirectory(prefix="specchat-tests-")
 FOREIGN: tuple[str, ...] = ("SPECCHAT_", "XDG_", "HF_", "HUGGINGFACE_", "TRANSFORMERS_", "TEXTUAL")
 FOREIGN += ("MKL_", "TTY_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TMUX", "OPENAI_")
+FOREIGN += ("ACCELERATE_", "FSDP_")
 
 
 def leave_the_users_world() -> None:

@@ -6,6 +6,7 @@ the `losses`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from decoding.training.log import rates
 from decoding.training.losses import Loss, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
+from decoding.training.sharding import shard_layers, whole
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, per_process, train
 
@@ -43,16 +45,19 @@ class DraftReport:
 
 
 class DraftTrainingModel(nn.Module):
-    """A draft model and its frozen target; the state dict holds the draft's parameters."""
+    """A draft model and its frozen target, which is no submodule."""
 
     def __init__(self, target: PreTrainedModel, draft: PreTrainedModel, loss: Loss = "kl") -> None:
         super().__init__()
-        # In a tuple, to keep them from being submodules. The draft's parameters are listed once,
-        # also if its lm_head is tied, because safetensors rejects shared tensors.
-        self._models = (target.requires_grad_(False).eval(), draft.eval())
-        self.of_draft = nn.ParameterList(draft.parameters())
+        self._target = (target.requires_grad_(False).eval(),)
+        self.draft = draft
         self._loss = loss
         self.running = RunningCounts(1, target.device)
+
+    def train(self, mode: bool = True) -> DraftTrainingModel:
+        super().train(mode)
+        self.draft.eval()  # without dropout, as it is served
+        return self
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, final: Tensor | None = None
@@ -60,7 +65,7 @@ class DraftTrainingModel(nn.Module):
         """`loss`, and in evaluation `hits`, `overlap` and `counts` [batch]: the number of answer
         tokens where both models have the same argmax, the sum of 1 - TVD, and the number of tokens.
         The target runs unless its states `final` are given."""
-        target, draft = self._models
+        target, draft = self._target[0], self.draft
         if self.training:
             self.running.read(attention_mask)
         is_answer = labels[:, 1:] != IGNORED
@@ -100,7 +105,7 @@ class DraftTrainingModel(nn.Module):
                 self._compare, student, teacher, tokens, False, use_reentrant=False
             )
             return found  # type: ignore[no-any-return]
-        target, draft = self._models
+        target, draft = self._target[0], self.draft
         q, p = logits_of(draft, student), logits_of(target, teacher)
         vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
         q, p = q[..., :vocab], p[..., :vocab]
@@ -134,7 +139,18 @@ def train_draft(
     """
     if config.qat:
         fake_quantize_linears(draft, config.qat)
-    model = DraftTrainingModel(target, draft.float(), config.loss or "kl")
+    draft.float()
+    learner = copy.deepcopy(draft) if config.shard else draft  # shards can't be served or written
+    if config.shard:
+        shard_layers(learner)
+    model = DraftTrainingModel(target, learner, config.loss or "kl")
+
+    @torch.no_grad()
+    def trained() -> PreTrainedModel:
+        if config.shard:
+            for mine, learned in zip(draft.parameters(), learner.parameters(), strict=True):
+                mine.copy_(whole(learned))
+        return draft
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
         hits, overlap, counts = (float(part.sum()) for part in prediction.predictions)
@@ -146,14 +162,17 @@ def train_draft(
     logged = train(
         model, data, held_out, config, work, resume,
         device=target.device,
-        optimizer=optimizer_of(draft, config.lr, config.muon_lr, ("lm_head", "embed", "wte")),
+        optimizer=lambda: optimizer_of(
+            learner, config.lr, config.muon_lr, ("lm_head", "embed", "wte")
+        ),
         metrics=metrics,
         describe=_describe,
         served=served,
-        trained=lambda: draft,
+        trained=trained,
         best="agreement",
         adam_beta2=0.95,
     )  # fmt: skip
+    trained()
     return [_report(entry) for entry in logged]
 
 

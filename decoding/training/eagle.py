@@ -66,7 +66,7 @@ def train_eagle(
     logged = train(
         model, data, held_out, config, work, resume,
         device=target.device,
-        optimizer=optimizer_of(model, config.lr, config.muon_lr),
+        optimizer=lambda: optimizer_of(model, config.lr, config.muon_lr),
         metrics=_chain_metrics,
         describe=_describe,
         served=served,

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.optim import AdamW
+from torch.optim import AdamW, Optimizer
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
 
@@ -176,11 +176,10 @@ def train_medusa(
     model = MedusaTrainingModel(
         target, weights, config.target_lr > 0, config.qat, config.loss or "ce"
     )
-    alone = None if model.joint else optimizer_of(model, config.lr, config.muon_lr)
     logged = train(
         model, data, held_out, config, work, resume,
         device=target.device,
-        optimizer=_two_speeds(model, config) if model.joint else alone,
+        optimizer=lambda: _optimizer(model, config),
         metrics=_metrics,
         describe=partial(_describe, heads=weights.heads),
         served=served,
@@ -189,8 +188,10 @@ def train_medusa(
     return model.trained(weights, _accuracy_table(logged[-1], weights.heads))
 
 
-def _two_speeds(model: MedusaTrainingModel, config: TrainConfig) -> AdamW:
-    """AdamW with a smaller learning rate for the target than for the heads."""
+def _optimizer(model: MedusaTrainingModel, config: TrainConfig) -> Optimizer | None:
+    if not model.joint:
+        return optimizer_of(model, config.lr, config.muon_lr)
+    # AdamW with a smaller learning rate for the target than for the heads.
     own = [] if model.lm_heads is None else [model.lm_heads]
     groups: list[dict[str, Any]] = [
         {"params": [model.weights, model.biases, *own]},

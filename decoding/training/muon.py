@@ -16,6 +16,7 @@ from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from decoding.training.precision import has_fast_bfloat16
+from decoding.training.sharding import part_of, whole
 
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # Jordan's quintic: singular values end in about [0.7, 1.2]
 
@@ -44,8 +45,9 @@ def orthogonalize_together(matrices: Tensor) -> Tensor:
 
 
 class Muon(Optimizer):
-    """For matrices, [..., rows, columns]. A step has the root mean square of AdamW's (0.2 * lr), so
-    that one learning rate and one weight decay serve both (Liu et al. 2025, 2502.16982).
+    """For matrices, [..., rows, columns]; sharded ones are gathered for each step. It has the root
+    mean square of AdamW's (0.2 * lr), so that one learning rate and one weight decay serve both
+    (Liu et al. 2025, 2502.16982).
 
     `together`: every process of the default group holds all matrices and the same gradients, so
     they share the work of a step.
@@ -70,12 +72,13 @@ class Muon(Optimizer):
                 if parameter.grad is not None:
                     by_shape[parameter.shape[-2:]].append(parameter)
             for shape, parameters in by_shape.items():
-                momenta = [self._nesterov(p, group).reshape(-1, *shape) for p in parameters]
+                momenta = [whole(self._nesterov(p, group)).reshape(-1, *shape) for p in parameters]
                 updates = self._orthogonalize(torch.cat(momenta)).split([len(m) for m in momenta])
                 scale = group["lr"] * 0.2 * max(shape) ** 0.5
                 for parameter, update in zip(parameters, updates, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.add_(update.view_as(parameter), alpha=-scale)
+                    update = part_of(update.view(parameter.shape), parameter)
+                    parameter.add_(update, alpha=-scale)
 
     def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:
         assert parameter.grad is not None

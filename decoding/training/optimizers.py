@@ -28,8 +28,8 @@ class MuonAndAdamW(Optimizer):
             Muon(matrices, muon_lr),
             AdamW(others, lr=lr, betas=betas, weight_decay=0.0),
         )
-        # The parts share the groups, so that a learning-rate schedule applies to them.
         super().__init__([group for part in self._parts for group in part.param_groups], {})
+        self._share_state()
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Tensor | None:  # type: ignore[override]
@@ -37,13 +37,13 @@ class MuonAndAdamW(Optimizer):
             part.step()
         return None
 
-    def state_dict(self) -> dict[str, Any]:
-        return {"parts": [part.state_dict() for part in self._parts]}
+    def __setstate__(self, state: dict[str, Any]) -> None:  # of `load_state_dict`
+        super().__setstate__(state)
+        self._share_state()
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        for part, state in zip(self._parts, state_dict["parts"], strict=True):
-            part.load_state_dict(state)
-        self.param_groups = [group for part in self._parts for group in part.param_groups]
+    def _share_state(self) -> None:
+        for part, group in zip(self._parts, self.param_groups, strict=True):
+            part.param_groups, part.state = [group], self.state
 
 
 def optimizer_of(

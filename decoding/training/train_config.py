@@ -38,7 +38,7 @@ def _is_whole(state: Path) -> bool:
 class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
-    the precision of fake quantization."""
+    the precision of fake quantization. `shard`: each process holds a part of what is trained."""
 
     steps: int = 0
     epochs: float = 1.0
@@ -52,6 +52,7 @@ class TrainConfig:
     seed: int = 0
     qat: Precision | None = None
     loss: Loss | None = None
+    shard: bool = False
 
     def total_steps(self, conversations: int) -> int:
         """Steps of a run over so many conversations."""

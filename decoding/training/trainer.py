@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, distributed, nn
+from torch.distributed.fsdp import FSDPModule
 from torch.optim import Optimizer
 from torch.utils.data import Dataset
 from transformers import (
@@ -23,10 +25,12 @@ from transformers import (
     TrainingArguments,
 )
 
+from decoding.errors import InputError
 from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, duration, rates
+from decoding.training.sharding import keep_state_whole, part_of, shard_rest, whole
 from decoding.training.train_config import TrainConfig, newest_checkpoint
 
 Trained = TypeVar("Trained")
@@ -35,7 +39,15 @@ Trained = TypeVar("Trained")
 class HeadTrainer(Trainer):
     """Batches hold conversations of similar length, because padding costs as much as text; each of
     several processes takes a part of every batch. The counts of a model's `running` are logged with
-    the loss."""
+    the loss. Checkpoints are the same for any number of processes, also of a sharded model."""
+
+    def __init__(self, model: nn.Module, **more: Any) -> None:
+        super().__init__(model=model, **more)
+        if isinstance(model, FSDPModule):  # not to be copied to all processes
+            prepare = self.accelerator.prepare_model
+            self.accelerator.prepare_model = lambda model, **_: prepare(
+                model, device_placement=False, evaluation_mode=True
+            )
 
     def _get_train_sampler(self, train_dataset: Any = None) -> LengthGrouped:
         data: Any = self.train_dataset
@@ -49,6 +61,34 @@ class HeadTrainer(Trainer):
             logs["accuracy"], logs["tokens"] = model.running.collect()
         super().log(logs, start_time)
 
+    def create_optimizer(self, model: Any = None) -> Optimizer:
+        optimizer: Optimizer = super().create_optimizer(model)
+        keep_state_whole(optimizer)
+        return optimizer
+
+    def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        # Each parameter once, also if it is shared, because safetensors rejects shared tensors.
+        weights = {n: whole(p.detach()) for n, p in self.model.named_parameters()}
+        if self.args.should_save:
+            self._save(output_dir, state_dict=weights)
+
+    def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        if not self.args.should_save:
+            self.optimizer.state_dict()  # gathered by all, saved by one
+        super()._save_optimizer_and_scheduler(output_dir)
+
+    @torch.no_grad()
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        file = Path(resume_from_checkpoint, "model.safetensors")
+        saved, mine = load_file(file), dict(self.model.named_parameters())
+        if {n: t.shape for n, t in saved.items()} != {n: p.shape for n, p in mine.items()}:
+            raise InputError(f"{file} is of other heads: choose a new folder for --out")
+        for name, parameter in mine.items():
+            parameter.copy_(part_of(saved[name].to(parameter.device), parameter))
+
+    def _load_best_model(self) -> None:
+        self._load_from_checkpoint(str(self.state.best_model_checkpoint))
+
 
 def train(
     model: nn.Module,
@@ -59,7 +99,7 @@ def train(
     resume: bool,
     *,
     device: torch.device,
-    optimizer: Optimizer | None,
+    optimizer: Callable[[], Optimizer | None],
     metrics: Callable[[EvalPrediction], dict[str, float]],
     describe: Callable[[Mapping[str, Any]], str],
     served: Callable[[Trained], float] | None,
@@ -70,12 +110,15 @@ def train(
     """Train `model`; returns the log entries of its evaluations on `held_out`. They have `metrics`
     and, if given, τ as `served` measures it of the weights `trained` so far. With `best` the
     weights of the highest served τ are restored at the end, or else of the highest value of this
-    metric. Checkpoints go to `work`; `resume` continues from the newest one there."""
+    metric. Checkpoints go to `work`; `resume` continues from the newest one there. If `config`
+    shards the model, its weights are whole again at the end."""
 
     def measured(prediction: EvalPrediction) -> dict[str, float]:
         found = metrics(prediction)
         return found if served is None else found | {"served": served(trained())}
 
+    if config.shard:
+        shard_rest(model, device)
     if best:
         arguments |= {
             "load_best_model_at_end": True,
@@ -89,11 +132,13 @@ def train(
         eval_dataset=held_out,
         data_collator=collate_features,
         compute_metrics=measured,
-        optimizers=(optimizer, None),
+        optimizers=(optimizer(), None),
         callbacks=[_ReadableLog(describe)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
+    if isinstance(model, FSDPModule):
+        model.unshard()
     return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
 
 

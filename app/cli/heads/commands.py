@@ -229,8 +229,9 @@ def train(
         bool,
         typer.Option(
             "--shard",
-            help="With several processes: each holds a part of the target's layers (FSDP2). "
-            "Nothing is served meanwhile.",
+            envvar="ACCELERATE_USE_FSDP",
+            help="With several processes: each holds a part of the drafter, of its optimizer state "
+            "and of the target's layers (FSDP2). Nothing is served meanwhile.",
         ),
     ] = False,
     loss: Annotated[
@@ -290,6 +291,7 @@ def train(
         seed=seed,
         qat=qat,
         loss=loss,
+        shard=shard,
     )
     kind = _kind_of(heads)
     _refuse_others(
@@ -299,14 +301,13 @@ def train(
         raise InputError("--offline needs --features, the folder of the target's states")
     if joint and features is not None:
         raise InputError("--features can't be given with --joint, which changes the target")
-    if shard and (joint or features is not None):
-        raise InputError(f"--shard can't be given with {'--joint' if joint else '--features'}")
+    if joint and shard:
+        raise InputError("--joint needs the whole target in each process: leave --shard out")
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
         target=target, heads=heads, data=data, held_out=held_out, length=length, out=out,
         config=config, resume=resume, device=device, features=features, offline=offline,
-        shard=shard,
     )  # fmt: skip
     if kind == "medusa":
         from app.cli.heads.medusa import train_on

@@ -48,12 +48,11 @@ class TrainingJob:
     device: str
     features: Path | None = None
     offline: bool = False
-    shard: bool = False
 
     @property
     def serves(self) -> bool:
         """Whether the whole target is in this process, so that drafters can be served with it."""
-        return not (self.offline or self.shard)
+        return not (self.offline or self.config.shard)
 
     @property
     def work(self) -> Path:
@@ -73,7 +72,7 @@ class TrainingJob:
         if self.offline and self.features and (bare := self.features / BARE_TARGET).is_dir():
             return load(str(bare), self.device)
         model, tokenizer = load(self.target, self.device)
-        if self.shard:
+        if self.config.shard and self.features is None:
             from decoding.training.sharding import shard_layers
 
             shard_layers(model)

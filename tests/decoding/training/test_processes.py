@@ -40,17 +40,22 @@ def test_two_processes_make_the_heads_of_one(
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
 
-    def together(out: str, *more: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / out), *more])
+    def together(out: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / out)])
         return "".join(in_two_processes(main, tmp_path))
 
     assert alone.returncode == 0, alone.stderr
     one = read_medusa(tmp_path / "one", 32, 280).weights
-    # with the whole target in each process, and with a part of its layers
-    for said, name in ((together("two"), "two"), (together("parts", "--shard"), "parts")):
+    fsdp = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
+    fsdp["FSDP_CPU_RAM_EFFICIENT_LOADING"] = "true"  # as `accelerate launch --use_fsdp` sets it
+    # with all in each process, and with a part of the heads and of the target's layers
+    for name, environment in (("two", {}), ("parts", fsdp)):
+        for variable, value in environment.items():
+            monkeypatch.setenv(variable, value)
+        said = together(name)
         assert said.count("trained heads in") == 1  # one of them speaks
         assert not (tmp_path / name / "training").exists()
         two = read_medusa(tmp_path / name, 32, 280).weights
         assert torch.linalg.vector_norm(one - two) < 1e-3 * torch.linalg.vector_norm(one)
-    refused = specchat(*train, str(tmp_path / "x"), "--shard")
-    assert refused.returncode == 2 and "start several by torchrun" in refused.stderr
+    refused = specchat(*train, str(tmp_path / "x"))
+    assert refused.returncode == 2 and "start several by accelerate launch" in refused.stderr
