@@ -52,8 +52,9 @@ def attach_eagle(
     draft_vocab: Tensor | None = None,
     aux_layers: Sequence[int] | None = None,
     seed: int = 0,
+    mlp: int | None = None,
 ) -> EagleWeights:
-    """An untrained EAGLE head: one Llama layer with the target's sizes.
+    """An untrained EAGLE head: one Llama layer with the target's sizes, or `mlp` inside its MLP.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
     `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
@@ -63,7 +64,7 @@ def attach_eagle(
     lm_head = target.get_output_embeddings().weight.detach().float().cpu()
     vocab, hidden = lm_head.shape
     heads = int(base.num_attention_heads)
-    intermediate = getattr(base, "intermediate_size", None)
+    intermediate = mlp or getattr(base, "intermediate_size", None)
     layers = int(base.num_hidden_layers)
     chosen: tuple[int, ...] = ()
     if version == "eagle3":

@@ -23,7 +23,8 @@ import torch
 from torch import Tensor
 
 Loss = Literal["kl", "reverse-kl", "tvd", "lk", "ce"]
-_ROWS = 64  # rows at a time, which fit into the CPU's cache
+_ROWS = 64  # rows at a time, which fit into a CPU's cache
+_LOGITS = 2**26  # at a time on other devices, where every operation costs a launch
 _SMALLEST = torch.finfo(torch.float32).tiny
 
 
@@ -47,8 +48,9 @@ class _TokenLoss(torch.autograd.Function):
     ) -> Tensor:
         gradient = torch.empty_like(logits) if ctx.needs_input_grad[1] else None
         total = weights.new_zeros(())
-        for start in range(0, len(logits), _ROWS):
-            rows = slice(start, start + _ROWS)
+        size = _ROWS if logits.device.type == "cpu" else max(_LOGITS // logits.shape[1], 1)
+        for start in range(0, len(logits), size):
+            rows = slice(start, start + size)
             log_q = logits[rows].float().log_softmax(-1)
             values, slopes = _LOSSES[loss](log_q, targets[which[rows]])
             total += weights[rows] @ values

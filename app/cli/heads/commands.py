@@ -86,7 +86,8 @@ def convert(
         int | None, typer.Option(min=1, help="Draft: of its hidden states (the target's).")
     ] = None,
     mlp: Annotated[
-        int | None, typer.Option(min=1, help="Draft: width inside its MLPs (the target's).")
+        int | None,
+        typer.Option(min=1, help="EAGLE and draft: width inside their MLPs (the target's)."),
     ] = None,
     own_lm_heads: Annotated[
         bool,
@@ -116,7 +117,8 @@ def convert(
         layers=("medusa", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
         **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
-        **dict.fromkeys(("width", "mlp"), ("draft",)),
+        width=("draft",),
+        mlp=("eagle", "draft"),
     )
     refuse_existing(out)
     if kind == "medusa":
@@ -130,7 +132,7 @@ def convert(
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        attach_eagle_to(target, out, kind, draft_vocab, data or [], aux_layers, seed, device)
+        attach_eagle_to(target, out, kind, draft_vocab, data or [], aux_layers, mlp, seed, device)
 
 
 @heads.command()
@@ -168,6 +170,8 @@ def distill(
         if name in (here if server else there):
             of = "--target" if server else "--server"
             raise InputError(f"{option} is for {of}: leave it out")
+    from decoding.training.answer_file import statistics
+
     requests = requests_of(prompts)
     if any(request.input_ids for request in requests):
         raise InputError("--prompts: heads distill answers text, not input_ids")
@@ -186,7 +190,7 @@ def distill(
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
         done = distill_from(endpoint, asked, out, params, seed, concurrency)
-    say(f"{done} conversations in {out}")
+    say(f"{done} conversations in {out}: {statistics(out)}")
 
 
 @heads.command()

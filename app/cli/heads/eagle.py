@@ -36,6 +36,7 @@ def attach_to(
     draft_vocab: int | None,
     data: list[str],
     aux_layers: str | None,
+    mlp: int | None,
     seed: int,
     device: str,
 ) -> None:
@@ -49,7 +50,7 @@ def attach_to(
         known = frequent_tokens(
             examples, shape_of(model)[1], draft_vocab, eos_ids(model, tokenizer)
         )
-    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed)
+    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp)
     write_eagle(weights, out, kind, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""

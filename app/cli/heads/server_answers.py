@@ -123,7 +123,7 @@ class _Distillation:
             reason, tokens = ending.reason, tokens + (ending.usage.tokens or 0)
             if reason != "stop":
                 break
-        return {"messages": messages, "finish_reason": reason}, tokens
+        return {"messages": messages, "finish_reason": reason, "tokens": tokens}, tokens
 
     async def _ask(self, question: Question) -> tuple[str, Ending]:
         """Ask, and retry after errors that may pass."""

@@ -34,7 +34,7 @@ def test_convert_train_eval_run(
 ) -> None:
     target = ("--target", family_folders.target)
     fresh, trained = tmp_path / "fresh", tmp_path / "trained"
-    own = ("--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson))
+    own = ("--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson), "--mlp", "24")
     done = specchat(
         "heads", "convert", kind, *target, "--out", str(fresh), *(own if kind == "eagle3" else ())
     )
@@ -43,6 +43,7 @@ def test_convert_train_eval_run(
     assert before.config.version == kind
     if kind == "eagle3":
         assert (before.config.aux_layers, before.config.draft_vocab) == ((0, 1), 200)
+        assert before.config.intermediate == 24
         known = set((before.tensors["d2t"] + torch.arange(200)).tolist())
         assert {1, 2} <= known  # the end tokens
 
@@ -126,6 +127,10 @@ CONVERSIONS = {
         "--layers is for Medusa",
     ),
     "a draft's width": (["medusa", "--width", "16"], "--width is for draft models, not for Medusa"),
+    "no MLP in Medusa": (
+        ["medusa", "--mlp", "16"],
+        "--mlp is for EAGLE and draft models, not for Medusa",
+    ),
     "more than the target": (["draft", "--layers", "3"], "--layers 3: the target has 2"),
     "wider than the target": (["draft", "--mlp", "64"], "--mlp 64: the target has 48"),
     "EAGLE's data": (["medusa", "--data", "x"], "--data is for EAGLE-3, not for Medusa"),

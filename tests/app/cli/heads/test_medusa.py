@@ -41,11 +41,15 @@ def test_convert_distill_train_eval_run(
         "heads", "distill", *target, "--prompts", str(prompts), "--out", str(answers),
         "--max-new-tokens", "12", "--batch-size", "5",
     )  # fmt: skip
-    assert specchat(*distill).returncode == 0
+    done = specchat(*distill)
+    assert done.returncode == 0, done.stderr
     whole = answers.read_text()
     records = [json.loads(line) for line in whole.splitlines()]
     assert len(records) == 8
     assert all(r["messages"][-1]["role"] == "assistant" for r in records)
+    tokens = sum(b - a for r in records for a, b in r["answers"])
+    cut = sum(r["finish_reason"] == "length" for r in records)
+    assert f"in {answers}: {tokens:,} tokens, {cut} cut off, 0 repeated" in done.stderr
     # a killed run: half a line, then the same command again
     answers.write_text(whole[: len(whole) // 2])
     assert specchat(*distill).returncode == 0
