@@ -23,7 +23,7 @@ from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.evaluate import Answer
 from decoding.training.features import features_of, plain_attention
 from decoding.training.log import rates
-from decoding.training.losses import Loss, token_loss
+from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_linears
 from decoding.training.sharding import shard_layers, whole
@@ -110,7 +110,7 @@ class DraftTrainingModel(nn.Module):
         vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
         q, p = q[..., :vocab], p[..., :vocab]
         with torch.no_grad():
-            right = q.argmax(-1) == p.argmax(-1)
+            right = likeliest(q) == likeliest(p)
             p = p.float().softmax(-1)
             shared = p.new_zeros(len(p))
             if not self.training:

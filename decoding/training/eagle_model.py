@@ -22,7 +22,7 @@ from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED
 from decoding.training.eagle_unroll import unroll
 from decoding.training.features import features_of
-from decoding.training.losses import Loss, token_loss
+from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.trainer import RunningCounts, per_process
 
 STEPS = 7  # of training-time test
@@ -111,6 +111,7 @@ class EagleTrainingModel(nn.Module):
             drafts = supervision.drafts(k)
             target_positions = drafts + k
             logits = self.head.logits(out[drafts])
+            agrees = self.head.target_ids(likeliest(logits)) == supervision.best[target_positions]
             if self._eagle3:
                 losses.append(_DECAY**k * self._mean_loss(logits, supervision, target_positions))
             elif k == 0:
@@ -119,16 +120,11 @@ class EagleTrainingModel(nn.Module):
                 losses.append(apart / per_process(torch.tensor(true.numel(), device=true.device)))
                 losses.append(_LOGITS * self._mean_loss(logits, supervision, target_positions))
             if self.training:
-                agrees = (
-                    self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
-                )
                 self.running.add(k, agrees)
             else:
                 alive &= torch.zeros_like(alive).index_fill_(0, drafts, True)
                 counts.append(supervision.batch[alive].bincount(minlength=texts))
-                alive[drafts] &= (
-                    self.head.target_ids(logits.argmax(-1)) == supervision.best[target_positions]
-                )
+                alive[drafts] &= agrees
                 hits.append(supervision.batch[alive].bincount(minlength=texts))
                 # After a token that is not the target's choice, later steps can't be compared.
                 alive[drafts] &= supervision.followed[target_positions]
@@ -141,7 +137,7 @@ class EagleTrainingModel(nn.Module):
     def _supervise(self, final: Tensor, is_answer: Tensor, ids: Tensor) -> Supervision:
         batch, at = (is_answer[:, :-1] & is_answer[:, 1:]).nonzero(as_tuple=True)
         logits = self._target_logits(final[batch, at]).float()
-        best, tokens = logits.argmax(-1), ids[batch, at + 1]
+        best, tokens = likeliest(logits), ids[batch, at + 1]
         targets = tokens if self._loss == "ce" else logits.softmax(-1)
         known = torch.ones_like(best, dtype=torch.bool)
         if self._vocabulary is not None:

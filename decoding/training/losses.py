@@ -38,6 +38,11 @@ def token_loss(
     return found
 
 
+def likeliest(logits: Tensor) -> Tensor:
+    """The argmax over the last dimension. `argmax` takes four times as long in bfloat16 on CPUs."""
+    return logits.max(-1).indices
+
+
 class _TokenLoss(torch.autograd.Function):
     """Computes the gradient together with the loss, in one pass over the rows; separate torch
     operations would make about ten."""
@@ -52,7 +57,7 @@ class _TokenLoss(torch.autograd.Function):
         for start in range(0, len(logits), size):
             rows = slice(start, start + size)
             log_q = logits[rows].float().log_softmax(-1)
-            values, slopes = _LOSSES[loss](log_q, targets[which[rows]])
+            values, slopes = _LOSSES[loss](log_q, targets.index_select(0, which[rows]))
             total += weights[rows] @ values
             if gradient is not None:
                 gradient[rows] = slopes.mul_(weights[rows, None])

@@ -27,7 +27,7 @@ from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
 from decoding.training.evaluate import RANKS
 from decoding.training.log import rates
-from decoding.training.losses import Loss, token_loss
+from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantizer
 from decoding.training.train_config import TrainConfig
@@ -109,7 +109,7 @@ class MedusaTrainingModel(nn.Module):
             weights = (0.2 * 0.8**k / per_process(count)).expand(len(wanted))
             losses.append(token_loss(self._loss, logits, targets, which, weights))
             if self.training:
-                self.running.add(k, logits.argmax(-1) == wanted)
+                self.running.add(k, likeliest(logits) == wanted)
             else:
                 found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)

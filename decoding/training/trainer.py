@@ -67,20 +67,22 @@ class HeadTrainer(Trainer):
         return optimizer
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
+        model: Any = self.model
         # Each parameter once, also if it is shared, because safetensors rejects shared tensors.
-        weights = {n: whole(p.detach()) for n, p in self.model.named_parameters()}
+        weights = {name: whole(p.detach()) for name, p in model.named_parameters()}
         if self.args.should_save:
             self._save(output_dir, state_dict=weights)
 
     def _save_optimizer_and_scheduler(self, output_dir: str) -> None:
+        optimizer: Any = self.optimizer
         if not self.args.should_save:
-            self.optimizer.state_dict()  # gathered by all, saved by one
+            optimizer.state_dict()  # gathered by all, saved by one
         super()._save_optimizer_and_scheduler(output_dir)
 
     @torch.no_grad()
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
-        file = Path(resume_from_checkpoint, "model.safetensors")
-        saved, mine = load_file(file), dict(self.model.named_parameters())
+        model, file = self.model, Path(resume_from_checkpoint, "model.safetensors")
+        saved, mine = load_file(file), dict(model.named_parameters())
         if {n: t.shape for n, t in saved.items()} != {n: p.shape for n, p in mine.items()}:
             raise InputError(f"{file} is of other heads: choose a new folder for --out")
         for name, parameter in mine.items():

@@ -40,19 +40,20 @@ def test_two_processes_make_the_heads_of_one(
     )  # fmt: skip
     alone = specchat(*train, str(tmp_path / "one"))
 
-    def together(out: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / out)])
+    def together(out: str, *more: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["specchat", *train, str(tmp_path / out), *more])
         return "".join(in_two_processes(main, tmp_path))
 
     assert alone.returncode == 0, alone.stderr
     one = read_medusa(tmp_path / "one", 32, 280).weights
     fsdp = {"ACCELERATE_USE_FSDP": "true", "FSDP_VERSION": "2"}
     fsdp["FSDP_CPU_RAM_EFFICIENT_LOADING"] = "true"  # as `accelerate launch --use_fsdp` sets it
-    # with all in each process, and with a part of the heads and of the target's layers
-    for name, environment in (("two", {}), ("parts", fsdp)):
+    # with all in each process; with a part of the heads and of the target's layers; without these
+    states = ("--features", str(tmp_path / "features"))
+    for name, environment, more in (("two", {}, ()), ("parts", fsdp, ()), ("states", fsdp, states)):
         for variable, value in environment.items():
             monkeypatch.setenv(variable, value)
-        said = together(name)
+        said = together(name, *more)
         assert said.count("trained heads in") == 1  # one of them speaks
         assert not (tmp_path / name / "training").exists()
         two = read_medusa(tmp_path / name, 32, 280).weights
