@@ -306,7 +306,9 @@ def train(
     if joint and features is not None:
         raise InputError("--features can't be given with --joint, which changes the target")
     if joint and shard:
-        raise InputError("--joint needs the whole target in each process: leave --shard out")
+        raise InputError(
+            "--joint needs the whole target in each process: leave --shard, or --use_fsdp, out"
+        )
     if joint and muon_lr:
         raise InputError("--muon-lr can't be given with --joint, which goes by AdamW alone")
     job = TrainingJob(
