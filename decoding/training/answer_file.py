@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from decoding.errors import InputError
-from decoding.training.data import Record, read_jsonl
+from decoding.training.data import Record, jsonl_lines
 
 Message = dict[str, str]
 Conversation = tuple[list[Message], list[str]]  # the history, and the user turns to answer
@@ -41,7 +41,7 @@ def keep_only(out: Path, lines: Sequence[bytes]) -> None:
 def statistics(out: Path) -> str:
     """How many tokens were generated, and how many conversations were cut off or repeat others:
     `4,000 tokens, 12 cut off, 3 repeated`."""
-    records = list(read_jsonl(out))
+    records = [record for _, record in jsonl_lines(out)]
     tokens = sum(_tokens(record) for record in records)
     cut = sum(record["finish_reason"] == "length" for record in records)
     repeated = len(records) - len({json.dumps(record["messages"]) for record in records})
