@@ -21,6 +21,7 @@ from decoding.cost.model import Cost
 from decoding.cost.tree_size import TreeSizer
 from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
+from decoding.drafters.eagle_graphs import LevelGraphs, RunLevel
 from decoding.drafters.eagle_head import EagleHead
 from decoding.drafters.eagle_tree import MAX_NODES, CostAwarePlan, DynamicPlan, StaticPlan, TreePlan
 from decoding.model.attention import additive_mask
@@ -93,11 +94,12 @@ class Eagle:
         self._pending: list[Tensor] = []  # features [n, F] of rows that have not been run
         # Where the next tree begins, if known: the root [1], and the hidden state [1, H] before it.
         self._root: tuple[Tensor, Tensor] | None = None
-        # bool [n, n]: of a level's nodes each sees only itself
-        self._itself = lru_cache(maxsize=64)(
-            partial(torch.eye, dtype=torch.bool, device=target.device)
-        )
+        # bool [n, n]: of a level's nodes each sees only itself; graphs have the addresses
+        self._itself = cache(partial(torch.eye, dtype=torch.bool, device=target.device))
         self._static = lru_cache(maxsize=16)(partial(StaticPlan, device=target.device))
+        self._dynamic = lru_cache(maxsize=16)(DynamicPlan)
+        record = target.recorder
+        self._graphs = None if record is None else LevelGraphs(record, self._forward, self._cache)
         self._sizer = None if verify_cost is None else TreeSizer(cache(verify_cost))
 
     @classmethod
@@ -143,7 +145,7 @@ class Eagle:
         root, hidden = self._root or self._catch_up(ids)
         plan = self._plan(gamma, context.params)
         growing = time.perf_counter()
-        pool = self._grow(hidden, gamma, plan)
+        pool = self._pool(hidden, gamma, plan)
         grown = time.perf_counter()
         kept = plan.keep(pool)
         tree = DraftTree(kept.shape, torch.cat([root, pool.tokens[kept.guesses]]))
@@ -185,7 +187,7 @@ class Eagle:
         total = params.eagle_total_tokens or tree.total
         if total is None and self._sizer is not None:
             return CostAwarePlan(width, self._sizer)
-        return DynamicPlan(width, (total or MAX_NODES) - 1)
+        return self._dynamic(width, (total or MAX_NODES) - 1)
 
     def _catch_up(self, ids: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Run the pending rows; returns the last one's token [1] and output [1, H]."""
@@ -215,12 +217,38 @@ class Eagle:
             out = self._run(tokens[part], hidden, positions, mask)
         return out
 
-    def _grow(self, hidden: Tensor, gamma: int, plan: TreePlan) -> CandidatePool:
+    def _pool(self, hidden: Tensor, gamma: int, plan: TreePlan) -> CandidatePool:
         """Draft levels of guesses below the root, from the hidden state [1, H] that predicts its
         children."""
-        k = plan.width
+
+        def grow(hidden: Tensor, run: RunLevel) -> CandidatePool:
+            return self._grow(hidden, gamma, plan, run)
+
+        def eager() -> CandidatePool:
+            first = self._cache.length
+            pool = grow(hidden, self._levels(gamma))
+            self._cache.truncate(first)
+            return pool
+
+        if self._graphs is None or isinstance(plan, CostAwarePlan):  # a new one each round
+            return eager()
+        return self._graphs.pool(plan, gamma, hidden, grow, eager)
+
+    def _levels(self, gamma: int) -> RunLevel:
+        """Runs levels after the rows of the cache."""
         prefix = self._cache.length
         positions = torch.arange(prefix, prefix + gamma, device=self._device)
+
+        def run(level: int, tokens: Tensor, hidden: Tensor, tree_mask: Tensor) -> Tensor:
+            mask = None
+            if tree_mask.shape[1] > level + 1:  # a chain sees everything
+                mask = additive_mask(prefix, tree_mask, self._dtype, self._fold)
+            return self._run(tokens, hidden, positions[level : level + 1], mask)
+
+        return run
+
+    def _grow(self, hidden: Tensor, gamma: int, plan: TreePlan, run: RunLevel) -> CandidatePool:
+        k = plan.width
         scores = torch.zeros(1, device=self._device)
         # The frontiers: of each level's expanded nodes their indices in the pool, -1 for the root.
         frontiers = [torch.full((1,), -1, device=self._device)]
@@ -240,12 +268,7 @@ class Eagle:
             size += len(tokens[-1])
             # A node sees the prefix, its ancestors among the drafted rows, and itself.
             tree_mask = torch.cat([tree_mask[rows], self._itself(len(going))], dim=1)
-            mask = None
-            if tree_mask.shape[1] > level + 1:  # a chain sees everything
-                mask = additive_mask(prefix, tree_mask, self._dtype, self._fold)
-            position = positions[level : level + 1]
-            hidden = self._run(tokens[-1][going], hidden[rows], position, mask)
-        self._cache.truncate(prefix)
+            hidden = run(level, tokens[-1][going], hidden[rows], tree_mask)
         parents = torch.cat(frontiers).repeat_interleave(k)
         return CandidatePool(torch.cat(tokens), parents, torch.cat(sums), k, len(tokens))
 

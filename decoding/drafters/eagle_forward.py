@@ -3,6 +3,7 @@ as in the target's lean forward, whose block it shares."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from decoding.model.architecture import UNLIMITED
-from decoding.model.cache import TreeCache
+from decoding.model.cache import Rows, TreeCache
 from decoding.model.lean import Block, Heads, RMSNorm, Rope, qk_norm
 from decoding.model.linears import Linear
 
@@ -48,7 +49,7 @@ class EagleForward:
         self._lm_head = None if head.lm_head is None else Linear([head.lm_head])
         self._embedding_norm, self._hidden_norm = norm("embedding"), norm("hidden")
         self._output_norm = norm("output")
-        self._rope = Rope(rotary, self._heads, UNLIMITED, head.qkv.weight.detach())
+        self.rope = Rope(rotary, self._heads, UNLIMITED, head.qkv.weight.detach())
 
     def hidden(self, features: Tensor) -> Tensor:
         """As `EagleHead.hidden`, [n, F] -> [n, H]."""
@@ -65,6 +66,19 @@ class EagleForward:
         """tokens [n] (each the one *after* its feature), hidden [n, H] (from `hidden` or from this
         method) at `positions` [n], or [1] for all of them -> the next hidden [n, H].
         Their rows are written after those of `cache`, but not committed."""
+        end = cache.length + len(tokens)
+        return self.run(tokens, hidden, positions, mask, cache.append(len(tokens)), end)
+
+    def run(
+        self,
+        tokens: Tensor,
+        hidden: Tensor,
+        positions: Tensor,
+        mask: Tensor | None,
+        rows_of_layers: Iterable[Rows],
+        end: int,
+    ) -> Tensor:
+        """The same, writing to `rows_of_layers`; positions are below `end`."""
         embedded = functional.embedding(tokens, self._head.embedding)
         if self._hidden_norm is None or self._embedding_norm is None:  # EAGLE-1
             assert self._fc is not None
@@ -73,9 +87,9 @@ class EagleForward:
             of_hidden = self._hidden_norm(hidden)
             normed = torch.cat([self._embedding_norm(embedded), of_hidden], -1)
             x = of_hidden if self._head.config.norm_before_residual else hidden.clone()
-        cos, sin = self._rope.at(positions, cache.length + len(tokens))
-        (rows,) = cache.append(len(tokens))
-        self._block.add_to(x, normed, lambda qkv: self._rope(qkv, cos, sin), rows, mask)
+        cos, sin = self.rope.at(positions, end)
+        (rows,) = rows_of_layers
+        self._block.add_to(x, normed, lambda qkv: self.rope(qkv, cos, sin), rows, mask)
         if self._output_norm is not None and self._head.config.norm_output:
             return self._output_norm(x)
         return x

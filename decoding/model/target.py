@@ -75,12 +75,12 @@ class Target:
         self.unpadded_vocab_size = library.vocab_size
         self._bias: tuple[Tensor, Tensor] | None = None  # ids and what is added to their logits
         self._fold = self._group_size() if ours else 1
+        self.recorder = recorder_for(self.device) if graphs else None
         if known and self._agrees_with(lean := lean_forward(model)):
             library.remove_hooks()
             self._forward = lean
-            record = recorder_for(self.device) if graphs else None
-            if record is not None and self._agrees_with(
-                replayed := GraphForward(lean, self._fold, record)
+            if self.recorder is not None and self._agrees_with(
+                replayed := GraphForward(lean, self._fold, self.recorder)
             ):
                 self._forward = replayed
 

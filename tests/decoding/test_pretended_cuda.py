@@ -176,6 +176,37 @@ def test_what_a_graph_is_given_is_there_without_waiting(lane: str, settings: str
     assert cuda.ledger.waits.total() <= len(rounds) * WAITS.get(lane, 1), cuda.ledger.waits
 
 
+@pytest.mark.parametrize("lane", ["eagle3", "eagle3-chain", "eagle3-static", "eagle1"])
+def test_recorded_levels_ask_nothing_of_the_host(lane: str) -> None:
+    """The launches of a round do not grow with its depth."""
+
+    def repeated(work: Work, eager: Work) -> Work:
+        work()  # what is prepared once
+
+        def replay() -> None:
+            kernels, asked = cuda.ledger.kernels, (+cuda.ledger.uploads, +cuda.ledger.waits)
+            work()
+            assert asked == (cuda.ledger.uploads, cuda.ledger.waits)
+            cuda.ledger.kernels = kernels + 1
+
+        return replay
+
+    def launched(gamma: int) -> int:
+        params = Params(gamma=gamma)
+        decoder.start(PROMPT, params, 7)
+        for _ in range(3):
+            cuda.reset()
+            decoder.step(params)
+        return cuda.ledger.kernels
+
+    with PretendedCuda() as cuda:
+        cuda.recorder = repeated
+        model: Any = build("llama").requires_grad_(False)
+        target = Target(model.to("cuda"))
+        decoder = Decoder(target, LANES[lane](target, target))
+        assert abs(launched(4) - launched(3)) <= 2
+
+
 @pytest.mark.parametrize("lane", LANES)
 def test_a_round_uploads_little_besides_its_new_tokens(lane: str) -> None:
     params = Params(gamma=3)

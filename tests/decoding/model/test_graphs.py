@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 
+from decoding.checkpoints.dialects import EagleVersion
 from decoding.decoder import Decoder
+from decoding.drafters import eagle as eagle_module
 from decoding.drafters.base import Drafter
 from decoding.drafters.draft_model import DraftModel
 from decoding.drafters.eagle import EagleTree
 from decoding.drafters.lookup import Lookup
 from decoding.drafters.medusa import Medusa
 from decoding.model import target as target_module
+from decoding.model.cache import TreeCache
 from decoding.model.graphs import SIZES, GraphForward, Work
 from decoding.model.lean import LeanForward
 from decoding.model.target import Target
@@ -30,6 +34,7 @@ from tests.support.families import build
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7, 9, 11, 2, 3]
 SMALL = TreeShape((-1, 0, 0, 1, 2))
+WIDE = NAMED_TREES["wide"]
 SETTINGS = {
     "greedy": Params(max_new_tokens=24),
     "sampled": Params(SamplingParams(temperature=0.9, top_p=0.9), max_new_tokens=24),
@@ -38,7 +43,7 @@ LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
     "ar": lambda target, draft: None,
     "draft": lambda target, draft: DraftModel(draft, target.vocab_size),
     "lookup": lambda target, draft: Lookup(target.device),
-    "medusa": lambda target, draft: Medusa(heads_for(target), NAMED_TREES["wide"]),
+    "medusa": lambda target, draft: Medusa(heads_for(target), WIDE),
     "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40),
 }
 
@@ -91,6 +96,34 @@ def ids(lanes: list[str], params: Params) -> list[list[int]]:
             if not decoder.finished:
                 decoder.step(params)
     return [decoder.generated for decoder in decoders]
+
+
+@pytest.mark.parametrize("tree", [EagleTree(20, 4), EagleTree(6, 1), EagleTree(choices=WIDE)])
+@pytest.mark.parametrize("version", ["eagle3", "eagle1"])
+def test_recorded_levels_draft_the_same(
+    version: EagleVersion,
+    tree: EagleTree,
+    recordings: list[Work],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also when the cache has grown, and with other depths in between."""
+
+    def drafts() -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        drafter = eagle(Target(model(0)), version, tree)
+        decoder = Decoder(drafter._target, drafter)
+        decoder.start(PROMPT, Params(), 0)
+        before = drafter._cache.capacity
+        records = [decoder.step(Params(gamma=gamma)) for gamma in 5 * (4, 4, 3, 4)]
+        assert drafter._cache.capacity > before
+        if drafter._graphs is not None:
+            assert drafter._graphs._recorded and all(drafter._graphs._recorded.values())
+        return [(record.tokens, record.parents) for record in records]
+
+    monkeypatch.setattr(eagle_module, "TreeCache", partial(TreeCache, capacity=16))
+    replayed = drafts()
+    assert recordings
+    monkeypatch.setattr(target_module, "recorder_for", lambda device: None)
+    assert replayed == drafts()
 
 
 def passes(target: Target) -> list[Any]:

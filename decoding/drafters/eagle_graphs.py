@@ -1,0 +1,124 @@
+"""The levels of EAGLE's tree as CUDA graphs: whatever their number, one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from decoding.drafters.eagle_forward import EagleForward
+from decoding.drafters.eagle_tree import TreePlan
+from decoding.model.cache import TreeCache
+from decoding.model.graphs import Recorder, Work
+from decoding.trees.draft import CandidatePool
+
+# Runs a level's nodes: the level, their tokens [n], the hidden states before them [n, H], and which
+# of the rows drafted so far (their own are the last) each of them sees, bool [n, m]. Returns the
+# next hidden states [n, H].
+RunLevel = Callable[[int, Tensor, Tensor, Tensor], Tensor]
+
+
+class LevelBuffers:
+    """The inputs of a tree's levels, at fixed addresses."""
+
+    def __init__(self, hidden: Tensor, gamma: int, forward: EagleForward, cache: TreeCache) -> None:
+        self.hidden = torch.empty_like(hidden)
+        self._forward, self._cache, self._capacity = forward, cache, cache.capacity
+        self._table = forward.rope.reach(cache.capacity)  # a graph has its address
+        self._positions, self._rows = (
+            torch.empty(size, dtype=torch.long, device=hidden.device)
+            for size in (gamma, cache.capacity)
+        )
+        self._prefix = hidden.new_empty(cache.capacity)  # of an additive mask
+        self._lowest = torch.finfo(hidden.dtype).min
+
+    def fill(self, hidden: Tensor) -> None:
+        """Set the inputs for a tree after the cache's rows."""
+        first = self._cache.length
+        self.hidden.copy_(hidden)
+        for numbers in (self._positions, self._rows):
+            torch.arange(first, first + len(numbers), out=numbers)
+        self._prefix.fill_(self._lowest)
+        self._prefix[:first].zero_()
+
+    def run(self, level: int, tokens: Tensor, hidden: Tensor, tree_mask: Tensor) -> Tensor:
+        """A `RunLevel` whose shapes do not depend on the number of rows before the tree."""
+        nodes, drafted = tree_mask.shape
+        rows = self._rows[:drafted]
+        own = self._prefix.new_zeros(nodes, drafted).masked_fill_(~tree_mask, self._lowest)
+        mask = self._prefix.expand(nodes, -1).index_copy(1, rows, own)[None, None]
+        position = self._positions[level : level + 1]
+        written = self._cache.rows_at(rows[drafted - nodes :])
+        return self._forward.run(tokens, hidden, position, mask, written, self._capacity)
+
+
+@dataclass(slots=True, eq=False)
+class RecordedLevels:
+    buffers: LevelBuffers
+    pool: CandidatePool | None = None
+    replay: Work | None = None
+
+
+class LevelGraphs:
+    """Graphs by plan and gamma, for the cache's present capacity."""
+
+    def __init__(self, record: Recorder, forward: EagleForward, cache: TreeCache) -> None:
+        self._record: Recorder | None = record
+        self._forward, self._cache, self._capacity = forward, cache, cache.capacity
+        self._rows: dict[tuple[TreePlan, int], int] = {}  # that a tree's levels write
+        self._recorded: dict[tuple[TreePlan, int], RecordedLevels | None] = {}
+
+    def pool(
+        self,
+        plan: TreePlan,
+        gamma: int,
+        hidden: Tensor,
+        grow: Callable[[Tensor, RunLevel], CandidatePool],
+        eager: Callable[[], CandidatePool],
+    ) -> CandidatePool:
+        """What `grow` returns for `hidden` [1, H], valid until the next call. `eager` does the same
+        without a graph: also the first time, which tells how many rows there will be."""
+        key = plan, gamma
+        if key not in self._rows:
+            pool = eager()
+            self._rows[key] = len(pool.tokens) // pool.width - 1  # each but the root has one
+            return pool
+        self._cache.reserve(self._cache.length + self._rows[key])
+        if self._cache.capacity != self._capacity:  # the cache was reallocated
+            self._capacity = self._cache.capacity
+            self._recorded.clear()
+        if key not in self._recorded:
+            self._recorded[key] = self._recording(gamma, hidden, grow, eager)
+        known = self._recorded[key]
+        if known is None or known.replay is None:
+            return eager()
+        known.buffers.fill(hidden)
+        known.replay()
+        assert known.pool is not None
+        return known.pool
+
+    def _recording(
+        self,
+        gamma: int,
+        hidden: Tensor,
+        grow: Callable[[Tensor, RunLevel], CandidatePool],
+        eager: Callable[[], CandidatePool],
+    ) -> RecordedLevels | None:
+        if self._record is None:
+            return None
+        made = RecordedLevels(LevelBuffers(hidden, gamma, self._forward, self._cache))
+        made.buffers.fill(hidden)
+
+        def work() -> None:
+            made.pool = grow(made.buffers.hidden, made.buffers.run)
+
+        def plainly() -> None:
+            eager()
+
+        try:
+            made.replay = self._record(work, plainly)
+        except RuntimeError:  # not supported by the driver, or out of memory
+            self._record = None
+        return None if made.replay is None else made
