@@ -26,9 +26,10 @@ from decoding.errors import InputError
 from decoding.model.graphs import GraphForward, Work
 from decoding.model.target import Target
 from decoding.params import Params, SamplingParams
-from decoding.trees.draft import DraftTree
+from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import TreeShape, chain
 from decoding.trees.static import NAMED_TREES
+from decoding.verification.acceptance import Acceptance
 from tests.decoding.drafters.test_medusa import heads_for
 from tests.support.eagle_drafts import eagle
 from tests.support.families import build, hf_greedy
@@ -242,6 +243,27 @@ def test_nothing_is_launched_after_the_wait(
             record = decoder.step(SETTINGS[settings])
             if record.drafted or not heads:
                 assert launched[-1] == cuda.ledger.kernels
+
+
+def test_the_rows_that_stay_are_known_on_the_device() -> None:
+    """Padded, and the same as the host finds."""
+    with PretendedCuda():
+        decoder = decoder_of("trees", "cuda")
+        start(decoder, "greedy")
+        verify, paths = decoder._verify, []
+
+        def noted(draft: Draft, logits: torch.Tensor, params: Params) -> Acceptance:
+            made = verify(draft, logits, params)
+            if made.early:
+                assert isinstance(made.rows, torch.Tensor)
+                path = made.result.path
+                assert made.rows.tolist()[: len(path) + 1] == [0, *path]
+                paths.append(path)
+            return made
+
+        decoder._verify = noted  # type: ignore[method-assign]
+        finish(decoder, "greedy")
+    assert any(path != tuple(range(1, len(path) + 1)) for path in paths)
 
 
 @pytest.mark.parametrize("lane", ["medusa", "eagle3", "eagle3-chain", "eagle3-static", "eagle1"])
