@@ -96,6 +96,46 @@ class Decoder:
         self._stop = stop
         self._noise.seed(seed)
         self._rounds = 0
+        prompted = self._prefill(prompt, shared, cancelled)
+        self._prompt_length = len(prompt)
+        logits = penalize(prompted.logits, params.sampling, prompt, len(prompt))
+        first = int(next_tokens(logits, params.sampling, self._noise))
+        self._require_token(first)
+        self._commit([first], params)
+        return first
+
+    @torch.inference_mode()
+    def resume(
+        self,
+        prompt: Sequence[int],
+        generated: Sequence[int],
+        rounds: int,
+        seed: int,
+        stop: Stop = Stop(),  # noqa: B008 (frozen)
+        drawn: int = 0,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """In place of `start`: go on after the tokens `generated` of an answer that was interrupted
+        after so many `rounds`, `drawn` of them at a temperature above 0. The next tokens are those
+        that would have followed, unless drafts are sampled: these are drawn anew.
+
+        Raises InterruptedError when `cancelled()` between two chunks.
+        """
+        self._stop = stop
+        self._noise.seed(seed, drawn)
+        self._rounds = rounds
+        self._prefill([*prompt, *generated[:-1]], None, cancelled)
+        self._prompt_length = len(prompt)
+        self.generated = list(generated)
+        self._ids += generated[-1:]
+
+    def _prefill(
+        self,
+        ids: Sequence[int],
+        shared: PrefilledPrompt | None,
+        cancelled: Callable[[], bool],
+    ) -> PrefilledPrompt:
+        """Fill the caches of target and drafter with the rows of `ids`."""
         self._clock = Clock(self.target.device)
         self.finished = None
         self.generated = []
@@ -104,33 +144,28 @@ class Decoder:
                 self.target,
                 self._cache,
                 self._ids[: self._cache.length],
-                prompt,
+                ids,
                 every_row=self._needs in ("final", "aux"),
                 shared=shared,
                 cancelled=cancelled,
             )
         finally:
-            self._ids = list(prompt[: self._cache.length])
+            self._ids = list(ids[: self._cache.length])
         self.prompt = prompted
-        self._prompt_length = len(prompt)
         self.draft_prefill_seconds = 0.0
         if self.drafter is not None:
             begun = time.perf_counter()
             aux = self._needs == "aux"
             features = prompted.aux_hidden_states if aux else prompted.features
             try:
-                self.drafter.start(prompt, prompted.first, features)
+                self.drafter.start(ids, prompted.first, features)
             except Exception:  # it may not have seen all rows: the next start must reuse none
                 self._cache.truncate(0)
                 self._ids = []
                 raise
             synchronize(self.target.device)
             self.draft_prefill_seconds = time.perf_counter() - begun
-        logits = penalize(prompted.logits, params.sampling, prompt, len(prompt))
-        first = int(next_tokens(logits, params.sampling, self._noise))
-        self._require_token(first)
-        self._commit([first], params)
-        return first
+        return prompted
 
     @torch.inference_mode()
     def step(self, params: Params) -> Round:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
@@ -33,6 +33,36 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class RunAgain:
     """Answer the last prompt once more with the same seed, replacing its answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSoFar:
+    """An answer of the last turn: its `first` token and its `rounds`, each decoded with its
+    `params`; `finished` unless it was stopped, with its `speedup`."""
+
+    first: int
+    rounds: tuple[Round, ...]
+    params: tuple[Params, ...]
+    finished: Literal["stop", "length"] | None
+    speedup: float | None
+
+    @property
+    def drawn(self) -> int:
+        """How many of its tokens were drawn at a temperature above 0."""
+        drawn = [len(each.emitted) for each in self.rounds if each.sampled]
+        return sum(drawn) + bool(self.rounds and self.rounds[0].sampled)
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on with the last turn, which was stopped, in these `lanes`: after the `answers` by lane,
+    among which finished ones are compared with, or from the beginning."""
+
+    prompt_ids: tuple[int, ...]
+    lanes: tuple[str, ...]
+    answers: Mapping[str, AnswerSoFar]
+
+    prompt: ClassVar = ""  # nothing to give back if it is rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +235,7 @@ LaneChange = AddLane | RemoveLane | SetOverrides | SetLanes
 Command = (
     Run
     | RunAgain
+    | Continue
     | Stop
     | Pause
     | StepRound

@@ -138,6 +138,14 @@ class RunStarted(Timed):
 
 
 @dataclass(frozen=True, slots=True)
+class RunContinued(Timed):
+    """The last turn, which was stopped, goes on in these `lanes`."""
+
+    run: int
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Prefilled(Timed):
     """A lane has its first token. If its probabilities are recorded, `probs` is the target's
     distribution there, and `texts` the texts of its candidates by id."""
@@ -289,6 +297,7 @@ Event = (
     | LoadFailed
     | LanesChanged
     | RunStarted
+    | RunContinued
     | Prefilled
     | RoundFinished
     | Finished

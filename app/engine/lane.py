@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from app.engine.commands import MeasureAnswer
+from app.engine.commands import AnswerSoFar, MeasureAnswer
 from app.engine.events import AnswerMeasured, LaneInfo
 from app.engine.token_events import TokenEvents, tokens_at, tokens_in
 from app.models.hub import display_name
@@ -197,6 +197,26 @@ class Lane:
         self.ids = self._decoder.generated
         event = self._tokens.first(first)
         return self._tokens.close([event], self.text)[0] if self.finished else event
+
+    def restore(self, prompt_ids: Sequence[int], answer: AnswerSoFar, stop: Stop) -> None:
+        """Take an answer of this or an earlier session as its own. Without `resume` it can only be
+        looked at."""
+        self.prompt_ids, self.rounds, self._stop = prompt_ids, list(answer.rounds), stop
+        self.stats = Stats.of(self.rounds)
+        self._tokens = TokenEvents(self.models)
+        self._tokens.first(answer.first)
+        for record in self.rounds:
+            self._tokens.of_round(record)
+        emitted = (token for record in self.rounds for token in record.emitted)
+        self.ids = [answer.first, *emitted]
+        self._decoder.finished = answer.finished
+
+    def resume(self, seed: int, drawn: int, cancelled: Callable[[], bool]) -> None:
+        """Go on with the restored answer, as `Decoder.resume` does."""
+        self._decoder.resume(
+            self.prompt_ids, self.ids, len(self.rounds), seed, self._stop, drawn, cancelled
+        )
+        self.ids = self._decoder.generated
 
     def warm_up(self) -> None:
         """Run a few untimed rounds: first passes are slowed down by allocations."""

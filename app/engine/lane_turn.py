@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from app.engine.commands import AnswerSoFar
 from app.engine.comparison import compare, sampling_rule
 from app.engine.events import Event, Finished, Metrics, Prefilled, Reason, RoundFinished
 from app.engine.metrics import metrics_of, speed_beside
@@ -143,10 +144,26 @@ class LocalTurn(LaneTurn):
     def __init__(self, lane: Lane, task: Task) -> None:
         super().__init__(task)
         self.lane: Lane = lane
+        self._to_resume: AnswerSoFar | None = None
+
+    def restore(self, answer: AnswerSoFar) -> None:
+        """Go on after this answer, or only compare with it, if it is finished."""
+        lane = self.lane
+        lane.restore(self.task.prompt_ids, answer, self.task.stop)
+        self.started, self.reason = True, answer.finished
+        self.rules = {sampling_rule(lane, own) for own in answer.params}
+        if answer.finished is None:
+            self._to_resume = answer
+        elif (speed := lane.stats.tokens_per_second) and answer.speedup:
+            self._baseline_speed = speed / answer.speedup
 
     def advance(self, params: Params) -> Iterator[Event]:
         if not self.started:
             yield self._start(params)
+        elif self._to_resume is not None:
+            task, drawn = self.task, self._to_resume.drawn
+            self._to_resume = None
+            self.lane.resume(task.question.seed, drawn, task.cancelled)
         if not self.lane.finished:
             yield self._step(params)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from app.engine.commands import (
+    Continue,
     LaneChange,
     MeasureAnswer,
     OpenModels,
@@ -36,7 +37,7 @@ class Mailbox:
         self.recorded_lanes: frozenset[str] = frozenset()  # their rounds carry probabilities
         self.trees: dict[str, str] = {}  # by lane
         self.lane_changes: deque[LaneChange] = deque()
-        self.next_turn: Turn | None = None  # to be answered
+        self.next_turn: Turn | Continue | None = None  # to be answered
         self.next_conversation: tuple[Turn, ...] | None = None  # instead of this one
         self.sampling_test: StartSamplingTest | None = None  # to be run while no round is
         self.advice: StartAdvice | None = None  # to be measured while no turn is running
@@ -57,7 +58,7 @@ class Mailbox:
     def drain(self) -> list[Event]:
         return [self.events.popleft() for _ in range(len(self.events))]
 
-    def begin_turn(self, turn: Turn) -> None:
+    def begin_turn(self, turn: Turn | Continue) -> None:
         """Answer this next; work done between turns ends. The caller holds `wake`."""
         self.next_turn, self.sampling_test, self.advice = turn, None, None
         self.measurements.clear()

@@ -48,6 +48,8 @@ class Session:
                     next_one = mailbox.next_conversation
                     if turns := self._worker.turns if next_one is None else next_one:
                         mailbox.begin_turn(Turn(turns[-1].prompt, turns[-1].run))
+                case commands.Continue():
+                    mailbox.begin_turn(command)
                 case commands.Stop():
                     mailbox.stopping = True
                     if turn := mailbox.next_turn:  # it never began; the caller waits for an answer

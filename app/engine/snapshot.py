@@ -19,6 +19,7 @@ from app.engine.events import (
     LoadFailed,
     Prefilled,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -108,6 +109,10 @@ class SessionSnapshot:
                 self._texts = {}
                 self._use_runs([event.run])
                 self._seed, self._prompt = event.seed, None
+                self._answering = set(event.lanes)
+            case RunContinued() if self._turns:
+                self._turn = self._turns[-1]
+                self._texts = {lane: [text] for lane, text in self._turn.answers.items()}
                 self._answering = set(event.lanes)
             case Prefilled():
                 self._texts[event.lane] = [event.first.text]

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from app.engine.commands import MeasureAnswer, OpenModels, StartAdvice, StartSamplingTest, Turn
+from app.engine.commands import (
+    AnswerSoFar,
+    Continue,
+    MeasureAnswer,
+    OpenModels,
+    StartAdvice,
+    StartSamplingTest,
+    Turn,
+)
 from app.engine.config import SessionConfig
 from app.engine.events import (
     Advice,
@@ -14,6 +23,7 @@ from app.engine.events import (
     EngineExited,
     LoadFailed,
     Loading,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -24,6 +34,7 @@ from app.servers.chunks import Question
 from decoding.errors import InputError, describe
 
 if TYPE_CHECKING:  # these import torch; they are imported on the thread
+    from app.engine.lane_turn import AnyLane
     from app.engine.lanes import Lanes
     from app.engine.turn import TurnRunner
     from app.models.loaded import LoadedModels
@@ -72,7 +83,10 @@ class Worker:
             self._lanes.apply_changes()
             if turn := self._next_turn():
                 try:
-                    self._answer(turn, self._lanes)
+                    if isinstance(turn, Continue):
+                        self._continue(turn, self._lanes)
+                    else:
+                        self._answer(turn, self._lanes)
                 except Exception as error:  # the thread goes on; the user gets the prompt back
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
             elif test := mailbox.sampling_test:
@@ -82,7 +96,7 @@ class Worker:
             elif mailbox.measurements:
                 self._measure(mailbox.measurements[0], self._lanes)
 
-    def _next_turn(self) -> Turn | None:
+    def _next_turn(self) -> Turn | Continue | None:
         """The turn to answer now; None if there is none, or other work goes first."""
         mailbox = self._mailbox
         with mailbox.wake:
@@ -138,10 +152,6 @@ class Worker:
     # Answering
 
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
-        from app.engine.lane_turn import Task
-        from app.engine.memory import memory
-        from app.engine.turn import TurnRunner, answer_seed
-
         mailbox, models = self._mailbox, lanes.models
         before = self.turns
         if before and before[-1].run == turn.run:  # run again: the old answers are replaced
@@ -164,6 +174,31 @@ class Worker:
                 self._leader_of(before[-1]) if before else mailbox.leader,
             )
         )
+        self._run_turn(ids, running, lanes)
+
+    def _continue(self, request: Continue, lanes: Lanes) -> None:
+        """Go on with the last turn."""
+        if not self.turns:
+            raise InputError("there is no answer to go on with")
+        known = {*request.lanes, *request.answers}
+        self._mailbox.emit(RunContinued(self.turns[-1].run, request.lanes))
+        running = [lane for lane in lanes if lane.available and lane.spec.name in known]
+        self._run_turn(request.prompt_ids, running, lanes, request.answers)
+
+    def _run_turn(
+        self,
+        ids: Sequence[int],
+        running: Sequence[AnyLane],
+        lanes: Lanes,
+        answers: Mapping[str, AnswerSoFar] = MappingProxyType({}),
+    ) -> None:
+        """Answer the last turn in the lanes `running`, after its `answers` so far."""
+        from app.engine.lane_turn import Task
+        from app.engine.memory import memory
+        from app.engine.turn import TurnRunner, answer_seed
+
+        mailbox, models = self._mailbox, lanes.models
+        *before, turn = self.turns
         stop = self._stop(models)
         self._context = PromptContext(ids, stop, {})
         question = Question(
@@ -176,10 +211,12 @@ class Worker:
         )
         task = Task(ids, question, stop, lambda: mailbox.stopping, mailbox.notify)
         runner = TurnRunner(running, task, mailbox.emit)
+        runner.restore(answers)
         self._run_rounds(runner, lanes)
         stopped = runner.end()
         self._context = PromptContext(ids, stop, runner.unfinished())
-        self.turns = (*before, replace(turn, answers=runner.answers()))
+        answered = replace(turn, answers={**turn.answers, **runner.answers()})
+        self.turns = (*before, answered)
         mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
 
     def _run_rounds(self, runner: TurnRunner, lanes: Lanes) -> None:
@@ -235,7 +272,7 @@ class Worker:
         require_room(models.context, name, len(ids), advice)
         return ids
 
-    def _messages(self, before: tuple[Turn, ...], prompt: str) -> list[dict[str, str]]:
+    def _messages(self, before: Sequence[Turn], prompt: str) -> list[dict[str, str]]:
         """The conversation so far, as the leading lane answered it, and the new prompt."""
         system = self._config.system
         messages = [{"role": "system", "content": system}] if system else []

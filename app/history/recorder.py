@@ -15,6 +15,7 @@ from app.engine.events import (
     LanesChanged,
     Loaded,
     LoadFailed,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -87,7 +88,7 @@ class Recorder:
                 self._loaded, self._loaded_written = event.after(self._loaded), False
             elif isinstance(event, LoadFailed) and event.kept:
                 self._settings = self._before  # the previous models are back
-            elif isinstance(event, RunStarted):
+            elif isinstance(event, RunStarted | RunContinued):
                 self._in_turn = True
                 self._turn_at = self.size
                 lines += self._heading()

@@ -51,6 +51,14 @@ class LaneRecord:
         return self.finishes[-1] if self.finishes else None
 
     @property
+    def cut_off(self) -> bool:
+        """Whether the app ended before its answer, also where that had been stopped before."""
+        if self.end is None or self.end.reason != "stopped":
+            return self.end is None
+        begun = [step.at - step.round.total_seconds for step in self.steps[-1:]]
+        return bool(begun) and begun[0] > self.end.at
+
+    @property
     def error(self) -> str | None:
         return (self.end.message or "") if self.end and self.end.reason == "error" else None
 
@@ -140,10 +148,9 @@ class RecordedTurn:
         for event in timed:
             yield tally.with_metrics(event)
         last = max(event.at for event in timed if isinstance(event, Timed))
-        if self.ended is None:
-            for name, lane in self.lanes.items():
-                if not lane.finishes:
-                    yield Finished(name, "stopped", at=last)
+        for name, lane in self.lanes.items():
+            if lane.cut_off:
+                yield Finished(name, "stopped", at=last)
         yield self.ended or RunFinished(self.started.run, True, at=last)
 
 
@@ -161,6 +168,7 @@ class RunningMetrics:
     def with_metrics(self, event: Event) -> Event:
         if isinstance(event, RoundFinished):
             self._sums[event.lane].add(event.round)
+            self._speeds.pop(event.lane, None)  # it goes on after a stop
             return replace(event, metrics=self._metrics(event.lane))
         if isinstance(event, Finished) and self._lanes[event.lane].prefilled:
             if event.lane not in self._speeds and self._baseline:

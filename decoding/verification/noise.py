@@ -29,10 +29,17 @@ class Noise:
         self._position_noise = torch.Generator(device)
         self._rows = torch.empty(0, width, device=device)  # for the next positions
 
-    def seed(self, seed: int) -> None:
+    def seed(self, seed: int, position: int = 0) -> None:
+        """`position`: that many tokens have been drawn before."""
         self._position_noise.manual_seed(seed)
-        self.generator.manual_seed(~seed)  # drafts must not be correlated with the noise
+        # Drafts must not be correlated with the noise, nor with those before the position.
+        self.generator.manual_seed(~(seed + position))
         self._rows = self._rows[:0]
+        for _ in range(position // BLOCK):
+            self.ahead(BLOCK)
+            self.advance(BLOCK)
+        self.ahead(position % BLOCK)
+        self.advance(position % BLOCK)
 
     def ahead(self, positions: int) -> Tensor:
         """Exp(1) noise of the next positions, [positions, width]."""

@@ -28,6 +28,7 @@ from app.engine.events import (
     LoadFailed,
     Prefilled,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -77,6 +78,22 @@ def test_the_conversation_is_what_the_lanes_said(open_session: Open) -> None:
     assert snapshot.next_run == 2
     snapshot.apply_command(Resume((Turn("a", 4, {}),), 7))
     assert snapshot.next_run == 5
+
+
+def test_an_answer_that_goes_on_is_told_to_its_end(open_session: Open) -> None:
+    whole = open_session("ar,draft,lookup")
+    whole.loaded()
+    turn = whole.turn("the quick brown fox")
+    at = turn.index(of(turn, RoundFinished, "lookup")[1])
+    other = SessionSnapshot(MINE, ())
+    part = [*turn[:at], Finished("lookup", "stopped"), RunFinished(0, True)]
+    other.apply_events([*part, RunContinued(0, ("lookup",)), turn[at]])
+    (until,) = list(other.to_commands())
+    assert isinstance(until, Resume) and until.turns[0].answers == said(turn[: at + 1])
+    assert [type(event) for event in other.closing_events("gone")] == [Finished, RunFinished]
+    other.apply_events(turn[at + 1 :])
+    assert list(other.to_commands()) == [Resume((Turn("the quick brown fox", 0, said(turn)),), 7)]
+    assert not list(other.closing_events("gone"))
 
 
 def test_lanes_are_as_they_were_changed_last() -> None:

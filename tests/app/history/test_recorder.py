@@ -8,14 +8,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE, Popen
+from typing import Any
 
 import pytest
 
 from app.engine.events import (
+    Finished,
     LanesChanged,
     LoadFailed,
     Loading,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -45,6 +48,34 @@ def test_everything_comes_back(store: Store, recorder: Recorder) -> None:
     ]
     times = [event.at for event in found.turns[0].events()]  # type: ignore[union-attr]
     assert times[0] == 200.0 and times == sorted(times)
+
+
+@pytest.mark.parametrize("crash", [False, True])
+def test_an_answer_that_was_stopped_and_goes_on_is_one_answer(
+    store: Store, recorder: Recorder, crash: bool
+) -> None:
+    whole: Any = turn(0, "Count!", 1.0, 0)
+    started, first, step, last, *others, end = whole
+    ended = others.pop(0)
+    stop: list[Any] = [Finished("ar", "stopped", at=1.035), RunFinished(0, True, at=1.036)]
+    recorder.record([LOADED, started, first, step, *others, *stop])
+    assert recorder.path
+    assert store.open(recorder.path).turns[0].stopped
+    rest = [
+        replace(last, at=7.0),
+        *([] if crash else [replace(ended, at=7.01), replace(end, at=7.02)]),
+    ]
+    recorder.record([RunContinued(0, ("ar",), at=6.0), *rest])
+    recorder.record([replace(ended, at=9.0)] if not crash else [])  # outside of a turn
+    found = store.open(recorder.path)
+    exported = read_document(json.loads(json.dumps(conversation_document(found))), Path("x"))
+    for recording in (found, exported):
+        (made,) = recording.turns
+        lane = made.lanes["ar"]
+        assert lane.ids == [4, 7, 5] and made.stopped is crash
+        assert lane.finished == ("stopped" if crash else "stop")
+        ends = [e.reason for e in made.events() if isinstance(e, Finished) and e.lane == "ar"]
+        assert ends == ["stopped", "stopped" if crash else "stop"]
 
 
 def test_lanes_that_change_in_the_middle_of_a_conversation(

@@ -1,0 +1,107 @@
+"""An answer that was interrupted goes on as if it had not been, with or without its caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from decoding.decoder import Decoder
+from decoding.drafters.draft_model import DraftModel
+from decoding.drafters.lookup import Lookup
+from decoding.drafters.suffix import Suffix
+from decoding.model.target import Target
+from decoding.params import Params, SamplingParams
+from decoding.round import Round
+from decoding.trees.static import NAMED_TREES
+from tests.decoding.drafters.test_medusa import medusa
+from tests.support.eagle_drafts import eagle
+from tests.support.families import FAMILIES, HYBRIDS, build, draft, hf_greedy, target
+
+PROMPT = (3, 7, 9, 11, 2, 3, 7)
+NEW = 16
+GREEDY = Params(gamma=3, max_new_tokens=NEW)
+SAMPLED = Params(SamplingParams(temperature=1.3), gamma=3, max_new_tokens=NEW)
+
+
+def plain(family: str) -> Decoder:
+    return Decoder(target(family))
+
+
+def with_features(make: Callable[[Target], Decoder]) -> Decoder:
+    return make(Target(build("llama")))  # capturing layers changes the target
+
+
+QWEN = target("qwen2")
+DECODERS: dict[str, Callable[[], Decoder]] = {
+    **{family: partial(plain, family) for family in (*FAMILIES, *HYBRIDS)},
+    "draft": lambda: Decoder(QWEN, DraftModel(draft("qwen2"), QWEN.vocab_size)),
+    "lookup": lambda: Decoder(target("llama"), Lookup(target("llama").device)),
+    "suffix": lambda: Decoder(target("llama"), Suffix(target("llama").device)),
+    "medusa": lambda: with_features(lambda on: medusa(on, NAMED_TREES["wide"])),
+    "eagle": lambda: with_features(lambda on: Decoder(on, eagle(on, "eagle3"))),
+    "eagle1": lambda: with_features(lambda on: Decoder(on, eagle(on, "eagle1"))),
+}  # fmt: skip
+
+
+def rest_of(decoder: Decoder, params: Params) -> list[Round]:
+    rounds = []
+    while not decoder.finished:
+        rounds.append(decoder.step(params))
+    return rounds
+
+
+def interrupted(decoder: Decoder, after: int, params: Params) -> list[Round]:
+    decoder.start(PROMPT, params, seed=5)
+    return [decoder.step(params) for _ in range(after)]
+
+
+def resumed(decoder: Decoder, said: list[int], done: list[Round], params: Params) -> list[Round]:
+    drawn = 0 if params.sampling.greedy else len(said)
+    decoder.resume(PROMPT, said, len(done), seed=5, drawn=drawn)
+    return rest_of(decoder, params)
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_greedy_ids_are_those_of_an_answer_that_ran_through(name: str) -> None:
+    family = {"draft": "qwen2"}.get(name, name if name in (*FAMILIES, *HYBRIDS) else "llama")
+    truth = hf_greedy(family, PROMPT, NEW)
+    for after in (0, 1, 3):
+        decoder = DECODERS[name]()
+        done = interrupted(decoder, after, GREEDY)
+        said = list(decoder.generated)
+        assert len(said) < NEW
+        for again in (decoder, DECODERS[name]()):
+            rounds = resumed(again, said, done, GREEDY)
+            assert again.generated == truth, (after, again is decoder)
+            assert again.finished == "length" and rounds[0].index == after
+
+
+@pytest.mark.parametrize("name", ["llama", "lookup", "medusa", "eagle"])
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_draws_are_those_that_would_have_followed(name: str, after: int) -> None:
+    """Of strategies that do not sample their drafts."""
+    whole = DECODERS[name]()
+    interrupted(whole, 0, SAMPLED)
+    rest_of(whole, SAMPLED)
+    decoder = DECODERS[name]()
+    done = interrupted(decoder, after, SAMPLED)
+    said = list(decoder.generated)
+    for again in (decoder, DECODERS[name]()):
+        resumed(again, said, done, SAMPLED)
+        assert again.generated == whole.generated
+
+
+def test_penalties_act_on_the_same_tokens_and_rounds_are_the_same() -> None:
+    """That is, the answer is not taken for part of the prompt."""
+    params = Params(SamplingParams(presence_penalty=2.0), gamma=3, max_new_tokens=NEW)
+    whole = DECODERS["lookup"]()
+    rounds = [*interrupted(whole, 0, params), *rest_of(whole, params)]
+    decoder = DECODERS["lookup"]()
+    done = interrupted(decoder, 2, params)
+    again = DECODERS["lookup"]()
+    done += resumed(again, list(decoder.generated), done, params)
+    assert again.generated == whole.generated
+    assert [r.emitted for r in done] == [r.emitted for r in rounds]
+    assert not again.context_full
