@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -52,6 +53,8 @@ from app.tui.themes import DARK, LIGHT, OURS
 from decoding.errors import InputError
 
 DRAIN_SECONDS = 0.066
+FRAME_SECONDS = 0.02
+FILLING_SECONDS = 5.0  # for which keys typed before the first frame wait for the dialog they open
 LABEL_SECONDS = 0.25
 SILENT_SECONDS = 60.0  # then the user is offered a restart; a long prompt may take as long
 ENDS_SLOW_MOTION = RunStarted, Loaded, LanesChanged, EngineExited
@@ -87,7 +90,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             with suppress(NotImplementedError):  # on Windows
                 asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
         self.begin()
-        self.call_after_refresh(self._send_typed_ahead)
+        self.main.prompt.changed_at = lambda: self.undo.stack.changed_at
+        self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
             self.run_worker(self.recall_prompts(self.store))
 
@@ -101,11 +105,21 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             held.append(event)
 
     async def _send_typed_ahead(self) -> None:
-        held, self._typed_ahead = self._typed_ahead or [], None
-        for event in held:
+        """One by one: a dialog that a key opens gets the keys after it."""
+        opens = {binding.action for binding in APP_KEYS}
+        while self._typed_ahead:
+            event = self._typed_ahead.pop(0)
             # Until the app has the terminal, that makes a line feed of Enter.
             typed = events.Key("enter", "\r") if event.key == "ctrl+j" else event
-            await self.on_event(typed)
+            found = self.screen.active_bindings.get(typed.key)
+            if typed.is_printable or not found or found.binding.action not in opens:
+                await super().on_event(typed)
+                continue
+            await self.run_action(found.binding.action)
+            until = time.monotonic() + FILLING_SECONDS
+            while self.screen.focused is None and time.monotonic() < until:
+                await asyncio.sleep(FRAME_SECONDS)
+        self._typed_ahead = None
 
     def begin(self) -> None:
         # After the first paint, because importing torch on the engine's thread stalls this one.
@@ -271,6 +285,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield from commands(self, self.main)
+        if self.state.stopped:
+            what = "With the answers that were stopped (Enter in the empty prompt)"
+            yield SystemCommand("Go on", what, self.action_continue)
         yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
         yield from self.exports.commands()
 

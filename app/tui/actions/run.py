@@ -78,18 +78,23 @@ class RunActions(AppBase):
         text = event.text if prompt.text.startswith(event.text) else prompt.text
         if state.gone:
             self._reopen_engine()
-        if not text.strip():
+        if not text.strip() and state.stopped:
+            self.action_continue()
+        elif not text.strip():
             self._say_what_to_type()
         elif COMMAND.fullmatch(text.strip()) and text != self._taken_for_command:
             self._taken_for_command = text
             self._say_which_keys()
         else:
             prompt.remember(text)
-            prompt.write(prompt.text.removeprefix(text).lstrip())  # a space for pause, say
+            more = prompt.text.removeprefix(text)
+            prompt.write(more.lstrip())
             if state.busy or not state.loaded:
                 state.queued.append(text)
             else:
                 self._ask(text)
+                if more.isspace():  # the key for a pause, in a burst with Enter
+                    self.action_pause()
         self.main.show_state()
 
     def _say_what_to_type(self) -> None:
@@ -142,6 +147,17 @@ class RunActions(AppBase):
             self._reopen_engine()
         else:
             self.main.prompt.action_submit()
+        self.main.show_state()
+
+    def action_continue(self) -> None:
+        """Go on with the answers that were stopped."""
+        state = self.state
+        if state.stopped:
+            self.end_slow_motion()
+            request, state.running = state.to_continue(), True
+            self.engine.send(request)
+        else:
+            state.say(state.busy or "No answer of these models was stopped")
         self.main.show_state()
 
     def action_leave(self) -> None:

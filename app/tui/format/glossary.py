@@ -35,6 +35,8 @@ LANE_MARKS = [
     ("✓ ■ ✗", "done; stopped; broken, with the reason in its pane"),
     ("next turn goes on here", "the answers differ, and this is the one that all lanes go on from: "
                                "the lane that was in focus last."),
+    ("next γ8", "a setting was changed after the run: the figures beside it belong to what it was "
+                "before."),
 ]  # fmt: skip
 SCOREBOARD = [
     ("★", "the fastest of the lanes that draft, if it is faster than the target alone."),
@@ -109,7 +111,8 @@ REJECTIONS = [
              "mean q. A drafter that knows itself is right as often as it says."),
 ]  # fmt: skip
 METRICS = [
-    ("stopped", "by you, before it was done; error: the reason is in the pane."),
+    ("stopped", "by you, before it was done; Enter in the empty prompt goes on. error: the reason "
+                "is in the pane."),
     ("length", "the answer has as many tokens as were asked for, or the context is full."),
     ("tok", "tokens of the answer; the first comes from the prefill."),
     ("α", "acceptance rate: accepted ÷ tested. Tested are the drafted tokens up to the first that "
@@ -179,6 +182,7 @@ FIGURE_PATTERNS = [
         (r"[▁▂▃▄▅▆▇█ ]+$", "▇▅▂"),
         (r"LOSSY$", "LOSSY"),
         (r"next turn goes on here$", "next turn goes on here"),
+        (r"next |with the settings before", "next γ8"),
         (r"(T[\d.]+)?\*$", "*"),
         (r"length$", "length"),
         (r"(stopped|error)$", "stopped"),

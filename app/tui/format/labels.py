@@ -11,12 +11,14 @@ from app.text.terminal_text import shortened
 from app.tui.format.bars import TIME_GLYPHS, histogram, progress_bar, time_bar
 from app.tui.format.numbers import ordinal, percent, seconds, small
 from app.tui.format.parts import Part
+from app.tui.format.setting_changes import changes_since, params_of_figures
 from app.tui.format.welcome import topics_of_demo
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState, Phase
 from app.tui.themes import lane_color
 from app.tui.tokens.lens import SCALES, STEPS
 from app.tui.tokens.token_text import GLYPHS, DisplayOptions
+from decoding.params import Params
 from decoding.round import Round
 
 PHASE_MARKS = {
@@ -36,12 +38,16 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     """The top edge: title, settings, speed."""
     color = f"bold {lane_color(number)}"
     left = [Part(str(number), color), Part(lane.info.title, color)]
-    facts = settings_in_title(state, lane)
+    changed = changes_since(lane, state.params)
+    facts = settings_in_title(lane, params_of_figures(lane, state.params))
     left += [Part(fact, "$quiet", 3) for fact in facts]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
     if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
+    if changed:
+        first, *more = (text.replace("gamma ", "γ") for text in changed)
+        left.append(Part(f"next {first}{', …' * bool(more)}", "$warning", 2))
     if state.answers_differ and lane.info.name == state.goes_on_from:
         left.append(Part("next turn goes on here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
@@ -71,14 +77,15 @@ def introduction(info: LaneInfo) -> str:
     return "\n".join(filter(None, (STRATEGIES[info.strategy].summary, info.note)))
 
 
-def settings_in_title(state: AppState, lane: LaneState) -> list[str]:
-    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone."""
+def settings_in_title(lane: LaneState, own: Params) -> list[str]:
+    """Its gamma, and a star after each override: γ4, γ2* T0.8*, or * alone. `own`: the lane's
+    effective settings."""
     overrides = lane.info.overrides
     facts = []
-    if (gamma := lane.gamma(state.params)) is not None:
+    if (gamma := lane.gamma(own)) is not None:
         facts.append(f"γ{gamma}{'*' * ('gamma' in overrides)}")
     if "temperature" in overrides:
-        facts.append(f"T{overrides['temperature']:g}*")
+        facts.append(f"T{own.sampling.temperature:g}*")
     if lane.info.endpoint is not None:
         facts.append("over HTTP")
     if overrides and not any(fact.endswith("*") for fact in facts):
@@ -161,6 +168,8 @@ def run_state(state: AppState) -> Part:
         return Part("… loading", "$quiet")
     if state.slow_motion is not None:
         return Part("● slow motion", "bold $primary")
+    if state.opening:
+        return Part("… opening", "$quiet")
     if not state.running:
         return Part("○ ready" if state.replay is None else "○ replay", "$quiet")
     order = [lane for lane in state.lanes.values() if lane.phase is not Phase.IDLE]
@@ -185,6 +194,8 @@ def placeholder(state: AppState) -> str:
         return f"Ask the next question; {pause}, {stop} stops"
     if state.example and not state.queued:
         return state.example
+    if state.stopped:
+        return "Ask the next question; Enter goes on with this one"
     if state.turns:
         return "Ask the next question"
     return f"Ask something, {state.keys['app.examples']} has examples"
@@ -229,10 +240,14 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
     if state.loading or not (state.loaded or state.failure):
         opens = ", then the conversation opens" * state.opening
         return [Part(progress(state.loading) + opens, "$primary")]
+    if state.opening:
+        return [Part("Opening the conversation", "$primary")]
     if state.download:
         return [Part(state.download, "$primary")]
     if commands and state.replay is None:
         return [Part(commands, "$quiet", 1)]
+    if state.stopped:
+        return [Part("Stopped: Enter in the empty prompt goes on", "$primary")]
     if said is not None:
         return [Part(said.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):

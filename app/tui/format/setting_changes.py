@@ -22,6 +22,22 @@ def changes_at(lane: LaneState, number: int) -> list[str]:
     return words
 
 
+def params_of_figures(lane: LaneState, params: Params) -> Params:
+    """The lane's effective settings in the run that its figures are of; `params` are the run's
+    settings now."""
+    used = None if lane.going or not lane.round_events else lane.round_events[-1].params
+    return used or lane.effective_params(params)
+
+
+def changes_since(lane: LaneState, params: Params) -> list[str]:
+    """The settings of the lane's next run that are not those of its figures, in words."""
+    if lane.going or not lane.round_events:
+        return []
+    words = [] if lane.round_events[-1].tree == lane.tree else [f"tree {lane.tree}"]
+    before = params_of_figures(lane, params)
+    return words + changes(lane, before, lane.effective_params(params))
+
+
 def changes(lane: LaneState, before: Params, after: Params) -> list[str]:
     """The settings that act on the lane and have changed, in words. Both `Params` are the lane's
     effective ones; a setting that did not act before is compared with its default."""

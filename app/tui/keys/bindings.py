@@ -20,7 +20,7 @@ KEY_BAR = (
 )
 ALWAYS_IN_BAR = ("help", "quit")
 BAR_NAMES = {
-    **{"command_palette": "Palette", "focus_prompt": "Write"},
+    **{"command_palette": "Palette", "focus_prompt": "Write", "conversations": "Open"},
     **{"round(-1)": "Back", "round(1)": "Forward"},
 }
 # Actions that need a running model.
@@ -60,8 +60,8 @@ RUN_KEYS = [
     key("ctrl+n", "new_conversation", "New conversation", "run.new",
         "Forget all turns and begin again"),
     key("ctrl+z", "undo", "Undo", "run.undo",
-        "Take back what was typed into the prompt, else the last change of settings, lanes or "
-        "conversation"),
+        "Take back what was done last: typing, settings, lanes or the conversation; in the prompt "
+        "typing goes before an answer"),
     key("ctrl+y,ctrl+shift+z", "redo", "Redo", "run.redo", "Do again what was taken back"),
     key("u", "duplicate", "Duplicate lane", "lane.duplicate",
         "The lane in focus once more, right after it"),
@@ -230,4 +230,6 @@ def key_bar_state(
     elif not (state.running or slow or state.replay is not None):
         names["pause"] = "Slow motion"
     asks_why = ("panel('token')",) if cursor and not looking else ()
-    return names, hidden, (*ALWAYS_IN_BAR, *asks_why)
+    # where somebody begins who has been here before
+    opens = () if state.turns or state.example or state.queued else ("conversations",)
+    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *opens)

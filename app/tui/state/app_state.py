@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import MeasureAnswer
+from app.engine.commands import Continue, MeasureAnswer
 from app.engine.events import (
     AnswerMeasured,
     EngineExited,
@@ -20,6 +20,7 @@ from app.engine.events import (
     Memory,
     Prefilled,
     RoundFinished,
+    RunContinued,
     RunFinished,
     RunRejected,
     RunStarted,
@@ -212,9 +213,34 @@ class AppState:
 
     @property
     def can_measure(self) -> bool:
-        """Whether probabilities of finished answers can be computed."""
+        """Whether the loaded models can compute on the last prompt and its answers."""
         there = self.loaded is not None and not self.ended and not self.foreign
         return there and self.replay is None and bool(self.started and self.started.prompt_ids)
+
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """The lanes of which the last answers were stopped and can go on. A server's can't."""
+        if not self.can_measure or self.busy:
+            return ()
+        return tuple(
+            name
+            for name, lane in self.lanes.items()
+            if lane.phase is Phase.STOPPED
+            and lane.active
+            and not (lane.strategy.remote and lane.first)
+        )
+
+    def to_continue(self) -> Continue:
+        """The request to go on with the answers that were stopped."""
+        assert self.started is not None
+        answers = {
+            name: lane.answer_so_far(lane.first)
+            for name, lane in self.lanes.items()
+            if lane.first
+            and not lane.strategy.remote
+            and (name in self.stopped or lane.phase is Phase.DONE)
+        }
+        return Continue(self.started.prompt_ids, self.stopped, answers)
 
     def to_measure(self) -> list[MeasureAnswer]:
         """The requests for missing probabilities of the last answers, each only once."""
@@ -280,6 +306,15 @@ class AppState:
                     else:
                         lane.phase = Phase.IDLE
                         lane.clear_metrics()
+            case RunContinued():
+                self.running, self.busy_lane, self.notice = True, None, ""
+                self.differing.discard(self.turns - 1)
+                for name, lane in self.lanes.items():
+                    self.runs.drop_last(lane)
+                    lane.measuring = False  # whoever was asked does something else now
+                    if name in event.lanes:
+                        lane.phase = Phase.RUNNING if lane.first else Phase.WAITING
+                        lane.finished = None
             case Prefilled():
                 lane = self._lane_runs(event.lane)
                 lane.first, lane.ttft_seconds = event, event.ttft_seconds

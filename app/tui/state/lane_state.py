@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from app.engine.commands import AnswerSoFar
 from app.engine.events import AnswerMeasured, Finished, LaneInfo, Metrics, Prefilled, RoundFinished
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import DEFAULT_TREE, DYNAMIC_TREE, Strategy
@@ -97,15 +98,15 @@ class LaneState:
         """The run's settings with the lane's overrides."""
         return with_settings(params, self.info.overrides)
 
-    def gamma(self, params: Params) -> str | None:
-        """The gamma in force. For "auto" it is "a" and the newest round's, or after the run the
-        most frequent one, because the last rounds are cut short. None for a strategy that does not
-        draft."""
-        gamma = self.gamma_in(self.effective_params(params))
+    def gamma(self, own: Params) -> str | None:
+        """The gamma in force under its `own` effective settings. For "auto" it is "a" and the
+        newest round's, or after the run the most frequent one, because the last rounds are cut
+        short. None for a strategy that does not draft."""
+        gamma = self.gamma_in(own)
         if gamma != "auto" or not self.round_events:
             return gamma
         running = self.phase is Phase.RUNNING
-        return f"a{self.round_events[-1].round.gamma if running else self.usual_gamma(params)}"
+        return f"a{self.round_events[-1].round.gamma if running else self._most_frequent_gamma}"
 
     def gamma_in(self, own: Params) -> str | None:
         """The gamma that the lane's settings give; limited by the depth of a static tree."""
@@ -123,6 +124,10 @@ class LaneState:
         gamma = self.gamma_in(self.effective_params(params))
         if gamma != "auto":
             return int(gamma or 0)
+        return self._most_frequent_gamma
+
+    @property
+    def _most_frequent_gamma(self) -> int:
         newest = [event.round.gamma for event in self.round_events[-NEWEST:]]
         return max(newest, key=newest.count, default=self.info.default_gamma)
 
@@ -146,6 +151,17 @@ class LaneState:
         tokens = [token for event in self.round_events for token in event.tokens]
         kept = [token.text for token in tokens if not token.fate.discarded]
         return "".join([self.first.first.text if self.first else "", *kept])
+
+    def answer_so_far(self, first: Prefilled) -> AnswerSoFar:
+        """For the engine, which may have forgotten it."""
+        reason = self.finished.reason if self.finished else None
+        return AnswerSoFar(
+            first.first.id,
+            tuple(self.rounds),
+            tuple(event.params or Params() for event in self.round_events),
+            reason if reason == "stop" or reason == "length" else None,
+            self.metrics.speedup if self.metrics else None,
+        )
 
     @property
     def unmeasured(self) -> bool:

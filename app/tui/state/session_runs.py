@@ -44,6 +44,11 @@ class SessionRuns:
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self._runs.append(run_of(lane, lane.metrics, prompt))
 
+    def drop_last(self, lane: LaneState) -> None:
+        """Drop the lane's last run, which goes on."""
+        newest = lane.rounds[0] if lane.rounds else None
+        self._runs = deque((run for run in self._runs if run.first is not newest), MAX_RUNS)
+
     def add_probabilities(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
         """Replace the `known` rounds of a run by those with probabilities."""
         for index, run in enumerate(self._runs):

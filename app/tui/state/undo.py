@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
@@ -76,14 +76,29 @@ def describe(before: Setup, after: Setup) -> str:
     return ", ".join(said)
 
 
+class Change(NamedTuple):
+    """The setup before and after a change, and when it was made."""
+
+    before: Setup
+    after: Setup
+    at: float
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is an answer that has come to its end."""
+        old, new = self.before.log, self.after.log
+        only = self.before.differences(self.after).keys() == {"log"}
+        return only and old.path in (None, new.path) and old.size < new.size
+
+
 class UndoStack:
     """Changes to undo and to redo, each with the setup before and after it. They are found by
     comparing setups. The engine carries out an undo or redo later: until its events have arrived,
     nothing is recorded."""
 
     def __init__(self) -> None:
-        self.undone: list[tuple[Setup, Setup]] = []
-        self.done: list[tuple[Setup, Setup]] = []
+        self.undone: list[Change] = []
+        self.done: list[Change] = []
         self._present: Setup | None = None
         self._expected: Setup | None = None
         self._until = self._at = 0.0
@@ -101,10 +116,11 @@ class UndoStack:
         moved = before.names == after.names
         moved = moved and before.differences(after).keys() <= {"params", "lanes"}
         if moved and self.done and now - self._at < MERGE_SECONDS:
-            first, last = self.done[-1]
-            if last == before and describe(first, last) == describe(before, after):
-                before, _ = self.done.pop()
-        self.done.append((before, after))
+            last = self.done[-1]
+            same = describe(last.before, last.after) == describe(before, after)
+            if last.after == before and same:
+                before = self.done.pop().before
+        self.done.append(Change(before, after, now))
         del self.done[:-MAX_CHANGES]
         self._at = now
 
@@ -117,6 +133,11 @@ class UndoStack:
         self._expected = None
 
     @property
+    def changed_at(self) -> float:
+        """When the user made the change that is undone next; 0 for a turn, which ends by itself."""
+        return self.done[-1].at if self.done and not self.done[-1].is_turn else 0.0
+
+    @property
     def waiting(self) -> bool:
         """Whether an undo or redo is in progress."""
         return self._expected is not None
@@ -126,8 +147,9 @@ class UndoStack:
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None
-        step = steps[-1] if back else steps[-1][::-1]
-        return self._present, replace(self._present, **step[1].differences(step[0]))
+        before, after, _ = steps[-1]
+        now, then = (after, before) if back else (before, after)
+        return self._present, replace(self._present, **now.differences(then))
 
     def begin(self, back: bool, then: Setup, now: float) -> None:
         """An undo (`back`) or redo that leads to `then` begins."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding
+from textual.document._document import EditResult
+from textual.document._edit import Edit
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.widgets import TextArea
@@ -24,7 +27,7 @@ class Prompt(TextArea):
     BINDINGS = [
         Binding(
             "enter", "submit", "Run", id="prompt.run",
-            tooltip="Answer the prompt in every lane that is on",
+            tooltip="Answer the prompt in every lane that is on; empty, after a stop: go on",
         ),
         Binding(
             "ctrl+j,shift+enter", "newline", "New line", False, id="prompt.newline",
@@ -59,6 +62,15 @@ class Prompt(TextArea):
         self.commands = " "  # characters that are commands in an empty prompt
         self.example = ""  # submitted by Enter in an empty prompt
         self._written = ""
+        # when the user last changed something else that can be undone
+        self.changed_at: Callable[[], float] = lambda: 0.0
+        self._typed_at: list[float] = []  # when each entry of the undo stack was
+
+    def edit(self, edit: Edit) -> EditResult:
+        result = super().edit(edit)
+        older = max(len(self.history.undo_stack) - 1, 0)  # entries; typing goes on with the newest
+        self._typed_at = [*self._typed_at[:older], time.monotonic()]
+        return result
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """In an empty prompt, characters in `commands` act as elsewhere."""
@@ -153,8 +165,9 @@ class Prompt(TextArea):
         self.post_message(self.Submitted(self.text))
 
     def action_undo(self) -> None:
-        """What was typed here comes first, and then what else was changed."""
-        if not self.history.undo_stack:
+        """Undo what was typed here, unless something else was changed later."""
+        typed = len(self.history.undo_stack)
+        if not typed or self._typed_at[typed - 1] < self.changed_at():
             raise SkipAction
         super().action_undo()
 

@@ -20,6 +20,7 @@ from app.text.plural import pluralize
 from app.tui.format.glossary import SCOREBOARD
 from app.tui.format.parts import Part
 from app.tui.format.scoreboard import bar_rows, range_text
+from app.tui.format.setting_changes import changes_since
 from app.tui.format.welcome import welcome
 from app.tui.state.app_state import AppState
 from app.tui.state.scores import scores, verdict_of
@@ -76,6 +77,8 @@ class Scoreboard(Panel):
         if counted > 1:
             runs = pluralize(counted, "run")
             title.append(Part(f"{runs} of this prompt, median (lowest-highest)", "$quiet", 1))
+        if any(changes_since(lane, state.params) for lane in state.lanes.values()):
+            title.append(Part("with the settings before the change", "$warning"))
         self.top.show(title)
         self.bottom.show(session_parts(state))
         said = verdict_of(state)

@@ -227,6 +227,19 @@ async def test_a_file_that_is_gone(store: Store, kept: Path) -> None:
         assert "No such file" in stage.text
 
 
+async def test_keys_before_the_first_frame_go_to_the_list_that_they_open(
+    store: Store, kept: Path
+) -> None:
+    async with opened(store) as stage:
+        stage.app._typed_ahead = []
+        await stage.press("h", "i", "f3", "enter", "!")
+        assert stage.app.screen is stage.app.main and stage.app.main.prompt.text == ""
+        await stage.app._send_typed_ahead()
+        await reopen(stage)
+        assert "“Count!” goes on here" in stage.text and not stage.engine.asked(Run)
+        assert stage.app.main.prompt.text in ("hi", "hi!")  # the last one may close with the list
+
+
 async def test_a_disk_that_hangs_leaves_the_keys_alone(
     store: Store, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,7 +251,9 @@ async def test_a_disk_that_hangs_leaves_the_keys_alone(
 
     monkeypatch.setattr(conversations, "events_of_lanes", late)
     async with opened(store) as stage:
-        await stage.press("f3", "enter", "f1")
+        await stage.press("f3", "enter")
+        assert "Opening the conversation" in stage.text and "… opening" in stage.text
+        await stage.press("f1")
         assert "Tokens" in stage.text and not there.is_set()
         await stage.press("escape", "h", "enter")
         assert "“h” runs when the conversation is open" in stage.text

@@ -153,6 +153,18 @@ async def test_the_key_bar_shows_what_applies_and_can_be_clicked(play: Play) -> 
         assert "Tab Next" in stage.text and "Ctrl+Q Quit" in stage.text
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_who_has_been_here_before_sees_how_to_open_a_conversation(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        assert "F3 Open" in stage.text.splitlines()[-1]
+    async with play(size, newcomer=True) as stage:  # has none
+        assert ("Tab Next" if size[0] == 60 else "F2 Examples") in stage.text.splitlines()[-1]
+        await stage.begin()
+        assert "F3 Open" not in stage.text
+
+
 @pytest.mark.parametrize("size", [(100, 30), (60, 24), (40, 12)])
 async def test_help_and_quit_are_always_in_the_key_bar(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:

@@ -424,7 +424,7 @@ async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
 
 async def test_where_tokens_are_drawn_nobody_is_first(play: Play) -> None:
     """It may only have said less."""
-    async with play() as stage:
+    async with play(params=Params(SamplingParams(0.8))) as stage:
         await stage.begin("Hello", 0, "ar", "draft")
         for name in ("ar", "draft"):
             sampled = stepped(name, ["a"], [], "b", params=Params(SamplingParams(0.8)))

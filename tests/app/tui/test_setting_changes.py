@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from app.tui.format.setting_changes import changes
 from app.tui.state.lane_state import LaneState
 from decoding.params import Params, with_settings
@@ -52,6 +54,36 @@ def test_the_rule_of_acceptance_is_medusas() -> None:
     assert changed("medusa", {}, {"acceptance": "typical"}) == []  # greedy: they are the same
     assert changed("medusa", typical, {**typical, "epsilon": 0.2}) == ["eps 0.20"]
     assert changed("medusa", HOT, {**HOT, "epsilon": 0.2}) == []
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_title_says_which_settings_its_speed_belongs_to(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size, scoreboard=True) as stage:
+        await stage.begin()
+        for name in ("ar", "draft"):
+            await stage.tell(prefilled(name, "A"), stepped(name, [], [], "b", params=Params()))
+        await stage.press("tab", "2")
+        stage.app.change_params({"gamma": 8})  # it acts from the next round on
+        assert "2 Draft model γ8" in stage.text and "next γ" not in stage.text
+        stage.app.change_params({"gamma": None})
+        await stage.finish()
+        stage.app.change_params({"gamma": 8})
+        assert stage.text.count("next γ8") == 1  # the autoregressive lane has no gamma
+        assert "Draft model γ8" not in stage.text
+        if size[0] == 60:
+            assert "2 Draft model γ4 ✓ next γ8" in stage.text
+        else:  # where the place leaves no room for both
+            assert "Scoreboard with the settings before the change" in stage.text
+        stage.app.change_params({"temperature": 0.8})
+        assert size[0] == 100 or "next γ8, …" in stage.text
+        assert "Draft model γ" not in stage.text or size[0] == 60
+        stage.app.change_params({"gamma": None, "temperature": 0.0})
+        assert "next γ" not in stage.text and "settings before" not in stage.text
+        await stage.begin("Again", 1)
+        stage.app.change_params({"gamma": 8})
+        assert "next γ" not in stage.text
 
 
 async def test_a_changed_setting_is_marked_in_the_text_but_not_in_the_answer(play: Play) -> None:

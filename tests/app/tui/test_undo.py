@@ -39,7 +39,7 @@ def test_a_slider_that_is_dragged_is_one_step() -> None:
     steps.record(START, 0.0)
     for gamma in (1, 2, 3):
         steps.record(replace(START, params=Params(gamma=gamma)), 0.1 * gamma)
-    assert [before for before, _ in steps.done] == [START]
+    assert [each.before for each in steps.done] == [START]
     steps.record(replace(START, params=Params(gamma=4)), 1.0 + MERGE_SECONDS)
     assert len(steps.done) == 2
 
@@ -72,6 +72,40 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
         await stage.press("ctrl+z", "ctrl+z")
         assert "There is nothing to undo" in stage.text
+
+
+async def test_what_was_done_last_is_undone_first(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        await stage.type("Hi")
+        await stage.press("escape", "m", "i")
+        assert stage.engine.asked(SetSchedule) == [SetSchedule("fair")]
+        await stage.press("ctrl+z")
+        assert stage.engine.asked(SetSchedule)[-1] == SetSchedule("race") and prompt.text == "Hi"
+        assert "Undone: the order of the lanes' turns" in stage.text
+        await stage.press("ctrl+z")
+        assert prompt.text == ""
+
+
+async def test_a_new_conversation_after_the_prompt_was_emptied(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.type("r")
+        await stage.press("ctrl+u", "ctrl+n")
+        await reopen(stage, "ctrl+z")
+        assert stage.lines(1)[0] == "› Count!" and stage.app.main.prompt.text == ""
+        await stage.press("ctrl+z")
+        assert stage.app.main.prompt.text == "r"
+
+
+async def test_an_answer_that_ends_meanwhile_leaves_ctrl_z_to_the_prompt(store: Store) -> None:
+    async with opened(store) as stage:
+        *events, end = turn(0, "Count!", 1.0, 0)
+        await stage.tell(*events)
+        await stage.type("next")
+        await stage.tell(end)
+        await stage.press("ctrl+z")
+        assert stage.app.main.prompt.text == "" and stage.lines(1)[0] == "› Count!"
 
 
 async def test_what_was_typed_comes_first(play: Play) -> None:

@@ -307,7 +307,7 @@ async def test_two_questions_in_a_burst_are_both_kept(play: Play) -> None:
         assert stage.app.state.queued == ["two"]
 
 
-async def test_a_space_in_a_burst_with_enter_does_not_stay_in_the_prompt(play: Play) -> None:
+async def test_a_space_in_a_burst_with_enter_pauses(play: Play) -> None:
     async with play() as stage:
         prompt = stage.app.main.prompt
         prompt.insert("one")
@@ -315,8 +315,9 @@ async def test_a_space_in_a_burst_with_enter_does_not_stay_in_the_prompt(play: P
         prompt.insert(" ")
         await stage.pilot.pause()
         assert stage.engine.asked(Run) == [Run("one")] and prompt.text == ""
-        await stage.press("space")  # and so the next one is a command
         assert stage.engine.asked(Pause) == [Pause(True)]
+        await stage.press("space")
+        assert stage.engine.asked(Pause) == [Pause(True), Pause(False)]
 
 
 async def test_enter_without_a_question_says_what_to_do(play: Play) -> None:
