@@ -235,6 +235,7 @@ async def test_keys_before_the_first_frame_go_to_the_list_that_they_open(
         await stage.press("h", "i", "f3", "enter", "!")
         assert stage.app.screen is stage.app.main and stage.app.main.prompt.text == ""
         await stage.app._send_typed_ahead()
+        await stage.until(lambda: stage.app.state.opening or "goes on here" in stage.text)
         await reopen(stage)
         assert "“Count!” goes on here" in stage.text and not stage.engine.asked(Run)
         assert stage.app.main.prompt.text in ("hi", "hi!")  # the last one may close with the list
