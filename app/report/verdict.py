@@ -108,6 +108,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
     """The verdict, None if it is too early for one. `again`: the key that runs again."""
     best, plain = fastest(scores), baseline(scores)
     if best is None or plain is None or best.speedup is None:
+        if any(not each.done and each.speed is None and not each.remote for each in scores):
+            return None  # what it would be compared with is still to come
         return _without_comparison(best, plain) or _of_servers(scores)
     factor = best.speedup.median
     times = f"{factor:.1f} times as fast"

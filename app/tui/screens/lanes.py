@@ -385,6 +385,8 @@ class MainScreen(LanesLayout):
 
     def action_copy_answer(self) -> None:
         if pane := self.pane_here:
-            self.app.copy_to_clipboard(pane.view.answer)
-            self.state.say(f"Copied the answer of {self.state.label(pane.name_of_lane)}")
+            label, answer = self.state.label(pane.name_of_lane), pane.view.answer
+            if answer:
+                self.app.copy_to_clipboard(answer)
+            self.state.say(f"Copied the answer of {label}" if answer else f"{label} has no answer")
             self.show_state()

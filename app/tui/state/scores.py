@@ -23,7 +23,7 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     counted = []
     if not state.played_again:
         counted = [run.metrics for run in state.runs.timed_like(lane, state.prompt)]
-    if now and (state.running or not counted):
+    if now and not (counted and state.runs.has(lane)):
         counted.append(now)
     spent = now.decode_seconds if now else 0.0
     return LaneScore(

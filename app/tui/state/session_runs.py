@@ -44,6 +44,10 @@ class SessionRuns:
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self._runs.append(run_of(lane, lane.metrics, prompt))
 
+    def has(self, lane: LaneState) -> bool:
+        """Whether the lane's last run was added."""
+        return bool(lane.rounds) and any(run.first is lane.rounds[0] for run in self._runs)
+
     def drop_last(self, lane: LaneState) -> None:
         """Drop the lane's last run, which goes on."""
         newest = lane.rounds[0] if lane.rounds else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -106,6 +107,8 @@ def test_without_something_to_compare_it_says_what_is_missing() -> None:
     plain = verdict([AR])
     assert plain is not None and "The big model alone: 60 tok/s. A lane that drafts" in plain.text
     assert verdict([]) is None and verdict([LaneScore(number=1, title="Medusa")]) is None
+    to_come = replace(EAGLE, speed=None, speedup=None, done=False)
+    assert verdict([AR, to_come]) is None
 
 
 def test_why_the_slowest_lane_lost() -> None:

@@ -131,6 +131,13 @@ async def test_blank_rows_have_nothing_to_copy(play: Play) -> None:
             assert ("Copied" in stage.text) == (row == 0)
 
 
+async def test_a_lane_without_an_answer_has_nothing_to_copy(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(1)
+        await stage.press("y")
+        assert "1 Autoregressive has no answer" in stage.text and "Copied" not in stage.text
+
+
 async def test_ctrl_c_copies_a_selection_else_stops(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hi")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.engine.commands import Run
 from app.engine.events import Finished, Loaded, RunFinished
 from app.tui.format.labels import lane_title
 from app.tui.state.app_state import AppState
@@ -146,6 +147,16 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 4), (2.0, 2.0, 2.0, 1)]
         await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
         assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
+
+
+async def test_the_next_question_is_no_run_yet(play: Play) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage)
+        before = stage.app.state.runs.has(stage.app.state.lanes["draft"])
+        await stage.press("N", "e", "x", "t", "enter")
+        assert before and stage.engine.asked(Run)[-1].prompt == "Next"
+        assert {count for *_, count in shares(stage.app.state)} == {1}
+        assert "of this prompt" not in stage.text
 
 
 async def test_a_speedup_over_few_tokens_is_grey(play: Play) -> None:
