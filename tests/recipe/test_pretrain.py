@@ -87,9 +87,9 @@ def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
 ) -> None:
     stream = load_stream([str(data_file)], tokenizer)
     shallow = make_model()
-    pretrain(
-        shallow, tokenizer, stream, None, CONFIG, tmp_path / "shallow", 32, [(16, 1.0)], stop_at=2
-    )
+    shallow.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
+    pretrain(shallow, tokenizer, stream, None, CONFIG, tmp_path / "shallow", 32, [(16, 1.0)],
+             stop_at=2, medusa=shallow.medusa)  # fmt: skip
     trained = torch.load(tmp_path / "shallow/checkpoint.pt", weights_only=True)["model"]
     with pytest.raises(ValueError, match="5 layers cannot be made of 2"):
         grow(tmp_path / "shallow", tmp_path / "deep", 5)
@@ -97,6 +97,7 @@ def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
     state = torch.load(tmp_path / "deep/checkpoint.pt", weights_only=True)
     assert state["step"] == 2
     deep = build_model(tokenizer, hidden=32, layers=4, mlp=48, heads=2, kv_heads=1, context=128)
+    deep.medusa = MedusaLayers(heads=2, layers=1, hidden=32)
     deep.load_state_dict(state["model"])
     for number in (0, 2):
         name = f"model.layers.{number // 2}.mlp.up_proj.weight"
@@ -105,7 +106,8 @@ def test_a_deeper_model_begins_by_saying_what_the_shallow_one_said(
     shallow.load_state_dict(trained)
     ids = torch.arange(40).view(2, 20)
     torch.testing.assert_close(deep(ids).logits, shallow(ids).logits)
-    pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)])
+    pretrain(deep, tokenizer, stream, None, CONFIG, tmp_path / "deep", 32, [(16, 1.0)],
+             medusa=deep.medusa)  # fmt: skip
     assert [json.loads(line)["step"] for line in (tmp_path / "deep/log.jsonl").open()] == [3]
 
 

@@ -85,21 +85,22 @@ def grow(shallow: Path, out: Path, layers: int) -> None:
     Raises ValueError if `layers` is no multiple of what the shallow model has.
     """
     state = torch.load(shallow / "checkpoint.pt", map_location="cpu", weights_only=True)
-    there = 1 + max(int(name.split(".")[2]) for name in state["model"] if ".layers." in name)
+    numbers = (name.split(".")[2] for name in state["model"] if name.startswith("model.layers."))
+    there = 1 + max(int(number) for number in numbers)
     if layers % there:
         raise ValueError(f"{layers} layers cannot be made of {there}")
     copies = layers // there
     weights = {}
     for name, value in state["model"].items():
-        before, found, after = name.partition(".layers.")
-        if not found:
+        _, found, after = name.partition("model.layers.")
+        if not found:  # Medusa heads, that have layers too, stay as they are
             weights[name] = value
             continue
         number, _, rest = after.partition(".")
         for copy in range(copies):
             new = copy > 0 and rest.endswith(OUTPUTS)
             place = int(number) * copies + copy
-            weights[f"{before}.layers.{place}.{rest}"] = torch.zeros_like(value) if new else value
+            weights[f"model.layers.{place}.{rest}"] = torch.zeros_like(value) if new else value
     out.mkdir(parents=True, exist_ok=True)
     state = {"step": state["step"], "model": weights, "optimizers": None}
     torch.save(state, out / "checkpoint.pt")
