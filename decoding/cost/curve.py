@@ -56,8 +56,8 @@ def robust_line(
 ) -> Line:
     """The least-squares line through the median y of each x, weighted by its number of `points`
     (x, y); medians because interruptions of the machine are outliers. `rising`: the slope is not
-    negative, nor y at 0. With a single x, y is constant, or `proportional` to x. Raises ValueError
-    without points."""
+    negative, nor y at 0; otherwise no y between the points is below the lowest of the medians. With
+    a single x, y is constant, or `proportional` to x. Raises ValueError without points."""
     groups: defaultdict[float, list[float]] = defaultdict(list)
     for x, y in points:
         groups[x].append(y)
@@ -76,4 +76,8 @@ def robust_line(
         slope = steepest if proportional else 0.0
     if rising:
         slope = min(max(slope, 0.0), steepest)
+    elif spread:
+        above = mean_y - min(y for _, y, _ in known)
+        left, right = (mean_x - edge(x for x, _, _ in known) for edge in (min, max))
+        slope = min(max(slope, above / right), above / left)
     return Line(mean_y - slope * mean_x, slope)

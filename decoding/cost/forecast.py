@@ -8,12 +8,15 @@ with enough of them. A path that ended with the answer or the drafter's proposal
 gamma would have extended it. With S(j) = h(1) ... h(j), the probability of accepting j tokens,
 
     tau(g) = 1 + S(1) + ... + S(g)                        tokens in a round, bonus included
-    seconds(g) = d(levels) + v(nodes) + r                 fitted to the rounds' times
+    seconds(g) = d(levels) + v(nodes) + r                 fitted to the times of one run
     tau(g) / seconds(g)                                   tokens per second
 
 With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan et al. 2023
 (2211.17192), section 3. For trees S(j) holds for trees of the present gamma; one made for a smaller
 g might use its nodes better (Sequoia, 2402.12374), so these values are slightly low.
+
+What an earlier run accepted says something about the next; what its rounds took does not, because
+the machine may have been busier. So times are those of one run, and so is its speed.
 """
 
 from __future__ import annotations
@@ -67,6 +70,9 @@ def forecast(
     rounds: Sequence[Round],
     gamma: int,
     *,
+    run: Sequence[Round] = (),
+    speed: float | None = None,
+    alone: float | None = None,
     others: Sequence[Round] = (),
     pass_costs: Sequence[tuple[float, float]] = (),
     at_once: bool = False,
@@ -75,24 +81,34 @@ def forecast(
     """The forecast from a lane's `rounds`, for each gamma up to the present one, theirs and
     `MIN_LIMIT`, or up to `limit` if the drafter can go no further. None if too few rounds drafted.
 
-    Pass times of other sizes are estimated from `others` (rounds of other lanes on the same target)
-    and from the measured `pass_costs` (nodes, seconds), rescaled to the rounds. `at_once`: the
-    drafter makes all levels in one pass (Medusa), so that a shallower draft takes as long.
+    It is of the `run`, a part of the rounds (all, if empty): the times are its own, the acceptance
+    is shrunk towards that of all rounds. At the run's gamma it agrees with the measured `speed`, at
+    0 with `alone` (tokens per second); without these, with the mean of the rounds.
+
+    Pass times of other sizes are estimated from the measured `pass_costs` (nodes, seconds), or else
+    from `others`, rounds of other lanes on the same target. `at_once`: the drafter makes all levels
+    in one pass (Medusa), so that a shallower draft takes as long.
     """
+    run = run or rounds
     asked = [record for record in rounds if record.gamma > 0]
     gammas = sorted((record.gamma for record in asked), reverse=True)
     if len(gammas) < MIN_ROUNDS:
         return None
     most = max(MIN_LIMIT, gamma, gammas[0]) if limit is None else limit
-    seconds = _seconds(asked, rounds, others, pass_costs, at_once, most)
-    tau, speeds = 1.0, [1 / seconds[0]]
-    for depth, alive in enumerate(survival(asked, most), 1):
-        tau += alive
-        speeds.append(tau / seconds[depth])
+    tau = list(accumulate(survival(asked, most, run), initial=1.0))
+    seconds, spent = _seconds(asked, run, others, pass_costs, at_once, most)
+    expected = sum(tau[min(record.gamma, most)] for record in run) / spent
+    measured = sum(len(r.emitted) for r in run) / sum(r.total_seconds for r in run)
+    factor = (speed or measured) / expected
+    speeds = [factor * tokens / time for tokens, time in zip(tau, seconds, strict=True)]
+    plain = [r.total_seconds - r.draft_seconds for r in (*run, *others) if not r.drafted]
+    speeds[0] = alone or (1 / fmean(plain) if len(plain) >= MIN_ROUNDS else speeds[0])
     now = min(gamma, most)
-    even = break_even(seconds[now] / seconds[0], now)
+    even = break_even(tau[now] / speeds[now] * speeds[0], now)
     seen = gammas[MIN_ROUNDS - 1]
-    errors = tuple(standard_error(asked, g) / seconds[g] for g in range(min(seen, most) + 1))
+    errors = tuple(
+        factor * standard_error(asked, g) / seconds[g] for g in range(min(seen, most) + 1)
+    )
     return Forecast(tuple(speeds), now, even, seen, errors)
 
 
@@ -102,23 +118,29 @@ def standard_error(asked: Sequence[Round], gamma: int) -> float:
     return stdev(kept) / sqrt(len(kept)) if len(kept) > 1 else 0.0
 
 
-def survival(asked: Sequence[Round], most: int) -> list[float]:
-    """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0."""
-    rates = [Rate() for _ in range(most)]
-    ends = Counter((len(record.accepted), record.gamma) for record in asked)
-    for (accepted, gamma), count in ends.items():
-        for position in range(1, min(accepted + 1, gamma, most) + 1):
-            rates[position - 1].add(count * (position <= accepted), count)
+def survival(asked: Sequence[Round], most: int, run: Sequence[Round] = ()) -> list[float]:
+    """S(j) for j from 1 to `most`, from at least `MIN_ROUNDS` rounds with gamma > 0, shrunk from
+    those of the `run` towards all."""
     alive, goes_on, found = 1.0, 0.0, []
-    for rate in rates:
+    for rate, own in zip(_rates(asked, most), _rates(run, most), strict=True):
         if rate.trials >= MIN_ROUNDS:
-            alive *= rate.successes / rate.trials
+            alive *= own.estimate(rate.successes / rate.trials)
             # for later positions, with the prior: never certain
             goes_on = rate.estimate(PRIOR_ACCEPTANCE)
         else:
             alive *= goes_on
         found.append(alive)
     return found
+
+
+def _rates(rounds: Sequence[Round], most: int) -> list[Rate]:
+    """h(i) by position, from the rounds that reached it."""
+    rates = [Rate() for _ in range(most)]
+    ends = Counter((len(record.accepted), record.gamma) for record in rounds)
+    for (accepted, gamma), count in ends.items():
+        for position in range(1, min(accepted + 1, gamma, most) + 1):
+            rates[position - 1].add(count * (position <= accepted), count)
+    return rates
 
 
 def break_even(slowdown: float, gamma: int) -> float | None:
@@ -138,32 +160,28 @@ def break_even(slowdown: float, gamma: int) -> float | None:
 
 def _seconds(
     asked: Sequence[Round],
-    rounds: Sequence[Round],
+    run: Sequence[Round],
     others: Sequence[Round],
     pass_costs: Sequence[tuple[float, float]],
     at_once: bool,
     most: int,
-) -> list[float]:
-    """[g]: expected seconds of a round with gamma g, modelled by medians and rescaled to the total
-    time of the rounds, so that interruptions count. For gamma 0 the mean of rounds without drafts
-    is taken if there are enough, to agree with the displayed speed of the autoregressive lane."""
-    passes = [(len(r.tokens), r.verify_seconds) for r in (*rounds, *others)]
+) -> tuple[list[float], float]:
+    """[g]: expected seconds of a round with gamma g, modelled by medians; and the sum over the
+    rounds of the run."""
+    passes = [(len(r.tokens), r.verify_seconds) for r in (*run, *(() if pass_costs else others))]
     verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
-    made = [(r.shape.depth, r.draft_seconds) for r in asked if r.drafted]
+    drafting = [record for record in run if record.gamma > 0] or asked
+    made = [(r.shape.depth, r.draft_seconds) for r in drafting if r.drafted]
     line = robust_line(made or [(1, 0.0)], proportional=not at_once)
-    costs = CostModel(line, verify, median(map(rest_seconds, asked)))
-    modelled, totals = 0.0, [0.0] * (most + 1)
-    shapes = Counter((record.shape.level_sizes, record.gamma) for record in asked)
+    costs = CostModel(line, verify, median(map(rest_seconds, run)))
+    totals = [0.0] * (most + 1)
+    shapes = Counter((record.shape.level_sizes, record.gamma) for record in drafting)
     for (sizes, gamma), count in shapes.items():
         levels, nodes = len(sizes) - 1, list(accumulate(sizes))
-        modelled += count * costs.seconds(levels, nodes[-1], drafting=levels > 0)
         if levels == gamma:  # only gamma limited the depth
             nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
         for g in range(most + 1):
             levels = min(g, len(nodes) - 1)
             totals[g] += count * costs.seconds(levels, nodes[levels], drafting=levels > 0)
-    scale = sum(record.total_seconds for record in asked) / modelled
-    plain = [r.total_seconds - r.draft_seconds for r in (*rounds, *others) if not r.drafted]
-    known = len(plain) >= MIN_ROUNDS
-    alone = fmean(plain) if known else scale * (verify(1) + costs.rest)
-    return [alone, *(scale * total / len(asked) for total in totals[1:])]
+    spent = sum(costs.seconds(r.shape.depth, len(r.tokens), drafting=r.drafted > 0) for r in run)
+    return [total / len(drafting) for total in totals], spent

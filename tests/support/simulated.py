@@ -64,3 +64,13 @@ class Machine:
         drafts = self.proposes * bool(gamma)
         seconds = drafts * (self.start + (self.level + self.node) * gamma) + 1.0 + self.rest
         return tau / seconds
+
+
+def slower(record: Round, times: float) -> Round:
+    """The round on a machine that is busy with something else, too."""
+    return replace(
+        record,
+        draft_seconds=times * record.draft_seconds,
+        verify_seconds=times * record.verify_seconds,
+        total_seconds=times * record.total_seconds,
+    )

@@ -51,5 +51,12 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     )
 
 
+def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, float | None]:
+    """The lane's tokens per second, and those of the target alone while both ran."""
+    score = score_of(state, 0, lane)
+    speed = score.speed.median if score.speed else None
+    return speed, speed / score.speedup.median if speed and score.speedup else None
+
+
 def verdict_of(state: AppState) -> Verdict | None:
     return verdict(scores(state), state.keys.get("run.again", ""))

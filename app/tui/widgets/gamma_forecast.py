@@ -8,6 +8,7 @@ from textual.widget import Widget
 from app.tui.format.bars import curve
 from app.tui.state.app_state import AppState
 from app.tui.state.lane_state import LaneState
+from app.tui.state.scores import measured_speeds
 from decoding.cost.forecast import MIN_ROUNDS, Forecast, forecast
 
 WIDE = 70  # cells from which the row has its full text
@@ -15,9 +16,10 @@ COLUMNS = 17  # of the curve: one for each gamma up to 16
 TOO_EARLY = "what if γ: {} of the {} drafts that an estimate takes"
 DRAFTS_NOTHING = "what if γ: the lane in focus drafts nothing"
 MEANING = (
-    "Expected tokens a second at gamma 0, 1, 2, … from all rounds of the session with the settings "
-    "of the last answer, and their times; with a gamma above 16 a column stands for several. ± is "
-    "two standard errors. The best column and that of gamma now have the colours of their words. "
+    "Expected tokens a second of this prompt at gamma 0, 1, 2, …: as the scoreboard measured; at "
+    "another gamma by the times of the last run, and by how often drafts were right in it and, "
+    "with less weight, in the session. With a gamma above 16 a column stands for several. ± is two "
+    "standard errors. The best column and that of gamma now have the colours of their words. "
     "Dim columns and a ? are guesses: too few drafts were so long, they are taken to go on as the "
     "shorter ones did."
 )
@@ -43,7 +45,10 @@ class GammaForecast(Widget):
         lane = state.lanes.get(name or "")
         if lane is None:
             return
-        made = [(id(each.round_events), len(each.round_events)) for each in state.lanes.values()]
+        made = [
+            (id(each.round_events), len(each.round_events), each.finished)
+            for each in state.lanes.values()
+        ]
         asked = (name, made, lane.effective_params(state.params), lane.tree)
         if asked == self._asked:
             return
@@ -66,16 +71,20 @@ def too_early(state: AppState, lane: LaneState) -> str:
 
 
 def forecast_for_lane(state: AppState, lane: LaneState) -> Forecast | None:
-    """The forecast from all rounds of the session with the settings of the lane's last answer, and
-    from the target's passes in other lanes."""
+    """The forecast for the lane's last answer, from all rounds of the session with its settings and
+    from the target's passes in other lanes. It agrees with the scoreboard's speeds."""
     if not lane.info.default_gamma:
         return None
     others = [each for each in state.lanes.values() if each.strategy.on_target]
     one_pass = lane.strategy.one_pass
     fixed = one_pass or lane.static_tree  # a tree is as deep as it is
+    speed, alone = measured_speeds(state, lane)
     return forecast(
         state.runs.rounds_like(lane),
         lane.usual_gamma(state.params),
+        run=lane.rounds,
+        speed=speed,
+        alone=alone,
         others=[record for each in others if each is not lane for record in each.rounds],
         pass_costs=state.loaded.pass_costs if state.loaded else (),
         at_once=one_pass,

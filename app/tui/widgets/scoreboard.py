@@ -110,17 +110,19 @@ class Scoreboard(Panel):
         if slow is None or not all(each.done for each in found):
             return None
         lane = list(state.lanes.values())[slow.number - 1]
-        key = (lane.info.name, id(lane.round_events), lane.effective_params(state.params))
+        key = (slow, id(lane.round_events), lane.effective_params(state.params))
         if key != self._suggested[0]:
             forecast = forecast_for_lane(state, lane)
-            self._suggested = (key, suggestion(forecast) if forecast else None)
+            self._suggested = (key, suggestion(forecast, slow) if forecast else None)
         return self._suggested[1]
 
 
-def suggestion(found: Forecast) -> Suggestion | None:
-    """The best gamma among those that were tried, if it is enough of a gain."""
+def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:
+    """The best gamma among those that were tried, if it is enough of a gain over what was
+    measured."""
     speed = found.speeds[found.best_seen]
-    return Suggestion(found.best_seen, speed) if speed > GAIN * found.now else None
+    enough = slow.speed is None or speed > GAIN * slow.speed.median
+    return Suggestion(found.best_seen, speed) if enough else None
 
 
 def welcome_lines(lines: list[str], width: int) -> Content:

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from app.engine.events import Finished, Loaded, RoundFinished
+from app.engine.events import Finished, Loaded, RoundFinished, RunFinished
+from app.engine.metrics import metrics_of
 from app.tui.format.bars import HEIGHTS, curve
 from app.tui.state.app_state import AppState
 from app.tui.widgets.gamma_forecast import GammaForecast, forecast_for_lane, forecast_line
 from decoding.cost.forecast import MIN_ROUNDS, Forecast
 from decoding.params import Params
+from decoding.stats import Stats
 from tests.support.scripted import lane, metrics, prefilled, stepped
-from tests.support.simulated import Machine
+from tests.support.simulated import Machine, slower
 from tests.support.stage import LANES, Play, Stage
 
 PAYING = Machine((0.8,), level=0.2, node=0.02)
@@ -21,9 +23,16 @@ DEAR = Machine((0.5,), level=0.9)
 COSTS = ((1, 1.0), (64, 1.0 + 63 * PAYING.node))
 
 
-def steps(machine: Machine, gamma: int, count: int, name: str = "draft") -> list[RoundFinished]:
-    machine, made = machine.anew(), stepped(name, ["a"], [], "b", metrics())
-    return [replace(made, round=machine.round(gamma)) for _ in range(count)]
+def steps(
+    machine: Machine, gamma: int, count: int, name: str = "draft", *, busy: float = 1.0,
+    alone: float | None = None, params: Params | None = None,
+) -> list[RoundFinished]:  # fmt: skip
+    """Rounds `busy` times as long as the machine's, and the figures that follow from them."""
+    machine = machine.anew()
+    rounds = [slower(machine.round(gamma), busy) for _ in range(count)]
+    now = metrics_of(Stats.of(rounds), 60, count, alone)
+    made = stepped(name, ["a"], [], "b", now, params=params)
+    return [replace(made, round=each) for each in rounds]
 
 
 async def load(stage: Stage) -> None:
@@ -121,6 +130,27 @@ async def test_the_rounds_of_all_answers_with_these_settings_count(play: Play) -
             assert ("best" in row(stage)) == (prompt == "Two")
             await stage.finish()
         assert "now γ2" in row(stage)
+
+
+async def test_it_agrees_with_the_scoreboard(play: Play) -> None:
+    """Also where the machine was busier before, or while the target ran alone."""
+    async with play(load=False, scoreboard=True, params=Params(gamma=4)) as stage:
+        await load(stage)
+        await stage.press("tab", "tab")
+        for prompt, busy, gamma in (("One", 0.1, 2), ("Two", 9.0, 2), ("Three", 1.0, 4)):
+            used = Params(gamma=gamma)
+            plain = steps(PAYING, 0, 60, "ar", busy=6.0, params=used)
+            rounds = steps(PAYING, gamma, 60, busy=busy, alone=PAYING.speed(0), params=used)
+            await stage.begin(prompt)
+            await stage.tell(prefilled("ar", "The"), prefilled("draft", "The"), *plain, *rounds)
+            await stage.tell(*(Finished(made[0].lane, "stop", None, made[0].metrics)
+                               for made in (plain, rounds)), RunFinished(0, False))  # fmt: skip
+        speed = rounds[0].metrics.tokens_per_second
+        assert speed and speed == pytest.approx(PAYING.speed(4), rel=0.1)
+        assert f"now γ4 {speed:.1f}" in row(stage)
+        whatif = stage.app.main.query_one(GammaForecast).forecast
+        assert whatif and whatif.speeds[0] == pytest.approx(PAYING.speed(0))
+        assert "should give" not in stage.text and "does not pay" not in stage.text
 
 
 async def test_it_says_plainly_that_drafting_does_not_pay(play: Play) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from decoding.cost.curve import Curve, robust_line
 from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, break_even, forecast, survival
-from tests.support.simulated import Machine
+from decoding.cost.model import fit_verify
+from tests.support.simulated import Machine, slower
 
 ROUNDS = 3000
 
@@ -161,6 +162,31 @@ def test_no_drafts_are_as_fast_as_the_rounds_without(busy: str) -> None:
         assert said == pytest.approx(sum(len(r.emitted) for r in records) / seconds, rel=0.02)
 
 
+@pytest.mark.parametrize("before", [0.2, 8.0])
+def test_what_earlier_runs_took_is_no_matter(before: float) -> None:
+    machine = Machine((0.8,), level=0.2, node=0.05)
+    run = [machine.round(4) for _ in range(ROUNDS)]
+    session = [*(slower(machine.round(2), before) for _ in range(ROUNDS)), *run]
+    waited = [slower(machine.round(0), 5.0) for _ in range(200)]  # after the run was over
+    found = forecast(
+        session, 4, run=run, alone=machine.speed(0), others=waited, pass_costs=table(machine)
+    )
+    assert found is not None
+    for gamma, speed in enumerate(found.speeds):
+        assert speed == pytest.approx(machine.speed(gamma), rel=0.05)
+
+
+def test_at_the_gamma_that_was_run_it_is_what_was_measured() -> None:
+    easy, hard = Machine((0.9,), level=0.1), Machine((0.4,), level=0.1)
+    session, run = [hard.round(4) for _ in range(400)], [easy.round(4) for _ in range(12)]
+    found = forecast([*session, *run], 4, run=run, speed=2.5, alone=0.9)
+    assert found is not None and found.speeds[0] == 0.9
+    assert found.now == pytest.approx(2.5)
+    path = survival([*session, *run], MIN_LIMIT, run)
+    middle = survival(session, MIN_LIMIT)[3], survival(run, MIN_LIMIT)[3]
+    assert middle[0] < path[3] < middle[1] and path[0] > 0.7
+
+
 def test_heads_that_guess_all_at_once_take_as_long_for_less() -> None:
     machine = Machine((0.8,), level=0.0, start=0.4)
     rounds = [machine.round(3) for _ in range(ROUNDS)]
@@ -202,6 +228,12 @@ def test_a_curve_goes_on_along_its_last_line() -> None:
     curve = Curve(((1, 2.0), (4, 2.0), (8, 6.0)))
     assert [curve(n) for n in (0, 1, 2, 4, 5, 8, 10)] == [2.0, 2.0, 2.0, 2.0, 3.0, 6.0, 8.0]
     assert Curve(((1, 2.0),))(9) == 2.0
+
+
+def test_a_pass_never_costs_nothing_however_the_machine_changed() -> None:
+    slow_alone = [(1, 9.0)] * 50 + [(5, 2.0)] * 20 + [(9, 2.2)] * 3
+    verify = fit_verify(slow_alone, Curve(((1, 1.0), (16, 1.6))))
+    assert verify(9) > 1.5
 
 
 def test_a_line_is_not_moved_by_hiccups() -> None:
