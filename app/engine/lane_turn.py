@@ -76,6 +76,14 @@ class LaneTurn(ABC):
     def ask(self, params: Params) -> None:  # noqa: B027
         """Send the question to a server, the first time."""
 
+    def restore(self, answer: AnswerSoFar) -> None:  # noqa: B027
+        """Go on after this answer, or only compare with it, if it is finished. A server can't: it
+        answers anew."""
+
+    def configure(self, recorded: bool, tree: str | None) -> None:  # noqa: B027
+        """From the next round on: whether rounds carry probabilities, and the tree if it is not
+        None. A server has neither."""
+
     @abstractmethod
     def advance(self, params: Params) -> Iterator[Event]:
         """Run one round, the first time with the prefill; for a server, take everything that has
@@ -147,7 +155,6 @@ class LocalTurn(LaneTurn):
         self._to_resume: AnswerSoFar | None = None
 
     def restore(self, answer: AnswerSoFar) -> None:
-        """Go on after this answer, or only compare with it, if it is finished."""
         lane = self.lane
         lane.restore(self.task.prompt_ids, answer, self.task.stop)
         self.started, self.reason = True, answer.finished
@@ -156,6 +163,11 @@ class LocalTurn(LaneTurn):
             self._to_resume = answer
         elif (speed := lane.stats.tokens_per_second) and answer.speedup:
             self._baseline_speed = speed / answer.speedup
+
+    def configure(self, recorded: bool, tree: str | None) -> None:
+        self.lane.record_probabilities(recorded)
+        if tree is not None:
+            self.lane.set_tree(tree)
 
     def advance(self, params: Params) -> Iterator[Event]:
         if not self.started:

@@ -46,7 +46,7 @@ class Session:
                     self._runs += 1
                 case commands.RunAgain():
                     next_one = mailbox.next_conversation
-                    if turns := self._worker.turns if next_one is None else next_one:
+                    if turns := self._worker.conversation.turns if next_one is None else next_one:
                         mailbox.begin_turn(Turn(turns[-1].prompt, turns[-1].run))
                 case commands.Continue():
                     mailbox.begin_turn(command)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from app.engine.commands import AnswerSoFar
 from app.engine.events import Event, Reason, Schedule
-from app.engine.lane_turn import AnyLane, LaneTurn, LocalTurn, Task, lane_turn
+from app.engine.lane_turn import AnyLane, LaneTurn, Task, lane_turn
 from app.engine.out_of_memory import out_of_memory
 from decoding.errors import describe
 from decoding.params import Params
@@ -32,7 +32,7 @@ class TurnRunner:
     def restore(self, answers: Mapping[str, AnswerSoFar]) -> None:
         """Go on after these answers by lane; lanes without one begin."""
         for turn in self._turns:
-            if isinstance(turn, LocalTurn) and turn.name in answers:
+            if turn.name in answers:
                 turn.restore(answers[turn.name])
 
     def goes_on(self, enabled: Callable[[str], bool]) -> bool:

@@ -1,25 +1,22 @@
-"""The session's thread: loads models, changes lanes, answers prompts, runs sampling tests."""
+"""The session's thread: loads models, changes lanes and answers prompts; other work in between."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from app.engine.commands import (
     AnswerSoFar,
     Continue,
-    MeasureAnswer,
     OpenModels,
-    StartAdvice,
     StartSamplingTest,
     Turn,
 )
 from app.engine.config import SessionConfig
+from app.engine.conversation import Conversation, PromptContext
 from app.engine.events import (
-    Advice,
-    AnswerMeasured,
     EngineExited,
     LoadFailed,
     Loading,
@@ -27,7 +24,6 @@ from app.engine.events import (
     RunFinished,
     RunRejected,
     RunStarted,
-    SamplingTest,
 )
 from app.engine.mailbox import Mailbox
 from app.servers.chunks import Question
@@ -37,18 +33,6 @@ if TYPE_CHECKING:  # these import torch; they are imported on the thread
     from app.engine.lane_turn import AnyLane
     from app.engine.lanes import Lanes
     from app.engine.turn import TurnRunner
-    from app.models.loaded import LoadedModels
-    from decoding.tokenizing.stopping import Stop
-
-
-@dataclass(frozen=True, slots=True)
-class PromptContext:
-    """The last turn: its prompt, its stop conditions, and the tokens of each lane that has not
-    finished."""
-
-    prompt_ids: Sequence[int]
-    stop: Stop
-    unfinished: Mapping[str, Sequence[int]]
 
 
 class Worker:
@@ -57,8 +41,7 @@ class Worker:
     def __init__(self, mailbox: Mailbox, config: SessionConfig) -> None:
         self._mailbox, self._config = mailbox, config
         self._lanes: Lanes | None = None
-        self.turns: tuple[Turn, ...] = ()
-        self._context: PromptContext | None = None
+        self.conversation = Conversation(mailbox, config)
 
     def run(self) -> None:
         try:
@@ -72,8 +55,8 @@ class Worker:
             mailbox.wait_for_work()
             with mailbox.wake:
                 if mailbox.next_conversation is not None:
-                    self.turns, mailbox.next_conversation = mailbox.next_conversation, None
-                    self._context = None
+                    self.conversation.resume(mailbox.next_conversation)
+                    mailbox.next_conversation = None
                 request, mailbox.models = mailbox.models, None
             if request is not None:
                 self._load(request)
@@ -89,12 +72,19 @@ class Worker:
                         self._answer(turn, self._lanes)
                 except Exception as error:  # the thread goes on; the user gets the prompt back
                     mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
-            elif test := mailbox.sampling_test:
-                self._test_sampling(test, self._lanes, running=False)
-            elif request_for_advice := mailbox.advice:
-                self._advise(request_for_advice, self._lanes)
-            elif mailbox.measurements:
-                self._measure(mailbox.measurements[0], self._lanes)
+            else:
+                self._use_idle_time(self._lanes)
+
+    def _use_idle_time(self, lanes: Lanes) -> None:
+        from app.engine.between_turns import give_advice, measure_answer, test_sampling
+
+        mailbox, conversation = self._mailbox, self.conversation
+        if test := mailbox.sampling_test:
+            test_sampling(test, mailbox, lanes, conversation, running=False)
+        elif advice := mailbox.advice:
+            give_advice(advice, mailbox, lanes, conversation)
+        elif mailbox.measurements:
+            measure_answer(mailbox.measurements[0], mailbox, lanes)
 
     def _next_turn(self) -> Turn | Continue | None:
         """The turn to answer now; None if there is none, or other work goes first."""
@@ -152,15 +142,13 @@ class Worker:
     # Answering
 
     def _answer(self, turn: Turn, lanes: Lanes) -> None:
-        mailbox, models = self._mailbox, lanes.models
-        before = self.turns
-        if before and before[-1].run == turn.run:  # run again: the old answers are replaced
-            before = before[:-1]
-        ids = self._encode(before, turn.prompt, models)
+        mailbox, conversation = self._mailbox, self.conversation
+        before = conversation.before(turn)
+        ids = conversation.encode(before, turn.prompt, lanes.models)
         running = [lane for lane in lanes if lane.available and mailbox.enabled(lane.spec.name)]
         if not running:
             raise InputError("no lane is switched on")
-        self.turns = (*before, turn)
+        conversation.turns = (*before, turn)
         mailbox.emit(
             RunStarted(
                 turn.run,
@@ -171,17 +159,18 @@ class Worker:
                 tuple(lane.spec.name for lane in running),
                 tuple(ids),
                 mailbox.schedule,
-                self._leader_of(before[-1]) if before else mailbox.leader,
+                conversation.leader_of(before[-1]) if before else mailbox.leader,
             )
         )
         self._run_turn(ids, running, lanes)
 
     def _continue(self, request: Continue, lanes: Lanes) -> None:
         """Go on with the last turn."""
-        if not self.turns:
+        turns = self.conversation.turns
+        if not turns:
             raise InputError("there is no answer to go on with")
         known = {*request.lanes, *request.answers}
-        self._mailbox.emit(RunContinued(self.turns[-1].run, request.lanes))
+        self._mailbox.emit(RunContinued(turns[-1].run, request.lanes))
         running = [lane for lane in lanes if lane.available and lane.spec.name in known]
         self._run_turn(request.prompt_ids, running, lanes, request.answers)
 
@@ -197,12 +186,12 @@ class Worker:
         from app.engine.memory import memory
         from app.engine.turn import TurnRunner, answer_seed
 
-        mailbox, models = self._mailbox, lanes.models
-        *before, turn = self.turns
-        stop = self._stop(models)
-        self._context = PromptContext(ids, stop, {})
+        mailbox, conversation = self._mailbox, self.conversation
+        *before, turn = conversation.turns
+        stop = conversation.stop(lanes.models)
+        conversation.context = PromptContext(ids, stop, {})
         question = Question(
-            self._messages(before, turn.prompt),
+            conversation.messages(before, turn.prompt),
             mailbox.params,
             answer_seed(mailbox.seed, turn.run),
             self._config.stop_texts,
@@ -214,15 +203,13 @@ class Worker:
         runner.restore(answers)
         self._run_rounds(runner, lanes)
         stopped = runner.end()
-        self._context = PromptContext(ids, stop, runner.unfinished())
+        conversation.context = PromptContext(ids, stop, runner.unfinished())
         answered = replace(turn, answers={**turn.answers, **runner.answers()})
-        self.turns = (*before, answered)
-        mailbox.emit(RunFinished(turn.run, stopped, memory(models, list(lanes))))
+        conversation.turns = (*before, answered)
+        mailbox.emit(RunFinished(turn.run, stopped, memory(lanes.models, list(lanes))))
 
     def _run_rounds(self, runner: TurnRunner, lanes: Lanes) -> None:
         """Advance the lanes of a turn until all are done, or it is stopped."""
-        from app.engine.lane import Lane
-
         mailbox = self._mailbox
 
         def goes_on(name: str) -> bool:
@@ -232,9 +219,7 @@ class Worker:
             go_on = mailbox.wait_for_round()
             lanes.apply_changes(idle=False)
             if not go_on and (request := mailbox.sampling_test):
-                assert self._context is not None
-                self._context = replace(self._context, unfinished=runner.unfinished())
-                self._test_sampling(request, lanes, running=True)
+                self._test_sampling_in_pause(request, runner, lanes)
             if not (go_on and runner.goes_on(goes_on)):
                 continue
             runner.ask_servers(mailbox.schedule, mailbox.params)
@@ -243,161 +228,15 @@ class Worker:
             if due is None:
                 mailbox.wait_for_arrival(runner.has_arrived)
                 continue
-            name = due.lane.spec.name
-            if isinstance(due.lane, Lane):
-                due.lane.record_probabilities(name in mailbox.recorded_lanes)
-                if name in mailbox.trees:
-                    due.lane.set_tree(mailbox.trees[name])
+            due.configure(due.name in mailbox.recorded_lanes, mailbox.trees.get(due.name))
             runner.advance(due, mailbox.params)
 
-    def _stop(self, models: LoadedModels | None) -> Stop:
-        """What ends an answer here; servers get it with the question."""
-        from decoding.tokenizing.stopping import Stop
+    def _test_sampling_in_pause(
+        self, request: StartSamplingTest, runner: TurnRunner, lanes: Lanes
+    ) -> None:
+        from app.engine.between_turns import test_sampling
 
-        config = self._config
-        return models.stop(config.ignore_eos, config.stop_texts) if models else Stop()
-
-    def _encode(
-        self, before: tuple[Turn, ...], prompt: str, models: LoadedModels | None
-    ) -> list[int]:
-        """The ids of the conversation; none if only servers answer."""
-        from decoding.prefill import require_room
-
-        if models is None:
-            return []
-        ids = models.encode(self._messages(before, prompt), self._config.raw)
-        name, advice = "the question", "shorten it"
-        if before:  # this fits beside the numbers in 100 columns
-            name, advice = "the conversation", "shorten it or begin a new one"
-        require_room(models.context, name, len(ids), advice)
-        return ids
-
-    def _messages(self, before: Sequence[Turn], prompt: str) -> list[dict[str, str]]:
-        """The conversation so far, as the leading lane answered it, and the new prompt."""
-        system = self._config.system
-        messages = [{"role": "system", "content": system}] if system else []
-        for turn in before:
-            leader = self._leader_of(turn)
-            if leader is None:  # stopped before the first token
-                continue
-            messages.append({"role": "user", "content": turn.prompt})
-            messages.append({"role": "assistant", "content": turn.answers[leader]})
-        return [*messages, {"role": "user", "content": prompt}]
-
-    def _leader_of(self, turn: Turn) -> str | None:
-        """The lane whose answer the conversation continues: the leader, or the first lane with an
-        answer if the leader has none."""
-        names = (self._mailbox.leader or "", *turn.answers)
-        return next((name for name in names if turn.answers.get(name)), None)
-
-    # Probabilities of finished answers
-
-    def _measure(self, answer: MeasureAnswer, lanes: Lanes) -> None:
-        """Measure a finished answer until it is done or dropped. Any other request interrupts it,
-        and it starts again later."""
-        from app.engine.lane import Lane
-
-        mailbox = self._mailbox
-
-        def cancelled() -> bool:
-            if mailbox.closed or mailbox.has_urgent_work:
-                return True
-            return answer not in mailbox.measurements
-
-        measured = AnswerMeasured(answer.lane, answer.run, note=f"there is no lane {answer.lane}")
-        try:
-            for lane in lanes:
-                if lane.spec.name == answer.lane and isinstance(lane, Lane):
-                    measured = lane.measure(answer, cancelled)
-        except InterruptedError:
-            return
-        except Exception as error:  # the screen shows it, and the thread goes on
-            measured = replace(measured, note=describe(error))
-        with mailbox.wake:
-            if answer in mailbox.measurements:
-                mailbox.measurements.remove(answer)
-        mailbox.emit(measured)
-
-    # Sampling tests
-
-    def _context_of_last_turn(self, models: LoadedModels | None) -> PromptContext:
-        """The context of a resumed conversation, as if its last prompt were run again."""
-        if not self.turns:
-            raise InputError("nothing was asked yet that could go on")
-        *_, last = self.turns
-        ids = self._encode(self.turns[:-1], last.prompt, models)
-        return PromptContext(ids, self._stop(models), {})
-
-    def _test_sampling(self, request: StartSamplingTest, lanes: Lanes, running: bool) -> None:
-        """Run a sampling test until it is done, or anything else is requested."""
-        from app.engine.lane import Lane
-        from app.engine.sampling_test import StartState, compare_with_target
-
-        mailbox = self._mailbox
-        try:
-            lane = next((lane for lane in lanes if lane.spec.name == request.lane), None)
-            if lane is None or not lane.available:
-                raise InputError((lane and lane.reason) or f"there is no lane {request.lane}")
-            if not isinstance(lane, Lane):
-                raise InputError("it is a server: its next tokens can't be drawn one by one")
-            context = self._context or self._context_of_last_turn(lanes.models)
-            ids = [*context.prompt_ids, *context.unfinished.get(request.lane, ())]
-            tree = mailbox.trees.get(request.lane)
-            state = StartState(ids, mailbox.params, context.stop, mailbox.seed, tree)
-            for result in compare_with_target(
-                lane,
-                state,
-                request.repetitions,
-                lambda: not mailbox.is_sole_request(request, running),
-            ):
-                mailbox.emit(result)
-        except Exception as error:  # the screen shows it, and the thread goes on
-            note = describe(error)
-            mailbox.emit(SamplingTest(request.lane, repetitions=request.repetitions, note=note))
-        with mailbox.wake:
-            if mailbox.sampling_test is request:
-                mailbox.sampling_test = None
-
-    # Advice
-
-    def _advise(self, request: StartAdvice, lanes: Lanes) -> None:
-        """Measure for advice until it is done, or anything else is requested."""
-        from app.engine.advice import advise
-
-        mailbox, models = self._mailbox, lanes.models
-        specs = [lane.spec for lane in lanes if mailbox.enabled(lane.spec.name)]
-        trees = mailbox.trees
-        try:
-            if models is None:
-                raise InputError("servers answer, and no model is loaded here to measure")
-            document = advise(
-                request,
-                models,
-                [replace(spec, tree=trees.get(spec.name, spec.tree)) for spec in specs],
-                self._prompts(request.examples, models),
-                params=mailbox.params,
-                stop=self._stop(models),
-                seed=mailbox.seed,
-                report=lambda what, part: mailbox.emit(Advice(what, part)),
-                cancelled=lambda: not mailbox.is_advising(request),
-            )
-            result = Advice(document=document)
-        except InterruptedError:
-            result = Advice(note="something else was asked for")
-        except Exception as error:  # the screen shows it, and the thread goes on
-            result = Advice(note=describe(error))
-        with mailbox.wake:
-            wanted = mailbox.advice is request
-            if wanted:
-                mailbox.advice = None
-        if wanted:
-            mailbox.emit(result)
-
-    def _prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
-        """The conversation's prompts, each with its history; the `examples` if there are none."""
-        if not self.turns:
-            return [self._encode((), prompt, models) for prompt in examples]
-        return [
-            self._encode(self.turns[:number], turn.prompt, models)
-            for number, turn in enumerate(self.turns)
-        ]
+        context = self.conversation.context
+        assert context is not None
+        self.conversation.context = replace(context, unfinished=runner.unfinished())
+        test_sampling(request, self._mailbox, lanes, self.conversation, running=True)

@@ -14,7 +14,7 @@ import torch
 from scipy.stats import chi2_contingency
 
 from app.config.overrides import parse_strategies
-from app.engine import sampling_test
+from app.engine import between_turns
 from app.engine.commands import (
     AddLane,
     Command,
@@ -328,7 +328,7 @@ def test_one_that_has_not_begun_is_dropped(
         begun.append(repetitions)
         return compare_with_target(lane, state, repetitions, cancelled)
 
-    monkeypatch.setattr(sampling_test, "compare_with_target", noting)
+    monkeypatch.setattr(between_turns, "compare_with_target", noting)
     listener = open_session("draft")
     listener.loaded()
     listener.session.send(Run("the quick brown fox"))

@@ -1,0 +1,104 @@
+"""The turns so far, and what models and servers get of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.engine.commands import Turn
+from app.engine.config import SessionConfig
+from app.engine.mailbox import Mailbox
+from decoding.errors import InputError
+
+if TYPE_CHECKING:  # these import torch; they are imported on the worker's thread
+    from app.models.loaded import LoadedModels
+    from decoding.tokenizing.stopping import Stop
+
+
+@dataclass(frozen=True, slots=True)
+class PromptContext:
+    """The last turn: its prompt, its stop conditions, and the tokens of each lane that has not
+    finished."""
+
+    prompt_ids: Sequence[int]
+    stop: Stop
+    unfinished: Mapping[str, Sequence[int]]
+
+
+class Conversation:
+    """Turns as the leading lane answered them, rendered with the session's system message and
+    template."""
+
+    def __init__(self, mailbox: Mailbox, config: SessionConfig) -> None:
+        self.turns: tuple[Turn, ...] = ()
+        self.context: PromptContext | None = None  # None until a turn runs here
+        self._mailbox, self._config = mailbox, config
+
+    def resume(self, turns: tuple[Turn, ...]) -> None:
+        """Continue from these turns instead."""
+        self.turns, self.context = turns, None
+
+    def before(self, turn: Turn) -> tuple[Turn, ...]:
+        """The turns before this one. If it is the last one, run again, its old answers are left
+        out."""
+        again = self.turns and self.turns[-1].run == turn.run
+        return self.turns[:-1] if again else self.turns
+
+    def stop(self, models: LoadedModels | None) -> Stop:
+        """What ends an answer here; servers get it with the question."""
+        from decoding.tokenizing.stopping import Stop
+
+        config = self._config
+        return models.stop(config.ignore_eos, config.stop_texts) if models else Stop()
+
+    def encode(self, before: Sequence[Turn], prompt: str, models: LoadedModels | None) -> list[int]:
+        """The ids of a prompt after the turns `before`; none if only servers answer. Raises
+        InputError if the context is too short for them."""
+        from decoding.prefill import require_room
+
+        if models is None:
+            return []
+        ids = models.encode(self.messages(before, prompt), self._config.raw)
+        name, advice = "the question", "shorten it"
+        if before:  # this fits beside the numbers in 100 columns
+            name, advice = "the conversation", "shorten it or begin a new one"
+        require_room(models.context, name, len(ids), advice)
+        return ids
+
+    def messages(self, before: Sequence[Turn], prompt: str) -> list[dict[str, str]]:
+        """The turns `before`, as the leading lane answered them, and the new prompt."""
+        system = self._config.system
+        messages = [{"role": "system", "content": system}] if system else []
+        for turn in before:
+            leader = self.leader_of(turn)
+            if leader is None:  # stopped before the first token
+                continue
+            messages.append({"role": "user", "content": turn.prompt})
+            messages.append({"role": "assistant", "content": turn.answers[leader]})
+        return [*messages, {"role": "user", "content": prompt}]
+
+    def leader_of(self, turn: Turn) -> str | None:
+        """The lane whose answer the conversation continues: the leader, or the first lane with an
+        answer if the leader has none."""
+        names = (self._mailbox.leader or "", *turn.answers)
+        return next((name for name in names if turn.answers.get(name)), None)
+
+    def prompts(self, examples: Sequence[str], models: LoadedModels) -> list[list[int]]:
+        """The ids of each turn's prompt with its history; of the `examples` if there is no turn."""
+        if not self.turns:
+            return [self.encode((), prompt, models) for prompt in examples]
+        return [
+            self.encode(self.turns[:number], turn.prompt, models)
+            for number, turn in enumerate(self.turns)
+        ]
+
+    def last_context(self, models: LoadedModels | None) -> PromptContext:
+        """The context of the last turn; of a resumed conversation, as if its last prompt were run
+        again. Raises InputError if there is no turn."""
+        if self.context is not None:
+            return self.context
+        if not self.turns:
+            raise InputError("nothing was asked yet that could go on")
+        *before, last = self.turns
+        return PromptContext(self.encode(before, last.prompt, models), self.stop(models), {})
