@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from app.cli.heads.recipe import RecipeFile, given_options, write_recipe
 from app.cli.heads.target import load
 from app.cli.heads.training_data import requests_of
 from app.cli.heads.training_job import (
@@ -44,19 +45,9 @@ KIND_NAMES = {
 }
 
 
-def _given_options(context: typer.Context) -> dict[str, str]:
-    """The options on the command line by parameter name, as the user wrote them."""
-    source = context.get_parameter_source
-    return {
-        str(option.name): option.opts[0]
-        for option in context.command.params
-        if (given := source(str(option.name))) is not None and given.name == "COMMANDLINE"
-    }
-
-
 def _refuse_others(context: typer.Context, kind: str, **kinds: tuple[str, ...]) -> None:
     """Raise InputError if an option was given that is only for other `kinds` of heads."""
-    for name, option in _given_options(context).items():
+    for name, option in given_options(context).items():
         others = kinds.get(name, (kind,))
         if not kind.startswith(others):
             names = " and ".join(KIND_NAMES[other] for other in others)
@@ -108,6 +99,7 @@ def convert(
     ] = None,
     seed: Seed = 0,
     device: Device = "cpu",
+    recipe: RecipeFile = None,
 ) -> None:
     """Make untrained heads for a target, or a small draft model out of it, to be trained with
     `train`."""
@@ -133,6 +125,7 @@ def convert(
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
         attach_eagle_to(target, out, kind, draft_vocab, data or [], aux_layers, mlp, seed, device)
+    write_recipe(context, out)
 
 
 @heads.command()
@@ -161,12 +154,16 @@ def distill(
     batch_size: Annotated[int, typer.Option(min=1, help="Prompts at a time for --target.")] = 32,
     seed: Seed = 0,
     device: Device = "auto",
+    recipe: RecipeFile = None,
 ) -> None:
     """Let the target answer the prompts. The same command again continues where it stopped."""
+    given = given_options(context)
+    if server is not None and "target" not in given:
+        target = None  # a recipe's, for other commands
     if (target is None) == (server is None):
         raise InputError("give --target, or --server URL")
     here, there = ("batch_size", "device"), ("server_model", "concurrency")
-    for name, option in _given_options(context).items():
+    for name, option in given.items():
         if name in (here if server else there):
             of = "--target" if server else "--server"
             raise InputError(f"{option} is for {of}: leave it out")
@@ -278,6 +275,7 @@ def train(
     ] = False,
     seed: Seed = 0,
     device: Device = "auto",
+    recipe: RecipeFile = None,
 ) -> None:
     """Train heads or a draft model on a target, which does not change. Evaluates on held-out data;
     the EAGLE head or draft model with the best served acceptance is kept."""
@@ -327,8 +325,10 @@ def train(
         from app.cli.heads.eagle import train_on as train_eagle_on
 
         train_eagle_on(job, unroll)
-    if not keep_checkpoints and is_first_process():
-        remove_checkpoints(job.work)
+    if is_first_process():
+        write_recipe(context, out)
+        if not keep_checkpoints:
+            remove_checkpoints(job.work)
 
 
 @heads.command()
