@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from app.engine.commands import SetEnabled, SetLeader
 from app.engine.events import EngineExited, Event, LanesChanged, Loaded, LoadFailed
 from app.text.plural import pluralize
-from app.tui.format.token_facts import facts_of
+from app.tui.format.token_facts import facts_here, facts_of
 from app.tui.keys.bindings import VIEW_KEYS, allowed
 from app.tui.screens.lanes_layout import LanesLayout
 from app.tui.screens.projector import ProjectorScreen
@@ -27,6 +27,7 @@ from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.search_line import SearchLine
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
+from app.tui.widgets.token_panel import TokenPanel
 from app.tui.widgets.token_view import TokenView
 
 
@@ -345,8 +346,13 @@ class MainScreen(LanesLayout):
             self.call_after_refresh(pane.view.focus)
 
     def action_cursor(self, step: int) -> None:
+        """The first time to the last token of the round that the panels show; the token panel shows
+        it already."""
         if pane := self.pane_here:
-            pane.view.step_cursor(step)
+            begin = facts_here(self.state.lanes[pane.name_of_lane])
+            new = pane.view.cursor is None and begin and pane.view.cursor_to(begin.token)
+            if not new or self.query_one(TokenPanel) in self.panels:
+                pane.view.step_cursor(step)
 
     def action_cursor_edge(self, last: bool) -> None:
         if pane := self.pane_here:

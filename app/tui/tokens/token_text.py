@@ -105,8 +105,9 @@ class TokenText:
             self.add_token(token, event)
 
     def add_token(self, token: TokenEvent, source: Source | None = None) -> None:
-        """Add a token; without a `source` it only has a fate."""
-        if token.text:
+        """Add a token; without a `source` it only has a fate. One of the answer may have no text of
+        its own: the end, or a part of a character."""
+        if token.text or not token.fate.discarded:
             self._add(Span(token.text, FATE_STYLES[token.fate], token, source))
             if not token.fate.discarded:
                 self._look_for_reasoning(token.text)
@@ -180,6 +181,12 @@ class TokenText:
             indices = range(index - 1, self._begin - 1, -1)
         return next((each for each in indices if self.is_shown(each)), None)
 
+    def index_of(self, token: TokenEvent) -> int | None:
+        """The span of a token of the last turn, if it is shown."""
+        indices = range(len(self.spans) - 1, self._begin - 1, -1)
+        found = next((each for each in indices if self.spans[each].token is token), None)
+        return found if found is not None and self.is_shown(found) else None
+
     def first_of_round(self, number: int) -> int | None:
         """The first token of a round of the last turn that is shown."""
         for index in range(self._begin, len(self.spans)):
@@ -235,7 +242,7 @@ class TokenText:
     def _flow(self, index: int) -> None:
         span = self.spans[index]
         text, style = span.text, span.style
-        hidden = self._hides(span)
+        hidden = self._hides(span) or bool(span.token and not text)
         if span.token is not None and span.source is not None:
             style = token_style(self.options.color_by, span.token, span.source)
         if self._folded(index):

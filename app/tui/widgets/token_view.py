@@ -71,6 +71,13 @@ class TokenView(TextView):
         if found is not None:
             self.move_cursor(found)
 
+    def cursor_to(self, token: TokenEvent) -> bool:
+        """Move to this token; returns whether it is shown."""
+        found = self.body.index_of(token)
+        if found is not None:
+            self.move_cursor(found)
+        return found is not None
+
     def cursor_to_edge(self, last: bool) -> None:
         """Move to the first or the last token of the answer."""
         found = self.body.next_token(*(len(self.body.spans), -1) if last else (-1, 1))
@@ -160,7 +167,8 @@ class TokenView(TextView):
         return line_at(start) <= index <= line_at(max(start, end - 1))
 
     def decorated(self, runs: Runs, index: int, line: Line) -> Runs:
-        """Highlight the token; a line break is shown as a cell at the end of its line."""
+        """Highlight the token; a line break or the end is shown as a cell at the end of its line,
+        a part of a character by the character."""
         runs = super().decorated(runs, index, line)
         if self.cursor is None or not self._has_cursor(index):
             return runs
@@ -168,4 +176,4 @@ class TokenView(TextView):
         style = self.style_of("cursor")
         if start >= len(line.text):
             return [*runs, (" ", style)]
-        return highlighted(runs, (max(start, 0), max(end, 0)), style)
+        return highlighted(runs, (max(start, 0), max(end, start + 1, 0)), style)

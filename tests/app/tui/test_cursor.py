@@ -161,6 +161,37 @@ async def test_the_round_of_the_cursor_is_shown_once_the_lane_is_done(play: Play
         assert under(stage) == " France" and "round 2 of 5" in stage.text
 
 
+async def test_the_cursor_begins_at_the_token_that_is_explained(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage)
+        await stage.press("v", "left_square_bracket", "left_square_bracket", "escape", "w")
+        assert "round 1 of 3" in stage.text and under(stage) is None
+        stage.view(2).focus()
+        await stage.press("right")
+        assert under(stage) == " France" and "round 2 of 3" in stage.text
+        await stage.press("escape", "left_square_bracket", "left")
+        assert under(stage) == " is"  # before " of"
+        await stage.press("w", "escape", "left")
+        assert under(stage) == " of"  # it was not shown
+
+
+async def test_the_end_of_the_answer_can_be_reached(play: Play) -> None:
+    async with play((100, 40)) as stage:
+        await answered(stage, done=False)
+        await stage.tell(stepped("draft", [" here"], [], "", index=3))
+        await stage.finish()
+        await stage.press("w")
+        assert "round 4 of 4" in stage.text
+        stage.view(2).focus()
+        await stage.press("left")
+        assert under(stage) == " here"
+        await stage.press("right")
+        assert under(stage) == "" and reversed_on(stage) == [(2, " ")]
+        await stage.press("right")
+        assert under(stage) == ""
+        assert stage.view(2).answer.endswith("is here")
+
+
 async def test_without_a_panel_the_cursor_goes_from_round_to_round(play: Play) -> None:
     async with play() as stage:
         await answered(stage)
