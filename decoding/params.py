@@ -37,6 +37,7 @@ class Bounds:
             raise ValueError(f"{name} must be {self}, not {value}")
 
 
+LONGEST_DRAFT = 64
 BOUNDS = {
     "temperature": Bounds(least=0),
     "top_k": Bounds(least=0),
@@ -44,7 +45,7 @@ BOUNDS = {
     "min_p": Bounds(least=0, most=1),
     "repetition_penalty": Bounds(above=0, most=10),
     "presence_penalty": Bounds(least=-2, most=2),
-    "gamma": Bounds(least=0, most=64),
+    "gamma": Bounds(least=0, most=LONGEST_DRAFT),
     "max_new_tokens": Bounds(least=1),
     "epsilon": Bounds(above=0, most=1),
     "delta": Bounds(above=0, most=1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from decoding.trees.shape import TreeShape, tree_shape
@@ -170,3 +170,11 @@ class Round:
         if tested and not (self.cut and parent == self.last_node):
             return TokenFate.REJECTED
         return TokenFate.DROPPED
+
+    def slim(self) -> Round:
+        """The round without recorded probabilities, which take most of its memory; only the
+        drafter's own are kept, for its calibration."""
+        return replace(
+            self, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
+            entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
+        )  # fmt: skip

@@ -12,7 +12,7 @@ from app.engine.lane import Lane
 from app.engine.turn import answer_seed
 from app.models.load_models import load_models
 from app.report.document import envelope, settings_report
-from app.report.rejections import levels_of, rejections, slim
+from app.report.rejections import levels_of, rejections
 from app.report.rejections_document import Drafted, lane_document
 from app.text.prompt_file import Request
 from decoding.errors import InputError, describe
@@ -65,4 +65,4 @@ def _answer(
     drafted.answered += 1
     drafted.reject(index, rejections(levels_of(steps, first.text)), texts)
     # probabilities of many answers would not fit into memory
-    drafted.levels += levels_of(((slim(record), tokens) for record, tokens in steps), first.text)
+    drafted.levels += levels_of(((record.slim(), tokens) for record, tokens in steps), first.text)

@@ -140,9 +140,20 @@ class Experiment:
 
     def run(self) -> Outcome:
         """Raises InputError if the model's context is too short."""
-        models = self.models
-        if models.context <= PROMPT:
-            raise InputError(f"the model's context, {models.context} tokens, is too short for this")
+        if self.models.context <= PROMPT:
+            raise InputError(
+                f"the model's context, {self.models.context} tokens, is too short for this"
+            )
+        finalists, lanes = self.compete()
+        seconds = time.perf_counter() - self.begun
+        context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
+        costs = self._batches(finalists, context)
+        choices = [_choice(each, lanes[_lane_key(each.kind)]) for each in finalists]
+        prompts = len(self.prompts)
+        return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
+
+    def compete(self) -> tuple[list[Candidate], Mapping[CandidateKind, Lane]]:
+        """The best of each kind with its full answers, and the lanes."""
         self.report("warming up", None)
         lanes = self._lanes()
         self.begun = time.perf_counter()
@@ -151,12 +162,7 @@ class Experiment:
         best = best_of_each_kind(self.candidates)
         finalists = [Candidate(each.spec, each.params) for each in best]
         self._measure(finalists, self._contestants(finalists, lanes), used)
-        seconds = time.perf_counter() - self.begun
-        context = mean_context(self.prompts, [a for each in finalists for a in each.answers])
-        costs = self._batches(finalists, context)
-        choices = [_choice(each, lanes[_lane_key(each.kind)]) for each in finalists]
-        prompts = len(self.prompts)
-        return Outcome(self.candidates, finalists, choices, costs, context, prompts, seconds)
+        return finalists, lanes
 
     def _lanes(self) -> dict[CandidateKind, Lane]:
         """A lane for all candidates of a kind at any temperature: they share its cache, and the

@@ -198,7 +198,9 @@ def _load_medusa(models: LoadedModels, source: str, role: str, progress: Progres
     folder = local_folder(source, progress)
     if precision := precision_of(read_config(folder)):
         models.notes[role] = f"{precision} weights"
-    heads = MedusaHeads(read_medusa(folder, target.hidden_size, target.vocab_size), target)
+    weights = read_medusa(folder, target.hidden_size, target.vocab_size)
+    heads = MedusaHeads(weights, target)
+    models.medusa_choices = models.medusa_choices or weights.choices
     require_ranks(models.medusa_choices, heads.vocab)
     models.medusa_choices = models.medusa_choices or medusa_tree(
         heads, target, models.options.threads, models.verify_cost

@@ -5,7 +5,7 @@ rejection."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
@@ -145,15 +145,6 @@ def _rejection(level: Level) -> Rejection:
         record.q[guess] if record.q else None,
         record.entropies[parent] if record.entropies else None,
     )
-
-
-def slim(record: Round) -> Round:
-    """The round without recorded probabilities, which take most of its memory; only the drafter's
-    own are kept, for its calibration."""
-    return replace(
-        record, chosen=(), ranks=(), p=(), scores=(), pruned=(), model_p=(), draws=(),
-        entropies=(), top=(), own_p=None, tempered_p=(), thresholds=(),
-    )  # fmt: skip
 
 
 def by_level(levels: Iterable[Level]) -> dict[int, Tally]:

@@ -75,6 +75,15 @@ def lane_document(drafted: Drafted) -> Row:
             | {"claimed": claimed[depth - 1] if depth <= len(claimed) else None}
             for depth in range(1, max([len(claimed), *depths]) + 1)
         ],
+        **breakdown(levels),
+        "rejections": drafted.rejected,
+    }
+
+
+def breakdown(levels: Sequence[Level]) -> Row:
+    """How often the drafter was right by kind of token, by place in the answer and by its own
+    confidence."""
+    return {
         "by_kind": [_shares("kind", *each) for each in by_kind(levels).items()],
         "by_place": [_shares("place", *each) for each in by_place(levels).items()],
         "calibration": [
@@ -87,7 +96,6 @@ def lane_document(drafted: Drafted) -> Row:
             }
             for each in calibration(levels)
         ],
-        "rejections": drafted.rejected,
     }
 
 
@@ -123,14 +131,21 @@ def _lane_lines(lane: Row, most: int) -> Iterator[str]:
             f"{'p':>6}{'q':>6}{'bits':>5}  kind"
         )
         yield from map(_rejection_line, worst)
-    for what in ("level", "kind", "place"):
-        if tested:
-            yield ""
-            yield from _share_lines(what, lane[f"by_{what}"])
-    if lane["calibration"]:
+    if tested:
+        yield ""
+        yield from _share_lines("level", lane["by_level"])
+        yield from breakdown_lines(lane)
+
+
+def breakdown_lines(found: Row) -> Iterator[str]:
+    """A `breakdown` of at least one level as text."""
+    for what in ("kind", "place"):
+        yield ""
+        yield from _share_lines(what, found[f"by_{what}"])
+    if found["calibration"]:
         yield ""
         yield f"{'by q':<{NAME_CELLS}}{'right':>9}{'mean q':>8}{'guesses':>9}"
-    for each in lane["calibration"]:
+    for each in found["calibration"]:
         if each["guesses"]:
             name = f"{each['low']:.1f} to {each['high']:.1f}"
             yield (

@@ -113,11 +113,19 @@ def _build_eagle(role: str, models: LoadedModels) -> Drafter:
 
     tree, cost = EagleTree(choices=models.eagle_choices), models.verify_cost
     assert tree.total is not None
-    if models.on_gpu and cost(tree.total) <= CHEAP_TREE * cost(1):
-        return Eagle(models.drafters[role], models.target, tree)  # the peers' tree
-    width = tree.top_k if models.on_gpu else CPU_TOP_K
-    tree = replace(tree, total=None, top_k=width)  # as large as pays
-    return Eagle(models.drafters[role], models.target, tree, cost)
+    named = models.drafters[role].config.settings
+    if named.top_k:
+        tree = replace(tree, total=named.total, top_k=named.top_k)
+    elif not models.on_gpu or cost(tree.total) > CHEAP_TREE * cost(1):  # else the peers' tree
+        width = tree.top_k if models.on_gpu else CPU_TOP_K
+        tree = replace(tree, total=None, top_k=width)  # as large as pays
+    return Eagle(
+        models.drafters[role],
+        models.target,
+        tree,
+        cost if tree.total is None else None,
+        None if tree.choices else named.gamma,
+    )
 
 
 def _eagle_trees(models: LoadedModels) -> Mapping[str, NamedTree]:

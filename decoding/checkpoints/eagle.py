@@ -12,6 +12,11 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import AUX_LAYERS, EagleDialect, EagleVersion
+from decoding.checkpoints.drafting import (
+    SPECULATIVE_TOKENS,
+    EagleSettings,
+    with_eagle_settings,
+)
 from decoding.checkpoints.files import read_config, write_checkpoint
 from decoding.errors import InputError
 
@@ -41,7 +46,7 @@ class EagleConfig:
     (EAGLE-3) may be fewer than `vocab`, the target's. The `norm_*` switches and `fc_norm` are
     those of speculators: the residual is the normed feature, the aux hidden states are normed
     together or each before fc, the normed output is what is fed back. `qk_norm`: queries and keys
-    are normed, as in Qwen3.
+    are normed, as in Qwen3. `settings`: what to draft with.
     """
 
     version: EagleVersion
@@ -70,6 +75,7 @@ class EagleConfig:
     norm_before_fc: bool = False
     fc_norm: bool = False
     norm_output: bool = False
+    settings: EagleSettings = EagleSettings()
 
 
 @dataclass(slots=True, eq=False)
@@ -120,7 +126,8 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, targ
     if "d2t" in named:  # converters drop d2t without t2d
         named["t2d"] = _marked(named["d2t"], c.vocab)
     dtype = str(weights.tensors["self_attn.o_proj.weight"].dtype).removeprefix("torch.")
-    write_checkpoint(folder, "model.safetensors", named, _config(c, dialect, dtype, target))
+    config = with_eagle_settings(_config(c, dialect, dtype, target), c.settings)
+    write_checkpoint(folder, "model.safetensors", named, config)
 
 
 def _marked(d2t: Tensor, vocab: int) -> Tensor:
@@ -184,7 +191,7 @@ def _speculators_config(c: EagleConfig, dtype: str, target: str) -> dict[str, An
     layer |= {"attention_bias": c.qkv_bias, "mlp_bias": c.mlp_bias}
     greedy = {
         "proposal_type": "greedy",
-        "speculative_tokens": 3,
+        "speculative_tokens": SPECULATIVE_TOKENS,
         "verifier_accept_k": 1,
         "accept_tolerance": 0.0,
     }

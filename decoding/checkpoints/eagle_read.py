@@ -22,6 +22,7 @@ from torch import Tensor
 from transformers.activations import ACT2FN
 
 from decoding.checkpoints.dialects import EAGLE_LAYER, eagle_layers, eagle_version, medusa_dialect
+from decoding.checkpoints.drafting import eagle_settings
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.checkpoints.eagle_fit import (
     TargetShape,
@@ -117,6 +118,7 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         norm_before_fc=bool(config.get("norm_before_fc")),
         fc_norm=bool(config.get("fc_norm")),
         norm_output=bool(config.get("norm_output")),
+        settings=eagle_settings(folder, config),
     )
     return EagleWeights(dialect, found, tensors, tuple(notes))
 

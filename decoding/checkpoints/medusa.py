@@ -24,8 +24,10 @@ import torch
 from torch import Tensor
 
 from decoding.checkpoints.dialects import MEDUSA_NAMES, MedusaDialect, medusa_dialect
+from decoding.checkpoints.drafting import medusa_choices, with_choices
 from decoding.checkpoints.files import read_config, read_tensors, write_checkpoint, write_model
 from decoding.errors import InputError
+from decoding.trees.static import Choices
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -41,7 +43,7 @@ class MedusaWeights:
     `weights` [k, L, H, H], `biases` [k, L, H]; `lm_heads` [k, V, H], or None if the target's is
     shared; `token_map` [V'] gives the target id of each row of a truncated lm_head. `accuracy`
     [k][ranks]: how often a head's guess of that rank is right on held-out data; empty if not
-    measured.
+    measured. `choices`: the tree to draft, () if none is named.
     """
 
     dialect: MedusaDialect
@@ -50,6 +52,7 @@ class MedusaWeights:
     lm_heads: Tensor | None = None
     token_map: Tensor | None = None
     accuracy: tuple[tuple[float, ...], ...] = ()
+    choices: Choices = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
         """Write the heads for the model called `target`, as v2 if they have no lm_heads, else as
@@ -108,6 +111,7 @@ def read_medusa(folder: Path, hidden: int, vocab: int) -> MedusaWeights:
         torch.stack([own[i] for i in range(heads)]) if own else None,
         token_map,
         _accuracy(folder, config, heads),
+        medusa_choices(folder, config),
     )
 
 
@@ -143,6 +147,7 @@ def write_medusa(heads: MedusaWeights, folder: Path, dialect: MedusaDialect, tar
         named["token_map"] = heads.token_map
     config = {**_config(heads, dialect, target), "medusa_accuracy": heads.accuracy}
     files = {"v0.1": "medusa_lm_head.pt", "v2": "medusa_lm_head.safetensors"}
+    config = with_choices(config, heads.choices)
     write_checkpoint(folder, files.get(dialect, "model.safetensors"), named, config)
 
 

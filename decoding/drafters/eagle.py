@@ -14,6 +14,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from decoding.checkpoints.drafting import EagleSettings
 from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
@@ -62,7 +63,8 @@ def drafting_head(weights: EagleWeights, target: Target) -> EagleHead:
 class Eagle:
     """Drafts with `head` on `target`'s features. The target must capture at least the layers that
     the head reads. `tree` may be changed between two rounds; `Params.eagle_total_tokens` and
-    `Params.eagle_top_k` replace its `total` and `top_k`.
+    `Params.eagle_top_k` replace its `total` and `top_k`. None: the tree that the head's checkpoint
+    names, with its depth as gamma, or the usual one.
 
     Row i of the head's cache is computed from feature i and token i + 1. Only rows from the
     target's features are kept; those of a tree are dropped each round by resetting the length.
@@ -73,16 +75,18 @@ class Eagle:
         self,
         head: EagleHead,
         target: Target,
-        tree: EagleTree = EagleTree(),
+        tree: EagleTree | None = None,
         verify_cost: Cost | None = None,
-        default_gamma: int = DEFAULT_GAMMA,
+        default_gamma: int | None = None,
     ) -> None:
         c = head.config
+        named = c.settings if tree is None else EagleSettings()
+        usual = EagleTree(named.total, named.top_k) if named.top_k else EagleTree()
         self.head = head
         self._forward = head.drafting
         self.needs: Needs = "aux" if c.version == "eagle3" else "final"
-        self.default_gamma = default_gamma
-        self.tree = tree
+        self.default_gamma = default_gamma or named.gamma or DEFAULT_GAMMA
+        self.tree = tree or usual
         self.note: str | None = None
         self._target = target
         self._device, self._dtype = target.device, target.dtype
@@ -104,7 +108,7 @@ class Eagle:
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, target: Target, tree: EagleTree = EagleTree()
+        cls, folder: str | Path, target: Target, tree: EagleTree | None = None
     ) -> Eagle:
         """Load an EAGLE head of any dialect from a folder, and make the target capture the layers
         that it reads. Raises InputError."""

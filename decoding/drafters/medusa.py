@@ -89,10 +89,12 @@ class Medusa:
 
     @classmethod
     def from_pretrained(
-        cls, folder: str | Path, target: Target, choices: Choices = NAMED_TREES["small"]
+        cls, folder: str | Path, target: Target, choices: Choices = ()
     ) -> Medusa:
-        """Load heads of any dialect from a folder. Raises InputError."""
+        """Load heads of any dialect from a folder. Without `choices` the tree is the one that it
+        names, or the small one. Raises InputError."""
         weights = read_medusa(Path(folder), target.hidden_size, target.vocab_size)
+        choices = choices or weights.choices or NAMED_TREES["small"]
         return cls(MedusaHeads(weights, target), choices)
 
     def set_choices(self, choices: Choices) -> None:

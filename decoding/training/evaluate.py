@@ -37,13 +37,15 @@ def answer_prompts(
     stop: Stop,
     seed: int = 0,
     progress: Callable[[int], None] = lambda prompt: None,
+    confidences: bool = False,
 ) -> list[Answer]:
     """Answer each prompt with the drafter; `progress` gets the index of the next one. Prompt i is
-    sampled with `seed + i`."""
+    sampled with `seed + i`. With `confidences` the rounds have the drafter's own probabilities."""
     decoder, answers = Decoder(target, drafter), []
+    decoder.record_probabilities = confidences
     for i, prompt in enumerate(prompts):
         progress(i)
-        rounds = list(decoder.generate(prompt, params, seed + i, stop))
+        rounds = [record.slim() for record in decoder.generate(prompt, params, seed + i, stop)]
         answers.append(Answer(prompt, list(decoder.generated), rounds))
     return answers
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from decoding.errors import InputError, reason_for
 from decoding.json_text import parse_json
@@ -85,20 +86,24 @@ def parse_choices(text: str) -> Choices:
             raise InputError(f"tree '{text}': can't read the file ({reason_for(error)})") from error
     try:
         paths = parse_json(source)
-        choices = tuple(tuple(path) for path in paths)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise InputError(f"tree '{text}': not a JSON list of lists ({error})") from error
+    return checked_choices(paths, f"tree '{text}'")
+
+
+def checked_choices(paths: Any, named: str) -> Choices:
+    """Parsed JSON as choices. Raises InputError, with what it is `named`."""
+    try:
+        choices = tuple(tuple(path) for path in paths)
+    except TypeError as error:
+        raise InputError(f"{named}: not a JSON list of lists ({error})") from error
     for path in choices:
         if not path or any(not isinstance(r, int) or isinstance(r, bool) or r < 0 for r in path):
-            raise InputError(
-                f"tree '{text}': {list(path)} is no path of ranks (whole numbers from 0)"
-            )
+            raise InputError(f"{named}: {list(path)} is no path of ranks (whole numbers from 0)")
     if not choices:
-        raise InputError(f"tree '{text}': the list is empty")
+        raise InputError(f"{named}: the list is empty")
     if twice := [path for path, count in Counter(choices).items() if count > 1]:
-        raise InputError(
-            f"tree '{text}': {list(twice[0])} is listed {choices.count(twice[0])} times"
-        )
+        raise InputError(f"{named}: {list(twice[0])} is listed {choices.count(twice[0])} times")
     return choices
 
 

@@ -416,11 +416,22 @@ def evaluate(
     gamma: Annotated[int | None, typer.Option(min=1, help="Longest draft.")] = None,
     temperature: float = 0.0,
     seed: Seed = 0,
+    write_settings: Annotated[
+        bool,
+        typer.Option(
+            "--write-settings",
+            help="Find the tree or γ that is fastest here, and write it into the checkpoint, where "
+            "it is the default from then on.",
+        ),
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option(min=1, max=HUGE, metavar="S", help="For --write-settings, about.")
+    ] = 180,
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Measure heads or a draft model on the target's own answers, and acceptance when served: by
-    depth, and by the prompts' `category`."""
+    depth, by the prompts' `category`, by kind of token and by the drafter's own confidence."""
     try:
         params = Params(
             SamplingParams(temperature),
@@ -433,6 +444,10 @@ def evaluate(
         raise InputError(f"--{str(error).replace('_', '-')}") from error
     if (heads is None) == (compare is None):
         raise InputError("give --heads DIR, or --compare DIR DIR")
+    if compare and write_settings:
+        raise InputError("--write-settings is for --heads, not for --compare")
+    if "seconds" in _given_options(context) and not write_settings:
+        raise InputError("--seconds is the time for --write-settings: give both")
     given = [each for each in (heads, *(compare or ())) if each is not None]
     kinds = [_kind_of(each) for each in given]
     if "medusa" not in kinds:
@@ -442,5 +457,6 @@ def evaluate(
         _refuse_others(context, kinds[0], **tree)
     from app.cli.heads.evaluation import Task, print_evaluation
 
-    task = Task(target, prompts, params, medusa_choices, seed, device)
+    search = seconds if write_settings else None
+    task = Task(target, prompts, params, medusa_choices, seed, device, search)
     print_evaluation(task, given, as_json)

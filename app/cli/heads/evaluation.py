@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from app.cli.heads.settings import write_best_settings
 from app.cli.heads.target import target_shape
 from app.cli.heads.training_data import requests_of
 from app.cli.prompts import first_prompts
 from app.cli.terminal import print_result, progress
 from app.config.model_options import ModelOptions
+from app.engine.token_events import TokenEvents
 from app.models.load_models import load_models
 from app.models.loaded import LoadedModels
 from app.report.advice import Estimate, estimate_speedup
 from app.report.answer import Timing
+from app.report.rejections import Level, levels_of
+from app.report.rejections_document import breakdown, breakdown_lines
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.text.plural import pluralize
@@ -43,6 +47,7 @@ class Task:
     medusa_choices: str | None = None
     seed: int = 0
     device: str = "auto"
+    search: float | None = None  # seconds to find the settings to write into the checkpoint
 
     def comparable(self) -> Task:
         """The task with fixed tree sizes: by default they follow timings, which differ between
@@ -58,7 +63,8 @@ class Task:
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """`facts` (for JSON) and `lines` (for people) are the measures of its kind of drafter. `top1`
-    is how often its likeliest first token is the target's. `categories` has one for each prompt."""
+    is how often its likeliest first token is the target's. `categories` has one for each prompt,
+    `levels` are those of the drafts that the target tested."""
 
     heads: Path
     facts: dict[str, Any]
@@ -67,6 +73,8 @@ class Evaluation:
     tree: str
     answers: list[Answer]
     categories: list[str | None]
+    levels: list[Level]
+    written: str = ""  # the settings that were written into the checkpoint, in words
 
     @property
     def served(self) -> Stats:
@@ -89,7 +97,7 @@ class Evaluation:
                 name: {"prompts": len(answers), **_figures(stats_of(answers))}
                 for name, answers in self._by_category().items()
             },
-        }  # fmt: skip
+        } | breakdown(self.levels)  # fmt: skip
 
     def text(self) -> str:
         document, served = self.document(), self.served
@@ -98,9 +106,12 @@ class Evaluation:
                 *self.lines,
                 *_depths(document["by_depth"]),
                 *_categories(document["by_category"]),
+                *(breakdown_lines(document) if self.levels else ()),
+                "",
                 f"served: τ {served.tokens_per_pass or 0:.2f}, α {served.acceptance_rate or 0:.2f} "
                 f"with {self.tree}; {served.passes} passes over "
                 f"{pluralize(len(self.answers), 'prompt')}",
+                *filter(None, [self.written]),
             ]
         )
 
@@ -130,10 +141,16 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         assert build is not None
         answers = answer_prompts(
             models.target, build(models), ids, task.params, Stop(models.eos), task.seed,
-            lambda prompt: say(f"prompt {prompt + 1} of {len(ids)}"),
+            lambda prompt: say(f"prompt {prompt + 1} of {len(ids)}"), confidences=True,
         )  # fmt: skip
         say("measuring along the answers")
         facts, lines, top1, tree = _MEASURES[kind](models, heads, answers)
+        found, written = {}, ""
+        if task.search is not None:
+            found, written = write_best_settings(
+                models, kind, heads, ids, task.params, task.seed, task.search,
+                facts["accuracy"] if kind == "medusa" else (), say,
+            )  # fmt: skip
     shared = {
         "target": task.target,
         "heads": str(heads),
@@ -141,9 +158,10 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         "prompts": len(ids),
         "temperature": task.params.sampling.temperature,
     }
-    return Evaluation(
-        heads, shared | facts, lines, top1, tree, answers, [each.category for each in requests]
-    )
+    categories = [each.category for each in requests]
+    levels = [level for answer in answers for level in _levels(answer, models)]
+    facts = shared | facts | found
+    return Evaluation(heads, facts, lines, top1, tree, answers, categories, levels, written)
 
 
 def print_evaluation(task: Task, heads: Sequence[Path], as_json: bool) -> None:
@@ -189,6 +207,12 @@ def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
             f"{served.tokens_per_pass or 0:7.3f} {served.acceptance_rate or 0:7.3f}   {versus}"
         )
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _levels(answer: Answer, models: LoadedModels) -> Iterator[Level]:
+    events = TokenEvents(models)
+    begun = events.first(answer.ids[0]).text
+    return levels_of(((record, events.of_round(record)) for record in answer.rounds), begun)
 
 
 def _tokens_and_passes(each: Evaluation) -> list[Timing]:

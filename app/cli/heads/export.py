@@ -27,7 +27,8 @@ from decoding.errors import InputError
 from decoding.training.medusa import copies_of_lm_head
 
 D = TypeVar("D")
-EAGLE_DEPTH = 5  # drafts in a row in the launch line, where --gamma does not say
+# In the launch line, where neither --gamma nor the head's config says: drafts in a row, nodes.
+EAGLE_DEPTH, EAGLE_NODES = 5, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,21 @@ def export(
         head = read_eagle(heads, target_shape(model))
         version = head.config.version
         strategy = EAGLE_1 if version == "eagle1" else EAGLE
-        choice = Choice(target, strategy, gamma or EAGLE_DEPTH, source=str(out), version=version)
+        found = head.config.settings
+        choice = Choice(
+            target,
+            strategy,
+            gamma or found.gamma or EAGLE_DEPTH,
+            found.top_k or 1,
+            found.total or EAGLE_NODES,
+            str(out),
+            version,
+        )
         dialect = _write_eagle(head, job)
         what = "an EAGLE-1 head" if version == "eagle1" else "an EAGLE-3 head"
     launch = _launch(FORMATS[to], choice)
     _write_card(out, what, target, to, dialect, launch)
-    _write_checksums(out)
+    write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
     say(f"{what} for {target} in {out} ({dialect}, {size}), read back without a difference")
     if launch:
@@ -158,7 +168,9 @@ def _require_equal(
 def _launch(form: Format, choice: Choice) -> str:
     """The command that serves the heads; empty if there is no engine for them."""
     engine = next((engine for engine in ENGINES if engine.name == form.engine), None)
-    snippet = engine.configure(choice) if engine else None
+    snippet = None
+    if engine:  # a chain where it has no trees
+        snippet = engine.configure(choice) or engine.configure(replace(choice, top_k=1))
     if engine is None or snippet is None:
         return ""
     note = f" ({snippet.note})" if snippet.note else ""
@@ -178,7 +190,7 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
     (out / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _write_checksums(out: Path) -> None:
+def write_checksums(out: Path) -> None:
     """Write SHA256SUMS in the format of `sha256sum -c`."""
     files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
     sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)

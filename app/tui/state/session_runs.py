@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
-from app.report.rejections import slim
 from app.tui.state.lane_state import LaneState, Phase, Settings
 from decoding.round import Round, TokenEvent
 
@@ -58,7 +57,7 @@ class SessionRuns:
         for index, run in enumerate(self._runs):
             if known and run.first is known[0]:
                 self._runs[index] = replace(
-                    run, first=measured[0], rounds=tuple(map(slim, measured))
+                    run, first=measured[0], rounds=tuple(map(Round.slim, measured))
                 )
 
     def clear(self) -> None:
@@ -113,7 +112,7 @@ def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
         lane.settings_of_rounds(GAMMA),
         metrics,
         lane.rounds[0],
-        tuple(map(slim, lane.rounds)),
+        tuple(map(Round.slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
         lane.phase is Phase.STOPPED,

@@ -198,6 +198,18 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         TARGET,
         "the EAGLE head lacks a matrix self_attn.k_proj.weight",
     ),
+    "a depth that is no number": (
+        "specforge",
+        say(speculative_num_steps="five"),
+        TARGET,
+        "config.json: speculative_num_steps: gamma must be a whole number, not 'five'",
+    ),
+    "a tree without nodes": (
+        "eagle1",
+        say(speculative_num_draft_tokens=1),
+        TARGET,
+        "speculative_num_draft_tokens: eagle_total_tokens must be 2 or more, at most 1024, not 1",
+    ),
     "no fc": ("safeailab", without("fc.weight"), TARGET, "lacks a matrix fc.weight"),
     # from here on EagleHead.build refuses
     "no norm": (

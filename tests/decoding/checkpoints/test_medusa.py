@@ -153,13 +153,21 @@ def test_counts_come_from_the_tensors_not_from_the_config(tmp_path: Path) -> Non
 def test_what_is_written_reads_back(dialect: Any, tmp_path: Path) -> None:
     w = heads(own=dialect != "v2")
     w.accuracy = ((0.5, 0.25), (0.25, 0.125), (0.125, 0.0625))
+    w.choices = ((0,), (0, 0), (1,))
     write_medusa(w, tmp_path / "out", dialect, "some/target")
     read = read_medusa(tmp_path / "out", H, V)
     assert read.dialect == dialect and read.accuracy == w.accuracy
+    assert read.choices == w.choices
     assert torch.equal(read.weights, w.weights) and torch.equal(read.biases, w.biases)
     assert (read.lm_heads is None) == (w.lm_heads is None)
     if w.lm_heads is not None and read.lm_heads is not None:
         assert torch.equal(read.lm_heads, w.lm_heads)
+
+
+def test_a_tree_that_is_none(tmp_path: Path) -> None:
+    folder = store(tmp_path / "h", "v0.1", named("v0.1", heads()), medusa_choices=[[0], [-1]])
+    with pytest.raises(InputError, match=r"medusa_choices: \[-1\] is no path of ranks"):
+        read_medusa(folder, H, V)
 
 
 def test_vllm_without_biases_and_with_one_lm_head_for_all(tmp_path: Path) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from app.config.model_options import ModelOptions
+from app.engine.lane import Lane
+from app.models.load_models import load_models
+from app.strategies.lane_spec import LaneSpec
+from decoding.drafters.eagle import Eagle, EagleTree
 from tests.conftest import FamilyFolders, Specchat
 
 PROMPTS = (("the fox", "animals"), ("the dog", "animals"), ("quick", "words"), ("brown", None))
@@ -54,6 +61,107 @@ def test_two_side_by_side(
     assert found["tau_ratio"] == pytest.approx(two / one)
     lines = specchat(*measure, *pair).stdout.splitlines()
     assert len(lines) == 3 and "×" not in lines[1] and f"{two / one:.3f}×" in lines[2]
+
+
+def test_kinds_of_tokens_and_confidence_are_those_of_rejections(
+    specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...]
+) -> None:
+    draft, most = family_folders.draft, ("--gamma", "3", "--json")
+    found = json.loads(specchat(*measure, "--heads", draft, *most).stdout)
+    document = specchat("rejections", "--strategies", "draft", "--draft", draft, *measure[2:], *most)
+    (lane,) = json.loads(document.stdout)["lanes"]
+    assert found["by_kind"] and found["calibration"]
+    for key in ("by_kind", "by_place", "calibration"):
+        assert found[key] == lane[key]
+    text = specchat(*measure, "--heads", draft).stdout
+    assert "by kind" in text and "mean q" in text
+
+
+def made(kind: str, specchat: Specchat, target: str, out: Path, *options: str) -> Path:
+    done = specchat("heads", "convert", kind, "--target", target, "--out", str(out), *options)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def lane_of(role: str, target: str, heads: Path) -> Lane:
+    spec = LaneSpec(role, role)
+    models = load_models(ModelOptions(target, {role: str(heads)}, threads=1), lanes=(spec,))
+    return Lane(spec, models)
+
+
+def test_the_fastest_settings_are_the_default_from_then_on(
+    specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...], tmp_path: Path
+) -> None:
+    target = family_folders.target
+    draft = tmp_path / "draft"
+    shutil.copytree(family_folders.draft, draft)
+    found = {
+        "medusa": made("medusa", specchat, target, tmp_path / "medusa", "--heads", "2"),
+        "eagle": made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "0,1"),
+        "draft": draft,
+    }
+    (found["eagle"] / "SHA256SUMS").write_text("to be replaced")
+    for role, heads in found.items():
+        file = heads / ("generation_config.json" if role == "draft" else "config.json")
+        before, mode = json.loads(file.read_text()), file.stat().st_mode
+        written = ("--write-settings", "--seconds", "1", "--json")
+        done = specchat(*measure, "--heads", str(heads), *written)
+        assert done.returncode == 0, done.stderr
+        settings = json.loads(done.stdout)["settings"]
+        after, lane = json.loads(file.read_text()), lane_of(role, target, heads)
+        assert before.items() <= after.items() and file.stat().st_mode == mode
+        if role == "medusa":
+            assert after["medusa_choices"] == settings["medusa_choices"]
+            assert lane.models.medusa_choices == tuple(map(tuple, settings["medusa_choices"]))
+        elif role == "draft":
+            assert after["num_assistant_tokens"] == settings["num_assistant_tokens"]
+            assert lane.default_gamma == settings["num_assistant_tokens"]
+        else:
+            assert lane.default_gamma == (settings["gamma"] or 8)
+            drafter = lane._decoder.drafter
+            assert isinstance(drafter, Eagle)
+            assert drafter.tree == EagleTree(settings["total"], settings["top_k"] or 3)
+    digest = hashlib.sha256((found["eagle"] / "config.json").read_bytes()).hexdigest()
+    assert f"{digest}  config.json\n" in (found["eagle"] / "SHA256SUMS").read_text()
+
+
+def test_settings_that_are_given_are_the_ones_written(
+    specchat: Specchat, family_folders: FamilyFolders, measure: tuple[str, ...], tmp_path: Path
+) -> None:
+    target = family_folders.target
+    head = made("eagle3", specchat, target, tmp_path / "eagle", "--aux-layers", "0,1")
+    given = ("--gamma", "2", "--eagle-top-k", "2", "--eagle-total-tokens", "5")
+    written = ("--write-settings", "--seconds", "1")
+    done = specchat(*measure, "--heads", str(head), *given, *written)
+    assert "fastest here: γ 2, top-k 2, 5 nodes" in done.stdout
+    lane = lane_of("eagle", target, head)
+    drafter = lane._decoder.drafter
+    assert isinstance(drafter, Eagle)
+    assert (lane.default_gamma, drafter.tree) == (2, EagleTree(5, 2))
+    out = tmp_path / "out"
+    export = ("heads", "export", "--target", target, "--heads", str(head), "--out")
+    done = specchat(*export, str(out / "sglang"), "--to", "sglang")
+    assert "num-steps 2 --speculative-eagle-topk 2 --speculative-num-draft-tokens 5" in done.stdout
+    done = specchat(*export, str(out / "speculators"), "--to", "speculators")
+    assert '"num_speculative_tokens": 2' in done.stdout
+    (method,) = json.loads((out / "speculators" / "config.json").read_text())[
+        "speculators_config"
+    ]["proposal_methods"]
+    assert method["speculative_tokens"] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("--compare", "a", "b", "--write-settings"), "--write-settings is for --heads"),
+        (("--heads", "a", "--seconds", "5"), "--seconds is the time for --write-settings"),
+    ],
+)
+def test_settings_are_written_into_one_checkpoint(
+    given: tuple[str, ...], says: str, specchat: Specchat, measure: tuple[str, ...]
+) -> None:
+    done = specchat(*measure, *given)
+    assert done.returncode == 2 and says in done.stderr
 
 
 @pytest.mark.parametrize("both", [True, False])

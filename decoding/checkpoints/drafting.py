@@ -1,0 +1,73 @@
+"""The settings to draft with that a checkpoint's config may name: for Medusa `medusa_choices`; for
+EAGLE what SGLang calls them, and speculators' `speculative_tokens` beside these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from decoding.errors import InputError
+from decoding.params import BOUNDS
+from decoding.trees.static import Choices, checked_choices
+
+CHOICES = "medusa_choices"
+# of `EagleSettings`: their keys in a config, and the settings whose bounds they have
+_EAGLE = {
+    "gamma": ("speculative_num_steps", "gamma"),
+    "top_k": ("speculative_eagle_topk", "eagle_top_k"),
+    "total": ("speculative_num_draft_tokens", "eagle_total_tokens"),
+}
+SPECULATIVE_TOKENS = 3  # speculators requires some; its own default
+
+
+@dataclass(frozen=True, slots=True)
+class EagleSettings:
+    """The depth, branches and verified nodes of EAGLE's tree; None: not named."""
+
+    gamma: int | None = None
+    top_k: int | None = None
+    total: int | None = None
+
+
+def medusa_choices(folder: Path, config: Mapping[str, Any]) -> Choices:
+    """Medusa's tree; () if none is named. Raises InputError."""
+    named = config.get(CHOICES)
+    return checked_choices(named, f"{folder}: config.json: {CHOICES}") if named else ()
+
+
+def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
+    """Raises InputError."""
+    found = {}
+    for name, (key, setting) in _EAGLE.items():
+        value = config.get(key)
+        if value is not None:
+            try:
+                if not isinstance(value, int):
+                    raise ValueError(f"{setting} must be a whole number, not {value!r}")
+                BOUNDS[setting].check(setting, value)
+            except ValueError as error:
+                raise InputError(f"{folder}: config.json: {key}: {error}") from error
+            found[name] = value
+    return EagleSettings(**found)
+
+
+def with_choices(config: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    """A config that names this tree; with (), none."""
+    others = {key: value for key, value in config.items() if key != CHOICES}
+    return others | ({CHOICES: choices} if choices else {})
+
+
+def with_eagle_settings(config: Mapping[str, Any], settings: EagleSettings) -> dict[str, Any]:
+    """A config that names these settings and no others."""
+    keys = {name: key for name, (key, _) in _EAGLE.items()}
+    changed = {key: value for key, value in config.items() if key not in keys.values()}
+    values = asdict(settings).items()
+    changed |= {keys[name]: value for name, value in values if value is not None}
+    if "speculators_config" in config:
+        own = config["speculators_config"]
+        tokens = settings.gamma or SPECULATIVE_TOKENS
+        methods = [each | {"speculative_tokens": tokens} for each in own["proposal_methods"]]
+        changed["speculators_config"] = own | {"proposal_methods": methods}
+    return changed
