@@ -28,14 +28,16 @@ AUTOREGRESSIVE = Strategy(
 
 
 def _build_draft_model(models: LoadedModels) -> Drafter:
+    from decoding.checkpoints.drafting import assistant_tokens
     from decoding.drafters.draft_model import DraftModel
 
     draft = models.drafters["draft"]
+    gamma = assistant_tokens(draft.model.generation_config)
     if models.draft_tokenizer is None:
-        return DraftModel(draft, models.target.vocab_size)
+        return DraftModel(draft, models.target.vocab_size, gamma)
     from decoding.drafters.universal import UniversalDraft
 
-    drafter, device = DraftModel(draft, draft.vocab_size), models.target.device
+    drafter, device = DraftModel(draft, draft.vocab_size, gamma), models.target.device
     return UniversalDraft(drafter, models.tokenizer, models.draft_tokenizer, device)
 
 
@@ -112,11 +114,10 @@ def _build_eagle(role: str, models: LoadedModels) -> Drafter:
     from decoding.drafters.eagle import Eagle, EagleTree
 
     tree, cost = EagleTree(choices=models.eagle_choices), models.verify_cost
-    assert tree.total is not None
     named = models.drafters[role].config.settings
     if named.top_k:
         tree = replace(tree, total=named.total, top_k=named.top_k)
-    elif not models.on_gpu or cost(tree.total) > CHEAP_TREE * cost(1):  # else the peers' tree
+    elif not models.on_gpu or cost(tree.total or 0) > CHEAP_TREE * cost(1):  # else the peers' tree
         width = tree.top_k if models.on_gpu else CPU_TOP_K
         tree = replace(tree, total=None, top_k=width)  # as large as pays
     return Eagle(

@@ -1,5 +1,6 @@
 """The settings to draft with that a checkpoint's config may name: for Medusa `medusa_choices`; for
-EAGLE what SGLang calls them, and speculators' `speculative_tokens` beside these."""
+EAGLE what SGLang calls them, and speculators' `speculative_tokens` beside these; for a draft model
+the `num_assistant_tokens` of its generation_config."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from decoding.errors import InputError
-from decoding.params import BOUNDS
+from decoding.params import BOUNDS, LONGEST_DRAFT
 from decoding.trees.static import Choices, checked_choices
 
 CHOICES = "medusa_choices"
@@ -51,6 +52,12 @@ def eagle_settings(folder: Path, config: Mapping[str, Any]) -> EagleSettings:
                 raise InputError(f"{folder}: config.json: {key}: {error}") from error
             found[name] = value
     return EagleSettings(**found)
+
+
+def assistant_tokens(generation_config: object) -> int | None:
+    """The longest draft that a draft model's transformers.GenerationConfig names, if it does."""
+    named = getattr(generation_config, "num_assistant_tokens", None)
+    return named if isinstance(named, int) and 0 < named <= LONGEST_DRAFT else None
 
 
 def with_choices(config: Mapping[str, Any], choices: Choices) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class EagleConfig:
     norm_before_fc: bool = False
     fc_norm: bool = False
     norm_output: bool = False
-    settings: EagleSettings = EagleSettings()
+    settings: EagleSettings = field(default_factory=EagleSettings)
 
 
 @dataclass(slots=True, eq=False)

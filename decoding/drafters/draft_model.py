@@ -14,28 +14,26 @@ from decoding.device import upload
 from decoding.drafters.base import DraftContext, Needs
 from decoding.model.prefix import common_prefix
 from decoding.model.target import Target
-from decoding.params import LONGEST_DRAFT
 from decoding.trees.draft import Draft, DraftTree
 from decoding.trees.shape import chain
 from decoding.verification.noise import exponential
 from decoding.verification.sampling import exponential_race, probabilities
+
+DEFAULT_GAMMA = 4
 
 
 class DraftModel:
     """Drafts with `model`, whose ids mean the same as the target's.
 
     The logits of both may be padded to different widths; `target_vocab` is the target's, and
-    nothing beyond it is ever proposed. `default_gamma` None: what the model's generation_config
-    names as `num_assistant_tokens`, as transformers has it, or 4.
+    nothing beyond it is ever proposed. `default_gamma` None: the usual one.
     """
 
     needs: Needs = "none"
 
     def __init__(self, model: Target, target_vocab: int, default_gamma: int | None = None) -> None:
         self.model = model
-        named = getattr(model.model.generation_config, "num_assistant_tokens", None)
-        names_one = isinstance(named, int) and 0 < named <= LONGEST_DRAFT
-        self.default_gamma = default_gamma or (named if names_one else 4)
+        self.default_gamma = default_gamma or DEFAULT_GAMMA
         self.note: str | None = None
         self._target_vocab = target_vocab
         self._cache = model.new_cache()

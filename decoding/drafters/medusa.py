@@ -88,9 +88,7 @@ class Medusa:
         self.set_choices(choices)
 
     @classmethod
-    def from_pretrained(
-        cls, folder: str | Path, target: Target, choices: Choices = ()
-    ) -> Medusa:
+    def from_pretrained(cls, folder: str | Path, target: Target, choices: Choices = ()) -> Medusa:
         """Load heads of any dialect from a folder. Without `choices` the tree is the one that it
         names, or the small one. Raises InputError."""
         weights = read_medusa(Path(folder), target.hidden_size, target.vocab_size)

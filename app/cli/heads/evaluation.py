@@ -145,7 +145,8 @@ def evaluate(task: Task, heads: Path) -> Evaluation:
         )  # fmt: skip
         say("measuring along the answers")
         facts, lines, top1, tree = _MEASURES[kind](models, heads, answers)
-        found, written = {}, ""
+        found: dict[str, Any] = {}
+        written = ""
         if task.search is not None:
             found, written = write_best_settings(
                 models, kind, heads, ids, task.params, task.seed, task.search,

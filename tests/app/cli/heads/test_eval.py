@@ -68,7 +68,9 @@ def test_kinds_of_tokens_and_confidence_are_those_of_rejections(
 ) -> None:
     draft, most = family_folders.draft, ("--gamma", "3", "--json")
     found = json.loads(specchat(*measure, "--heads", draft, *most).stdout)
-    document = specchat("rejections", "--strategies", "draft", "--draft", draft, *measure[2:], *most)
+    document = specchat(
+        "rejections", "--strategies", "draft", "--draft", draft, *measure[2:], *most
+    )
     (lane,) = json.loads(document.stdout)["lanes"]
     assert found["by_kind"] and found["calibration"]
     for key in ("by_kind", "by_place", "calibration"):
@@ -144,9 +146,9 @@ def test_settings_that_are_given_are_the_ones_written(
     assert "num-steps 2 --speculative-eagle-topk 2 --speculative-num-draft-tokens 5" in done.stdout
     done = specchat(*export, str(out / "speculators"), "--to", "speculators")
     assert '"num_speculative_tokens": 2' in done.stdout
-    (method,) = json.loads((out / "speculators" / "config.json").read_text())[
-        "speculators_config"
-    ]["proposal_methods"]
+    (method,) = json.loads((out / "speculators" / "config.json").read_text())["speculators_config"][
+        "proposal_methods"
+    ]
     assert method["speculative_tokens"] == 2
 
 
