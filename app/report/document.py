@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from app.config.settings import Settings
 from app.strategies.lane_spec import LaneSpec
-from app.text.reasoning import split_reasoning
 from app.version import VERSION
 from decoding.round import Round
 from decoding.stats import Stats, ratio
+from decoding.tokenizing.reasoning import split_reasoning
 
 SCHEMA_VERSION = 1
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from decoding.errors import InputError
+from decoding.tokenizing.reasoning import split_reasoning
 from decoding.training.data import Record, jsonl_lines
 
 Message = dict[str, str]
@@ -38,16 +39,37 @@ def keep_only(out: Path, lines: Sequence[bytes]) -> None:
         file.truncate(sum(map(len, lines)))
 
 
+def drop_reasoning(record: Record, said: str) -> None:
+    """Leave the reasoning in `said`, the whole last answer, out of a record, and with it the ids:
+    an answer goes on from its reasoning. If that is all, the conversation ends unanswered."""
+    reasoning, text = split_reasoning(said)
+    if reasoning is None:
+        return
+    record["reasoning"] = "dropped"
+    record.pop("ids", None)
+    record.pop("answers", None)
+    *before, _ = record["messages"]
+    record["messages"] = before
+    if text:
+        before.append({"role": "assistant", "content": text})
+    else:
+        record["finish_reason"] = "length"
+
+
 def statistics(out: Path) -> str:
-    """How many tokens were generated, and how many conversations were cut off or repeat others:
-    `4,000 tokens, 12 cut off, 3 repeated`."""
+    """How many tokens were generated, and how many conversations were cut off or repeat others, or
+    have reasoning: `4,000 tokens, 12 cut off, 3 repeated, 300 with reasoning (dropped)`."""
     records = [record for _, record in jsonl_lines(out)]
-    tokens = sum(_tokens(record) for record in records)
+    tokens = sum(record.get("tokens", 0) for record in records)
     cut = sum(record["finish_reason"] == "length" for record in records)
     repeated = len(records) - len({json.dumps(record["messages"]) for record in records})
     said = f"{tokens:,} tokens, " if tokens else ""  # servers may not count
-    return f"{said}{cut} cut off, {repeated} repeated"
+    dropped = sum("reasoning" in record for record in records)
+    kept = sum(map(_has_reasoning, records))
+    reasoned = f", {dropped or kept} with reasoning" if dropped or kept else ""
+    return f"{said}{cut} cut off, {repeated} repeated{reasoned}{' (dropped)' if dropped else ''}"
 
 
-def _tokens(record: Record) -> int:
-    return sum(b - a for a, b in record.get("answers", ())) or record.get("tokens", 0)
+def _has_reasoning(record: Record) -> bool:
+    said = (each["content"] for each in record["messages"] if each["role"] == "assistant")
+    return any(split_reasoning(text)[0] for text in said)

@@ -79,7 +79,9 @@ def _start_of_answer(
 
 
 def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Whether the ids of a record still match its last answer, which may have been edited."""
+    """Whether a record has ids that still match its last answer, which may have been edited."""
+    if "ids" not in record:  # reasoning was dropped
+        return False
     start, end = record["answers"][-1]
     said = tokenizer.decode(record["ids"][start:end], skip_special_tokens=True)
     return bool(said == record["messages"][-1]["content"])

@@ -1,8 +1,9 @@
 """Self-distillation data: the target's own answers to prompts, as chat JSONL.
 
-Output records are `{"messages", "finish_reason"}` with the generated `ids` of the conversation, the
-ranges of the `answers` in them, a digest of their `vocabulary`, and `made_by`, a digest of the
-target, the prompts and the settings. The same call again continues after the last complete batch.
+Output records are `{"messages", "finish_reason"}` with the number of generated `tokens`, the `ids`
+of the conversation, the ranges of the `answers` in them, a digest of their `vocabulary`, and
+`made_by`, a digest of the target, the prompts and the settings. The same call again continues after
+the last complete batch.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 
 from decoding.model.architecture import context_of
 from decoding.params import Params
+from decoding.tokenizing.reasoning import CLOSE, OPEN, Reasoning
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.answer_file import Conversation as Conversation
-from decoding.training.answer_file import Message, keep_only, lines_so_far
+from decoding.training.answer_file import Message, drop_reasoning, keep_only, lines_so_far
 from decoding.training.conversations import rendered, vocabulary_digest
 from decoding.training.data import Record, digest
 from decoding.training.features import target_digest
@@ -82,17 +84,26 @@ def answer(
     conversations: Sequence[Conversation],
     params: Params,
     generator: torch.Generator | None = None,
+    reasoning: Reasoning = "keep",
 ) -> list[Record]:
     """Answer all open user turns of a batch of conversations, one turn after the other.
 
     A conversation ends early if an answer was cut off (finish_reason "length") or the context is
-    full.
+    full. With `reasoning` dropped an answer that is nothing else is left out.
     """
     eos = eos_ids(model, tokenizer)
     special = set(tokenizer.all_special_ids)
+    if reasoning == "drop":
+        special -= {tokenizer.get_vocab().get(mark) for mark in (OPEN, CLOSE)}
     limit = context_of(model.config.get_text_config(decoder=True))
     records: list[Record] = [
-        {"messages": list(history), "finish_reason": "stop", "ids": [], "answers": []}
+        {
+            "messages": list(history),
+            "finish_reason": "stop",
+            "tokens": 0,
+            "ids": [],
+            "answers": [],
+        }
         for history, _ in conversations
     ]
     for turn in range(max(len(turns) for _, turns in conversations)):
@@ -108,8 +119,14 @@ def answer(
         answers = generate(model, [ids for _, _, ids in asked], eos, params, generator)
         for (record, messages, prompt), ids in zip(asked, answers, strict=True):
             text = tokenizer.decode([token for token in ids if token not in special])
+            record["tokens"] += len(ids)
             record["messages"] = [*messages, {"role": "assistant", "content": text}]
             record["finish_reason"] = "stop" if ids[-1] in eos else "length"
+            if reasoning == "drop":
+                opened = str(tokenizer.decode(prompt)).rstrip().endswith(OPEN)
+                drop_reasoning(record, f"{OPEN if opened else ''}{text}")
+            if "ids" not in record:
+                continue
             # Earlier answers were encoded again; those whose ids changed must not be learned.
             said = record["ids"]
             record["answers"] = [
@@ -128,6 +145,7 @@ def distill(
     params: Params,
     batch_size: int = 64,
     seed: int = 0,
+    reasoning: Reasoning = "keep",
 ) -> int:
     """Answer each conversation's open turns in order, and append the answers to `out` batch by
     batch; returns the number of records in it.
@@ -140,7 +158,8 @@ def distill(
     made = [target_digest(model), open_turns, params.max_new_tokens, temperature]
     # The random numbers of a prompt depend on its batch.
     made += [batch_size, seed] if temperature else []
-    made_by = digest(made + ([top_p] if top_p < 1 else []))
+    made += [top_p] if top_p < 1 else []
+    made_by = digest(made + ([reasoning] if reasoning == "drop" else []))
     lines = lines_so_far(out, made_by, len(open_turns))
     whole = len(lines) == len(open_turns)
     first = len(lines) if whole else len(lines) - len(lines) % batch_size
@@ -151,12 +170,10 @@ def distill(
         for start in range(first, len(open_turns), batch_size):
             generator = torch.Generator(model.device).manual_seed(seed * 1_000_003 + start)
             batch = open_turns[start : start + batch_size]
-            answered = answer(model, tokenizer, batch, params, generator)
+            answered = answer(model, tokenizer, batch, params, generator, reasoning)
             file.write("".join(json.dumps(record | marks) + "\n" for record in answered))
             file.flush()
-            progress.add(
-                len(batch), sum(b - a for record in answered for a, b in record["answers"])
-            )
+            progress.add(len(batch), sum(record["tokens"] for record in answered))
     return len(open_turns)
 
 

@@ -151,6 +151,10 @@ def distill(
     max_new_tokens: Annotated[int, typer.Option(min=1)] = 256,
     temperature: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 0.0,
     top_p: Annotated[float, typer.Option(min=1e-6, max=1.0)] = 1.0,
+    reasoning: Annotated[
+        Literal["keep", "drop"],
+        typer.Option(help="What a model thinks before it answers, by <think> or the server."),
+    ] = "keep",
     batch_size: Annotated[int, typer.Option(min=1, help="Prompts at a time for --target.")] = 32,
     seed: Seed = 0,
     device: Device = "auto",
@@ -177,7 +181,7 @@ def distill(
     if target is not None:
         from decoding.training.distill import distill as write_answers
 
-        done = write_answers(*load(target, device), asked, out, params, batch_size, seed)
+        done = write_answers(*load(target, device), asked, out, params, batch_size, seed, reasoning)
     elif server is not None:
         from app.cli.heads.server_answers import distill_from
         from app.config.servers import parse_endpoint
@@ -186,7 +190,7 @@ def distill(
             endpoint = parse_endpoint(server, server_model)
         except ValueError as error:
             raise InputError(f"--server: {error}") from error
-        done = distill_from(endpoint, asked, out, params, seed, concurrency)
+        done = distill_from(endpoint, asked, out, params, seed, concurrency, reasoning)
     say(f"{done} conversations in {out}: {statistics(out)}")
 
 

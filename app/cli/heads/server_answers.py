@@ -19,7 +19,8 @@ from app.strategies.lane_spec import Endpoint
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 from decoding.params import Params
-from decoding.training.answer_file import Conversation, keep_only, lines_so_far
+from decoding.tokenizing.reasoning import Reasoning
+from decoding.training.answer_file import Conversation, drop_reasoning, keep_only, lines_so_far
 from decoding.training.data import Record, digest
 from decoding.training.log import Progress
 
@@ -35,6 +36,7 @@ def distill_from(
     params: Params,
     seed: int,
     concurrency: int,
+    reasoning: Reasoning = "keep",
 ) -> int:
     """Let the server answer the turns of each conversation in order. A conversation is appended to
     `out`, with its index as `id`, when it is complete. Returns how many `out` holds.
@@ -42,7 +44,7 @@ def distill_from(
     Called again, it only asks for the missing ones. Raises InputError if the server does not
     answer after several retries, and as `lines_so_far` does.
     """
-    distillation = _Distillation(endpoint, conversations, out, params, seed)
+    distillation = _Distillation(endpoint, conversations, out, params, seed, reasoning)
     return asyncio.run(distillation.answer_all(concurrency))
 
 
@@ -54,11 +56,13 @@ class _Distillation:
         out: Path,
         params: Params,
         seed: int,
+        reasoning: Reasoning,
     ) -> None:
         self._conversations = conversations
         self._out = out
         self._params = params
         self._seed = seed
+        self._drops = reasoning == "drop"
         self._server = Server(endpoint, Patience(retries=()))  # `_ask` does the retries
         self._refused: list[ServerError] = []
         self._last_message = ""
@@ -68,7 +72,9 @@ class _Distillation:
         sampling, total = self._params.sampling, len(self._conversations)
         target = self._server.model or self._server.endpoint.url
         drawn = [sampling.temperature, sampling.top_p, self._seed]
-        settings = [self._params.max_new_tokens, *([0.0] if sampling.greedy else drawn)]
+        settings: list[object] = [self._params.max_new_tokens]
+        settings += [0.0] if sampling.greedy else drawn
+        settings += ["drop"] if self._drops else []
         made_by = digest([target, list(self._conversations), *settings])
         lines = lines_so_far(self._out, made_by, total)
         keep_only(self._out, lines)
@@ -95,7 +101,7 @@ class _Distillation:
         """Answer conversations from the shared queue until it is empty."""
         for number in queue:
             try:
-                record, tokens = await self._answered(number)
+                record = await self._answered(number)
             except ServerError as error:
                 if error.status not in _UNFIT:
                     raise
@@ -103,15 +109,15 @@ class _Distillation:
                 continue
             file.write(json.dumps(record | {"id": number, "made_by": made_by}) + "\n")
             file.flush()
-            progress.add(1, tokens)
+            progress.add(1, record["tokens"])
 
-    async def _answered(self, number: int) -> tuple[Record, int]:
-        """The answered conversation and the number of generated tokens. It ends early if an answer
-        was cut off, or if the next turn no longer fits."""
+    async def _answered(self, number: int) -> Record:
+        """The answered conversation. It ends early if an answer was cut off, or if the next turn no
+        longer fits."""
         history, turns = self._conversations[number]
-        messages, reason, tokens = list(history), "stop", 0
+        record: Record = {"messages": list(history), "finish_reason": "stop", "tokens": 0}
         for place, turn in enumerate(turns):
-            asked = [*messages, {"role": "user", "content": turn}]
+            asked = [*record["messages"], {"role": "user", "content": turn}]
             seed = answer_seed(self._seed, number, f"turn {place}")
             try:
                 text, ending = await self._ask(Question(asked, self._params, seed))
@@ -119,11 +125,14 @@ class _Distillation:
                 if place == 0 or error.status not in _UNFIT:
                     raise
                 break
-            messages = [*asked, {"role": "assistant", "content": text}]
-            reason, tokens = ending.reason, tokens + (ending.usage.tokens or 0)
-            if reason != "stop":
+            record["messages"] = [*asked, {"role": "assistant", "content": text}]
+            record["finish_reason"] = ending.reason
+            record["tokens"] += ending.usage.tokens or 0
+            if self._drops:
+                drop_reasoning(record, text)
+            if record["finish_reason"] != "stop":
                 break
-        return {"messages": messages, "finish_reason": reason, "tokens": tokens}, tokens
+        return record
 
     async def _ask(self, question: Question) -> tuple[str, Ending]:
         """Ask, and retry after errors that may pass."""

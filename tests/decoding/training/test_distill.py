@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from assets.demo.recipe.agreement import agreement, tokens_per_pass
 from assets.demo.recipe.answers import open_turns
+from decoding.errors import InputError
 from decoding.params import Params, SamplingParams
 from decoding.tokenizing.stopping import eos_ids
-from decoding.training.conversations import rendered
+from decoding.training.answer_file import statistics
+from decoding.training.conversations import IGNORED, Conversations, rendered
 from decoding.training.data import Record
 from decoding.training.distill import (
     Conversation,
@@ -96,3 +99,57 @@ def test_a_model_agrees_with_itself(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, records: list[Record]
 ) -> None:
     assert agreement(model, model, tokenizer, records[:4])["agreement, all"] == 1
+
+
+SAID = {
+    "it thinks": ("<think>\nHm.\n</think>\n\nYes.<|end|>", "Yes.", "stop"),
+    "it thinks no more": ("<think>\nHm.", None, "length"),
+    "it only thinks": ("<think>Hm.</think><|end|>", None, "length"),
+    "it answers at once": ("Yes.<|end|>", "Yes.", "stop"),
+    "it was told to think": ("Hm.</think>Yes.<|end|>", "Yes.", "stop"),
+    "it was told to think, and goes on": ("Hm.", None, "length"),
+}
+
+
+@pytest.mark.parametrize("special", [True, False])
+@pytest.mark.parametrize("case", SAID)
+def test_reasoning_is_dropped_or_kept(
+    case: str, special: bool, model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:  # fmt: skip
+    said, content, reason = SAID[case]
+    tokenizer = deepcopy(tokenizer)
+    tokenizer.add_tokens(["<think>", "</think>"], special_tokens=special)
+    if "told" in case:
+        generation = "{% if add_generation_prompt %}"
+        assert generation in tokenizer.chat_template
+        tokenizer.chat_template += generation + "<think>\n{% endif %}"
+    ids = tokenizer(said, add_special_tokens=False)["input_ids"]
+    monkeypatch.setattr(
+        "decoding.training.distill.generate", lambda model, prompts, *rest: [ids] * len(prompts)
+    )
+    out, params = tmp_path / "answers.jsonl", Params()
+    asked: list[Conversation] = [([], ["Tea?", "Milk?"])]
+    distill(model, tokenizer, asked, out, params, reasoning="drop")
+    (record,) = map(json.loads, out.read_text().splitlines())
+    answered = [m["content"] for m in record["messages"] if m["role"] == "assistant"]
+    assert answered == ([] if content is None else [content] * 2)
+    assert record["finish_reason"] == reason
+    assert record["tokens"] == len(ids) * (1 if content is None else 2)
+    learned = Conversations([record], tokenizer, 200)
+    if content is None:
+        assert len(learned) == 0
+    else:
+        labels = [t for t in learned[0].labels if t != IGNORED]
+        assert str(tokenizer.decode(labels)).replace("\n", "") == f"{content}<|end|>" * 2
+    thinks = case != "it answers at once"
+    assert statistics(out).endswith("1 with reasoning (dropped)") == thinks
+    assert ("ids" in record) == (not thinks)
+
+    with pytest.raises(InputError, match="these settings"):
+        distill(model, tokenizer, asked, out, params)
+    kept = tmp_path / "kept.jsonl"
+    distill(model, tokenizer, asked, kept, params)
+    (record,) = map(json.loads, kept.read_text().splitlines())
+    start, end = record["answers"][0]
+    assert record["ids"][start:end] == ids

@@ -116,3 +116,24 @@ def test_prompts_that_are_refused(specchat: Specchat, server_url: str, tmp_path:
     assert done.returncode == 2 and "give --target, or --server URL" in done.stderr
     done = specchat(*distill, "--server", server_url, "--batch-size", "8")
     assert done.returncode == 2 and "--batch-size is for --target" in done.stderr
+
+
+def test_reasoning_is_kept_or_dropped(
+    specchat: Specchat, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompts = write(tmp_path / "prompts.jsonl", [{"turns": ["fox", "dog"]}])
+    for choice, said, told in (
+        ("keep", "<think>\na fox rests\n</think>\n\nIt sleeps.", "1 with reasoning\n"),
+        ("drop", "It sleeps.", "1 with reasoning (dropped)\n"),
+    ):
+        out = tmp_path / f"{choice}.jsonl"
+        distill = (
+            "heads", "distill", "--server", f"{server_url}/reasons", "--prompts", prompts, "--out",
+            str(out), "--reasoning",
+        )  # fmt: skip
+        done = specchat(*distill, choice)
+        assert done.returncode == 0 and done.stderr.endswith(told), done.stderr
+        (record,) = read(out)
+        assert [m["content"] for m in record["messages"]] == ["fox", said, "dog", said]
+        other = specchat(*distill, "drop" if choice == "keep" else "keep")
+        assert other.returncode == 2 and "these settings" in other.stderr

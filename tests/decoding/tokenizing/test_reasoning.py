@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.text.reasoning import split_reasoning
+from decoding.tokenizing.reasoning import split_reasoning
 
 
 @pytest.mark.parametrize(

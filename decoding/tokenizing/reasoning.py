@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+Reasoning = Literal["keep", "drop"]
 OPEN, CLOSE = "<think>", "</think>"
 
 
