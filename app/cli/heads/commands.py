@@ -450,7 +450,7 @@ def evaluate(
         raise InputError("give --heads DIR, or --compare DIR DIR")
     if compare and write_settings:
         raise InputError("--write-settings is for --heads, not for --compare")
-    if "seconds" in _given_options(context) and not write_settings:
+    if "seconds" in given_options(context) and not write_settings:
         raise InputError("--seconds is the time for --write-settings: give both")
     given = [each for each in (heads, *(compare or ())) if each is not None]
     kinds = [_kind_of(each) for each in given]
