@@ -9,12 +9,17 @@ draft's cache holds them when served, and those of its own steps 1 to k.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+from torch.utils.checkpoint import checkpoint
 
 from decoding.drafters.eagle_head import EagleHead
+
+_BLOCK = 2**20  # attention scores at a time
+_KEPT = 2**22  # scores of one text that are kept for the backward pass, rather than computed again
 
 
 def unroll(
@@ -42,6 +47,7 @@ class UnrolledAttention:
     def __init__(self, batch: Tensor, start: Tensor, texts: int) -> None:
         self._counts = batch.bincount(minlength=texts).tolist()
         self._starts = start.split(self._counts)
+        self._known = [rows.tolist() for rows in start.cpu().split(self._counts)]
         self._true: list[tuple[Tensor, Tensor]] = []  # of each text [kv_heads, n, D]
         self._own: list[tuple[Tensor, Tensor]] = []  # of each step [kv_heads, 1, M, D]
 
@@ -57,24 +63,46 @@ class UnrolledAttention:
         self._own.append((k[0, :, None], v[0, :, None]))
         q = q[0].unflatten(0, (k.shape[1], -1)) * q.shape[-1] ** -0.5  # [kv_heads, group, M, D]
         own = torch.stack([(q * key).sum(-1) for key, _ in self._own], dim=-1)
-        outs, weights = [], []
         # One text at a time: no padding, and on a CPU the scores stay in its cache.
-        texts = zip(
-            q.split(self._counts, 2),
-            own.split(self._counts, 2),
-            self._starts,
-            self._true,
-            strict=True,
-        )
-        for q_of, own_of, starts, (keys, values) in texts:
-            columns = torch.arange(keys.shape[1], device=q.device)
-            scores = (q_of.flatten(1, 2) @ keys.mT).unflatten(1, q_of.shape[1:3])
-            scores = scores.masked_fill(columns > starts[:, None], float("-inf"))
-            weight = torch.cat([scores, own_of], dim=-1).softmax(-1)
-            true, mine = weight.split([len(columns), own_of.shape[-1]], dim=-1)
-            outs.append((true.flatten(1, 2) @ values).unflatten(1, q_of.shape[1:3]))
-            weights.append(mine)
-        out = torch.cat(outs, dim=2)
-        for weight, (_, value) in zip(torch.cat(weights, dim=2).unbind(-1), self._own, strict=True):
+        parts = [
+            part
+            for text, (q_of, own_of) in enumerate(
+                zip(q.split(self._counts, 2), own.split(self._counts, 2), strict=True)
+            )
+            for part in self._of_text(text, q_of, own_of)
+        ]
+        out, weights = (torch.cat(kind, dim=2) for kind in zip(*parts, strict=True))
+        for weight, (_, value) in zip(weights.unbind(-1), self._own, strict=True):
             out = out + weight[..., None] * value
         return out.flatten(0, 1).transpose(0, 1).flatten(1)[None]
+
+    def _of_text(self, text: int, q: Tensor, own: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """What the drafts of a text get of its true rows, and the weights of their own, in blocks
+        of drafts. None of them sees a row behind its own, so that blocks cost half of the whole."""
+        keys, values = self._true[text]
+        starts, known = self._starts[text], self._known[text]
+        scores_of_draft = q.shape[0] * q.shape[1] * keys.shape[1]
+        size = max(_BLOCK // scores_of_draft, 1)
+        attend = _attend
+        if len(known) * scores_of_draft > _KEPT and torch.is_grad_enabled():
+            attend = partial(checkpoint, _attend, use_reentrant=False, preserve_rng_state=False)
+        for first in range(0, max(len(known), 1), size):
+            rows = slice(first, first + size)
+            seen = 1 + max(known[rows], default=0)
+            yield attend(
+                q[:, :, rows], own[:, :, rows], starts[rows], keys[:, :seen], values[:, :seen]
+            )
+
+
+def _attend(
+    q: Tensor, own: Tensor, starts: Tensor, keys: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
+    """q [kv_heads, group, m, D] of drafts that begin at the rows `starts` [m] of keys and values
+    [kv_heads, n, D], with their scores over their own rows [..., m, k] -> what they get of the true
+    rows [..., m, D], and the weights of their own [..., m, k]."""
+    columns = torch.arange(keys.shape[1], device=q.device)
+    scores = (q.flatten(1, 2) @ keys.mT).unflatten(1, q.shape[1:3])
+    scores = scores.masked_fill(columns > starts[:, None], float("-inf"))
+    weight = torch.cat([scores, own], dim=-1).softmax(-1)
+    true, mine = weight.split([len(columns), own.shape[-1]], dim=-1)
+    return (true.flatten(1, 2) @ values).unflatten(1, q.shape[1:3]), mine

@@ -22,6 +22,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.params import Params
 from decoding.tokenizing.stopping import Stop
+from decoding.training import eagle_unroll
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, train_eagle
@@ -139,6 +140,38 @@ def test_unrolled_steps_are_those_of_decoding(
                 at = start + k
                 out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), attend)
             torch.testing.assert_close(step[draft], out[0, 0])
+
+
+def test_long_texts_are_attended_in_blocks_and_their_scores_not_kept(
+    target: LlamaForCausalLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = disturbed(attach_eagle(target, "eagle3"))
+    texts = torch.randint(VOCAB, (2, 48)).tolist()
+    batch = collate([Example.of_answer(text[:2], text[2:]) for text in texts])
+
+    def learn() -> tuple[Tensor, list[Tensor], int]:
+        """The loss, its gradients, and how much is kept for them."""
+        model, kept = EagleTrainingModel(target, weights).train(), 0
+
+        def count(tensor: Tensor) -> Tensor:
+            nonlocal kept
+            kept += tensor.numel()
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor):
+            loss = model(**batch)["loss"]
+        loss.backward()
+        return loss, [p.grad for p in model.parameters() if p.grad is not None], kept
+
+    loss, gradients, kept = learn()
+    monkeypatch.setattr(eagle_unroll, "_BLOCK", 4 * 48 * 5)  # five drafts at a time
+    in_blocks = learn()
+    torch.testing.assert_close((loss, gradients), in_blocks[:2])
+    monkeypatch.setattr(eagle_unroll, "_KEPT", 0)
+    again = learn()
+    torch.testing.assert_close((loss, gradients), again[:2])
+    scores = 2 * 6 * 4 * 45 * 24  # of each draft over the rows up to its own, in each step
+    assert again[2] < in_blocks[2] - scores < in_blocks[2] < kept
 
 
 @pytest.mark.slow
