@@ -118,9 +118,18 @@ class Store:
             file.write(name_line(name))
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
-    def delete(self, path: Path) -> None:
+    def delete(self, path: Path) -> bytes:
+        """Returns what was in it; nothing if somebody else was faster."""
         with self._held(path):
+            data = path.read_bytes() if path.exists() else b""
             path.unlink(missing_ok=True)
+        return data
+
+    def restore(self, entry: Entry, data: bytes) -> None:
+        """Undo a deletion, also of its position in the list."""
+        entry.path.touch(0o600, exist_ok=False)
+        entry.path.write_bytes(data)
+        os.utime(entry.path, (entry.changed.timestamp(),) * 2)
 
     @contextmanager
     def _held(self, path: Path) -> Iterator[None]:

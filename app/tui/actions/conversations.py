@@ -11,22 +11,28 @@ from pathlib import Path
 
 from app.engine.commands import NewConversation, Resume
 from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
+from app.engine.protocol import Engine
 from app.history.recorder import Recorder
 from app.history.recording import Recording
-from app.history.store import Store
+from app.history.store import Entry, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from app.tui.screens.conversations import ConversationsScreen
 from app.tui.state.app_state import AppState
+from app.tui.state.startup import Startup
 from decoding.errors import InputError
 
 TITLE_CHARACTERS = 30  # in a notice
 
 
 class ConversationActions(AppBase):
-    # the conversation to show, and the message, once lanes or models are loaded
-    refill: tuple[Path, str | None] | None = None
+    def __init__(self, engine: Engine, startup: Startup) -> None:
+        super().__init__(engine, startup)
+        # the conversation to show, and the message, once lanes or models are loaded
+        self.refill: tuple[Path, str | None] | None = None
+        self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
+        self.deleted: dict[Entry, bytes] = {}  # their content, for undo
 
     def action_new_conversation(self) -> None:
         if self.state.busy:
@@ -53,14 +59,23 @@ class ConversationActions(AppBase):
             if path is not None:
                 self.reopen(path)
 
-        screen = ConversationsScreen(store, recorder, self._leave_conversation)
-        self.push_screen(screen, reopen)
+        undo = self.state.keys["run.undo"]
+        self.push_screen(ConversationsScreen(store, self.delete_conversation, undo), reopen)
 
-    def _leave_conversation(self) -> bool:
-        """Start a new conversation; False if the current one is being answered."""
-        if not self.state.running:
+    def delete_conversation(self, entry: Entry) -> None:
+        """Keeps its content until the app is left. Raises InputError and OSError."""
+        if self.recorder is None or self.store is None:
+            return
+        if entry.path == self.recorder.path:
+            if self.state.running:
+                raise InputError("It is being answered")
             self.action_new_conversation()
-        return not self.state.running
+        self.deleted[entry] = self.store.delete(entry.path)
+
+    def restore_conversation(self, entry: Entry) -> None:
+        if self.store is not None:
+            self.store.restore(entry, self.deleted[entry])
+            del self.deleted[entry]
 
     def reopen(self, path: Path, told: str | None = None) -> None:
         """Show a recorded conversation and continue it, once models are loaded; `told` is the
@@ -120,6 +135,8 @@ class ConversationActions(AppBase):
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await self.handle_event(event)
+        if told is None and self.recorder and self.recorder.path:
+            self.opened[self.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
         self.say(told or goes_on_here(recording, state))

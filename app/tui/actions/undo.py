@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 from app.engine.commands import (
     NewConversation,
@@ -15,7 +16,8 @@ from app.engine.commands import (
 from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunFinished
 from app.history.recorder import Recorder
 from app.tui.actions.conversations import ConversationActions
-from app.tui.state.undo import LogPosition, Setup, UndoStack, describe
+from app.tui.state.undo import LogPosition, Setup, UndoStack
+from decoding.errors import InputError
 
 
 class Undo:
@@ -35,10 +37,12 @@ class Undo:
             self.stack.extend_timeout(time.monotonic())
             return
         if not state.busy:
-            self._conversation = (
-                LogPosition(recorder.path, recorder.size) if recorder else LogPosition()
-            )
-        self.stack.record(Setup.of(state, self._conversation), time.monotonic())
+            self._conversation = LogPosition()
+            if recorder and (path := recorder.path):
+                opened = self.app.opened.get(path, "")
+                self._conversation = LogPosition(path, recorder.size, state.turns, opened)
+        setup = Setup.of(state, self._conversation, self.app.deleted)
+        self.stack.record(setup, time.monotonic())
 
     def move(self, back: bool) -> None:
         """Undo the last change; not `back`: do the last undone one again."""
@@ -47,20 +51,25 @@ class Undo:
         if self.stack.waiting:
             self.app.say("The last one is still in progress")
             return
-        if change is None:
-            self.app.say("There is nothing to undo" if back else "There is nothing to do again")
-            return
         if not state.loaded:
             self.app.say("Still loading")
             return
-        now, then = change
+        if change is None:
+            self.app.say("There is nothing to undo" if back else "There is nothing to do again")
+            return
+        now, then, what = change
         changed = now.differences(then).keys()
         if state.busy and (changed & {"models", "log"} or now.names != then.names):
             self.app.say(state.busy)
             return
+        try:
+            for entry in now.deleted - then.deleted:
+                self.app.restore_conversation(entry)
+        except OSError as error:
+            self.app.say(f"The conversation can't be restored: {error.strerror or error}")
+            return
         self.stack.begin(back, then, time.monotonic())
         key = state.keys["run.redo" if back else "run.undo"]
-        what = describe(now, then)
         message = f"Undone: {what}; {key} does it again" if back else f"Done again: {what}"
         self._change_settings(then)
         if "models" in changed:
@@ -69,6 +78,9 @@ class Undo:
             self._change_lanes(now, then, message)
             if "log" in changed:
                 self._change_conversation(now.log, then.log, message)
+        with suppress(OSError, InputError):  # else it stays
+            for entry in then.deleted - now.deleted:
+                self.app.delete_conversation(entry)
         self.app.say(message)
 
     def _change_settings(self, then: Setup) -> None:

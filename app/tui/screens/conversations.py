@@ -8,19 +8,18 @@ from pathlib import Path
 from textual.binding import Binding
 from textual.content import Content
 
-from app.history.recorder import Recorder
 from app.history.store import Entry, Store
 from app.text.plural import pluralize
 from app.text.terminal_text import shortened
+from app.tui.keys.key_names import first_key
 from app.tui.screens.saved_list import SavedList
-from decoding.errors import InputError
 
 TITLE_CHARACTERS = 60
 
 
 class ConversationsScreen(SavedList[Entry, Path]):
-    """Returns the file of the chosen conversation. `leave` ends the current one, if possible, so
-    that it can be deleted."""
+    """Returns the file of the chosen conversation. `delete` deletes one, or raises InputError;
+    `undo` is the key that brings it back."""
 
     HEADING = "Conversations"
     ENTER = "opens"
@@ -35,9 +34,9 @@ class ConversationsScreen(SavedList[Entry, Path]):
                 tooltip="Delete it; asks once more"),
     ]  # fmt: skip
 
-    def __init__(self, store: Store, recorder: Recorder, leave: Callable[[], bool]) -> None:
+    def __init__(self, store: Store, delete: Callable[[Entry], None], undo: str) -> None:
         super().__init__()
-        self._store, self._recorder, self._leave = store, recorder, leave
+        self._store, self._delete, self._undo = store, delete, undo
 
     def entries(self) -> list[Entry]:
         return self._store.entries()
@@ -57,6 +56,8 @@ class ConversationsScreen(SavedList[Entry, Path]):
         self._store.rename(entry.path, name)
 
     def delete(self, entry: Entry) -> None:
-        if entry.path == self._recorder.path and not self._leave():
-            raise InputError("It is being answered")
-        self._store.delete(entry.path)
+        self._delete(entry)
+
+    def told_of_deleted(self, entry: Entry) -> str:
+        back = f"{first_key(self, 'leave')}, then {self._undo} brings it back"
+        return f"{super().told_of_deleted(entry)}: {back}"

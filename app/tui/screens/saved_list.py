@@ -20,10 +20,11 @@ from decoding.errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+NAME_CHARACTERS = 30  # in what is said of an entry
 
 
 class Complaint(Static):
-    """A line below a list, hidden while it is empty."""
+    """A note below a list, hidden while it is empty."""
 
     def show(self, text: str = "") -> None:
         self.update(text)
@@ -72,6 +73,9 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
 
     def delete(self, entry: Item) -> None:
         raise NotImplementedError
+
+    def told_of_deleted(self, entry: Item) -> str:
+        return f"“{shortened(self.name_of(entry), NAME_CHARACTERS)}” is deleted"
 
     # The box
 
@@ -209,6 +213,7 @@ class SavedList(ModalScreen[Result | None], Generic[Item, Result]):
         if self._doomed is not entry:
             self._doomed = entry
             key = first_key(self, "delete")
-            self.say(f"{key} once more deletes “{shortened(self.name_of(entry), 30)}”")
+            self.say(f"{key} once more deletes “{shortened(self.name_of(entry), NAME_CHARACTERS)}”")
         elif self.tried(lambda: self.delete(entry)):
             await self.fill()
+            self.query_one(Complaint).show(self.told_of_deleted(entry))

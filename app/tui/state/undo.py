@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.config.model_options import ModelOptions
 from app.engine.events import Schedule
+from app.history.store import Entry
 from app.strategies.lane_spec import LaneSpec
+from app.text.terminal_text import shortened
 from app.tui.state.app_state import AppState
 from decoding.params import Params, flat
 
 MERGE_SECONDS = 1.0  # a slider that is dragged is one change
 TIMEOUT_SECONDS = 30.0  # for an undo that loads a drafter or a conversation
 MAX_CHANGES = 200
+TITLE_CHARACTERS = 30  # in a message
 
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """A conversation: its file, and the bytes of it that count."""
+    """A conversation: its file, and the bytes of it that count; the number of its turns, and its
+    title if it was opened."""
 
     path: Path | None = None
     size: int = 0
+    turns: int = field(default=0, compare=False)
+    opened: str = field(default="", compare=False)
+
+    def changed_to(self, after: LogPosition) -> str:
+        """What has happened, for a message."""
+        if after.path is None:
+            return "the new conversation"
+        if self.path != after.path and after.opened:
+            return f"opening “{shortened(after.opened, TITLE_CHARACTERS)}”"
+        return "the last question" if after.turns != self.turns else "the last run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +50,10 @@ class Setup:
     lanes: tuple[LaneSpec, ...]
     off: frozenset[str]  # lanes that are switched off
     log: LogPosition
+    deleted: frozenset[Entry] = frozenset()  # conversations
 
     @classmethod
-    def of(cls, state: AppState, log: LogPosition) -> Setup:
+    def of(cls, state: AppState, log: LogPosition, deleted: Iterable[Entry] = ()) -> Setup:
         return cls(
             state.models,
             state.params,
@@ -45,11 +61,12 @@ class Setup:
             tuple(replace(lane.info.spec, tree=lane.tree) for lane in state.lanes.values()),
             frozenset(name for name, lane in state.lanes.items() if not lane.enabled),
             log,
+            frozenset(deleted),
         )
 
     def differences(self, other: Setup) -> dict[str, Any]:
         """The parts of `other` that are not the same here."""
-        names = (field.name for field in fields(self))
+        names = (each.name for each in fields(self))
         return {
             name: getattr(other, name)
             for name in names
@@ -71,8 +88,10 @@ def describe(before: Setup, after: Setup) -> str:
         said.append("the models")
     if (before.lanes, before.off) != (after.lanes, after.off):
         said.append("the lanes")
-    if before.log != after.log:
-        said.append("the conversation")
+    gone = sorted(entry.title for entry in after.deleted - before.deleted)
+    said += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
+    if before.log != after.log and not said:  # else it follows from the others
+        said.append(before.log.changed_to(after.log))
     return ", ".join(said)
 
 
@@ -88,7 +107,8 @@ class Change(NamedTuple):
         """Whether it is an answer that has come to its end."""
         old, new = self.before.log, self.after.log
         only = self.before.differences(self.after).keys() == {"log"}
-        return only and old.path in (None, new.path) and old.size < new.size
+        grown = old.path == new.path or (old.path is None and not new.opened)
+        return only and grown and old.size < new.size
 
 
 class UndoStack:
@@ -104,11 +124,12 @@ class UndoStack:
         self._until = self._at = 0.0
 
     def record(self, present: Setup, now: float) -> None:
-        before, self._present = self._present, present
+        first = replace(present, deleted=frozenset())  # nothing else can be undone before loading
+        before, self._present = self._present or first, present
         if self._expected is not None:
             if present == self._expected or now > self._until:
                 self._expected = None
-        elif before is not None and before != present:
+        elif before != present:
             self.undone.clear()
             self._add(before, present, now)
 
@@ -142,14 +163,16 @@ class UndoStack:
         """Whether an undo or redo is in progress."""
         return self._expected is not None
 
-    def peek(self, back: bool) -> tuple[Setup, Setup] | None:
-        """The setup now, and after one undo (`back`) or redo; None if there is nothing to do."""
+    def peek(self, back: bool) -> tuple[Setup, Setup, str] | None:
+        """The setup now, and after one undo (`back`) or redo, and the change in words; None if
+        there is nothing to do."""
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None
         before, after, _ = steps[-1]
         now, then = (after, before) if back else (before, after)
-        return self._present, replace(self._present, **now.differences(then))
+        what = describe(before, after)
+        return self._present, replace(self._present, **now.differences(then)), what
 
     def begin(self, back: bool, then: Setup, now: float) -> None:
         """An undo (`back`) or redo that leads to `then` begins."""

@@ -201,6 +201,7 @@ async def test_delete_asks_once_more(store: Store, kept: Path) -> None:
         assert "d once more deletes “Count!”" in stage.text and kept.exists()
         await stage.press("d")
         assert "None yet" in stage.text and not kept.exists()
+        assert "“Count!” is deleted" in stage.text
         await stage.press("d", "r", "enter", "escape")
         assert "None yet" not in stage.text
 

@@ -49,12 +49,13 @@ def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
     race = replace(START, schedule="race")
     steps.record(START, 0.0)
     steps.record(race, 1.0)
-    assert steps.peek(back=True) == (race, START)
+    what = "the order of the lanes' turns"
+    assert steps.peek(back=True) == (race, START, what)
     steps.begin(True, START, 2.0)
     steps.record(race, 2.1)  # it has not arrived yet
     assert steps.waiting
     steps.record(START, 2.2)
-    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race)
+    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race, what)
     steps.record(replace(START, params=Params(gamma=4)), 9.0)
     assert steps.peek(back=False) is None
 
@@ -193,8 +194,9 @@ async def test_a_conversation_that_was_left(store: Store) -> None:
         assert "Count!" not in stage.text
         await reopen(stage, "ctrl+z")
         assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
-        assert stage.lines(1)[0] == "› Count!" and "Undone: the conversation" in stage.text
+        assert stage.lines(1)[0] == "› Count!" and "Undone: the new conversation" in stage.text
         await stage.press("ctrl+y")
+        assert "Done again: the new conversation" in stage.text
         assert len(stage.engine.asked(NewConversation)) == 2 and "Count!" not in stage.lines(1)[0]
 
 
@@ -209,6 +211,7 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
         assert len(after) > len(before)
         await reopen(stage, "ctrl+z")
         assert path.read_bytes() == before and len(stage.engine.asked(Resume)) == 1
+        assert "Undone: the last run" in stage.text
         await reopen(stage, "ctrl+y")
         assert path.read_bytes() == after
         await stage.tell(*turn(1, "And on?", 20.0, 1))
@@ -222,8 +225,9 @@ async def test_conversations_that_are_not_kept() -> None:
         await stage.tell(*turn(0, "Hello", 2.0, 0))
         await stage.tell(*turn(0, "Hello", 9.0, 0))  # once more
         await reopen(stage, "ctrl+z")
-        assert stage.lines(1)[0] == "› Hello" and "Undone: the conversation" in stage.text
+        assert stage.lines(1)[0] == "› Hello" and "Undone: the last run" in stage.text
         await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text
         assert "Hello" not in stage.lines(1)[0]
         await reopen(stage, "ctrl+z")
         assert stage.lines(1)[0] == "› Count!"
@@ -236,6 +240,63 @@ async def test_conversations_that_are_not_kept() -> None:
         assert recorder and recorder.path and len(recorder.store.open(recorder.path).turns) == 2
 
 
+async def test_a_conversation_that_was_opened(store: Store, kept: Path) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Hello", 1.0, 0))
+        await stage.press("f3")
+        titles = [entry.title for entry in store.entries()]
+        await reopen(stage, *["down"] * titles.index("Count!"), "enter")
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text and stage.lines(1)[0] == "› Count!"
+        await reopen(stage, "ctrl+z")
+        assert "Undone: opening “Count!”" in stage.text and stage.lines(1)[0] == "› Hello"
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text and "Hello" not in stage.lines(1)[0]
+
+
+@pytest.mark.parametrize("load", [True, False])
+async def test_a_conversation_that_was_deleted(store: Store, kept: Path, load: bool) -> None:
+    content, (entry,) = kept.read_bytes(), store.entries()
+    async with opened(store, load=load) as stage:
+        await stage.press("f3", "d", "d")
+        assert not kept.exists()
+        assert "“Count!” is deleted: Esc, then Ctrl+Z brings it back" in stage.text
+        await stage.press("escape")
+        if not load:
+            await stage.press("ctrl+z")
+            assert "Still loading" in stage.text
+            await stage.tell(LOADED)
+        await stage.press("ctrl+z")
+        assert "Undone: deleting “Count!”; Ctrl+Y does it again" in stage.text
+        assert kept.read_bytes() == content and store.entries() == [entry]
+        assert kept.stat().st_mode & 0o077 == 0  # it is private
+        await stage.press("ctrl+y")
+        assert "Done again: deleting “Count!”" in stage.text and not kept.exists()
+        kept.write_bytes(b"another")
+        await stage.press("ctrl+z")
+        assert "can't be restored: File exists" in stage.text and kept.read_bytes() == b"another"
+        kept.unlink()
+        await stage.press("ctrl+z")
+        assert store.entries() == [entry]
+
+
+async def test_the_present_conversation_deleted(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("f3", "d", "d", "escape")
+        assert store.entries() == [] and "Count!" not in stage.lines(1)[0]
+        await reopen(stage, "ctrl+z")
+        assert "Undone: deleting “Count!”; " in stage.text and stage.lines(1)[0] == "› Count!"
+        await reopen(stage, "ctrl+y")
+        assert store.entries() == [] and "Count!" not in stage.lines(1)[0]
+        assert len(stage.engine.asked(NewConversation)) == 2
+        await reopen(stage, "ctrl+z")
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        (entry,) = store.entries()
+        assert entry.turns == 2
+
+
 async def test_where_the_disk_is_full(store: Store) -> None:
     store.folder.parent.joinpath("conversations").write_text("in the way")
     async with opened(store) as stage:
@@ -244,7 +305,7 @@ async def test_where_the_disk_is_full(store: Store) -> None:
         await stage.tell(*turn(0, "Hello", 2.0, 0))
         await reopen(stage, "ctrl+z")
         await reopen(stage, "ctrl+z")
-        assert stage.lines(1)[0] == "› Count!" and "Undone: the conversation" in stage.text
+        assert stage.lines(1)[0] == "› Count!" and "Undone: the new conversation" in stage.text
         await reopen(stage, "ctrl+y")
         await reopen(stage, "ctrl+y")
         assert stage.lines(1)[0] == "› Hello"
@@ -271,7 +332,7 @@ async def test_other_models_with_the_conversation_on_those_before(store: Store) 
         assert "Count!" not in stage.text and "mine · cpu" in stage.text
         await stage.press("ctrl+z")
         assert stage.engine.asked(OpenModels)[-1] == OpenModels(ModelOptions(), specs)
-        assert "Undone: the models, the conversation" in stage.text
+        assert "Undone: the models; " in stage.text
         await stage.press("ctrl+z")
         assert "The last one is still in progress" in stage.text
         await stage.tell(LOADED)
