@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -99,6 +100,31 @@ def attach_eagle(
         if draft_vocab is not None:
             tensors["d2t"] = draft_vocab.cpu() - torch.arange(len(draft_vocab))
     return EagleWeights("untrained", config, tensors)
+
+
+def with_draft_vocabulary(
+    weights: EagleWeights, target: PreTrainedModel, draft_vocab: Tensor | None
+) -> EagleWeights:
+    """An EAGLE-3 head that knows the target's ids `draft_vocab` int64 [n] (None: all) instead. Its
+    lm_head keeps the rows of tokens that both know; the others are the target's. Raises
+    InputError."""
+    config, tensors = weights.config, dict(weights.tensors)
+    rows = target.get_output_embeddings().weight.detach().to("cpu", torch.float32, copy=True)
+    if config.version == "eagle1":
+        raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
+    if rows.shape[1] != config.hidden:
+        raise InputError(
+            f"the head is {config.hidden} wide, the target {rows.shape[1]}: the rows of new tokens "
+            "can't come from it, leave --draft-vocab out"
+        )
+    lm_head = tensors["lm_head.weight"]
+    known = torch.arange(len(lm_head)) + tensors.pop("d2t", torch.zeros((), dtype=torch.long))
+    rows[known] = lm_head.float()
+    if draft_vocab is not None:
+        rows = rows[draft_vocab]
+        tensors["d2t"] = draft_vocab - torch.arange(len(draft_vocab))
+    tensors["lm_head.weight"] = rows.to(lm_head.dtype)
+    return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
 
 
 def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:

@@ -216,6 +216,13 @@ def train(
     unroll: Annotated[
         int, typer.Option(min=1, max=16, help="EAGLE-3: steps of training-time test.")
     ] = 7,
+    draft_vocab: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="EAGLE-3: from now on know only so many tokens, the most frequent in --data.",
+        ),
+    ] = None,
     features: Annotated[
         Path | None,
         typer.Option(
@@ -301,7 +308,10 @@ def train(
     )
     kind = _kind_of(heads)
     _refuse_others(
-        context, kind, **dict.fromkeys(("joint", "target_lr"), ("medusa",)), unroll=("eagle",)
+        context,
+        kind,
+        **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
+        **dict.fromkeys(("unroll", "draft_vocab"), ("eagle",)),
     )
     if offline and features is None:
         raise InputError("--offline needs --features, the folder of the target's states")
@@ -328,7 +338,7 @@ def train(
     else:
         from app.cli.heads.eagle import train_on as train_eagle_on
 
-        train_eagle_on(job, unroll)
+        train_eagle_on(job, unroll, draft_vocab)
     if is_first_process():
         write_recipe(context, out)
         if not keep_checkpoints:

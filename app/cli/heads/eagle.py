@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from torch import Tensor
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 from app.cli.heads.serving import serving
 from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
@@ -20,7 +23,7 @@ from decoding.model.target import Target
 from decoding.tokenizing.stopping import eos_ids
 from decoding.training.conversations import Conversations
 from decoding.training.eagle import EagleReport, train_eagle
-from decoding.training.eagle_attach import attach_eagle, frequent_tokens
+from decoding.training.eagle_attach import attach_eagle, frequent_tokens, with_draft_vocabulary
 
 # During training heads are served with one size of tree, so that evaluations can be compared.
 _SERVED_TREE = EagleTree(total=16, top_k=4)
@@ -45,11 +48,7 @@ def attach_to(
     if draft_vocab is not None:
         if not data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
-        texts = Conversations(records_of(data), tokenizer, _WHOLE)
-        examples = [texts[i] for i in range(len(texts))]
-        known = frequent_tokens(
-            examples, shape_of(model)[1], draft_vocab, eos_ids(model, tokenizer)
-        )
+        known = _vocabulary(model, tokenizer, data, draft_vocab)
     weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp)
     write_eagle(weights, out, kind, target)
     config = weights.config
@@ -57,9 +56,12 @@ def attach_to(
     say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")
 
 
-def train_on(job: TrainingJob, unroll: int) -> None:
+def train_on(job: TrainingJob, unroll: int, draft_vocab: int | None) -> None:
     model, tokenizer = job.begin()
     weights = read_eagle(job.heads, target_shape(model))
+    if draft_vocab is not None:
+        known = _vocabulary(model, tokenizer, job.data, draft_vocab)
+        weights = with_draft_vocabulary(weights, model, known)
     layers = weights.config.aux_layers
     model, learned, tested, records = job.datasets(model, tokenizer, layers)
     config = job.config
@@ -74,6 +76,14 @@ def train_on(job: TrainingJob, unroll: int) -> None:
         trained.save_pretrained(job.out, job.target)
         say(f"trained head in {job.out}")
         say(_table(reports))
+
+
+def _vocabulary(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, data: list[str], count: int
+) -> Tensor | None:
+    texts = Conversations(records_of(data), tokenizer, _WHOLE)
+    examples = [texts[i] for i in range(len(texts))]
+    return frequent_tokens(examples, shape_of(model)[1], count, eos_ids(model, tokenizer))
 
 
 def _drafter(trained: EagleWeights, target: Target) -> Eagle:

@@ -26,7 +26,12 @@ from decoding.training import eagle_unroll
 from decoding.training.conversations import IGNORED, Example, collate
 from decoding.training.distill import generate
 from decoding.training.eagle import chain_accuracy, train_eagle
-from decoding.training.eagle_attach import attach_eagle, default_aux_layers, frequent_tokens
+from decoding.training.eagle_attach import (
+    attach_eagle,
+    default_aux_layers,
+    frequent_tokens,
+    with_draft_vocabulary,
+)
 from decoding.training.eagle_model import EagleTrainingModel, Supervision
 from decoding.training.eagle_unroll import unroll
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
@@ -261,6 +266,43 @@ def test_what_the_draft_cannot_say_teaches_nothing(target: LlamaForCausalLM) -> 
         measured(EagleTrainingModel(target, attach_eagle(target, "eagle3", able)), example)["loss"]
         > 0
     )
+
+
+@pytest.mark.parametrize("before", [torch.arange(3, 25), None])
+@pytest.mark.parametrize("after", [torch.arange(0, 40, 2), torch.arange(3, 25), None])
+def test_another_draft_vocabulary_keeps_what_is_known(
+    target: LlamaForCausalLM, before: Tensor | None, after: Tensor | None
+) -> None:
+    old = disturbed(attach_eagle(target, "eagle3", before))
+    new = with_draft_vocabulary(old, target, after)
+    embedding: Any = target.get_input_embeddings().weight
+    ids = {name: torch.arange(VOCAB) if v is None else v for name, v in
+           (("old", before), ("new", after))}  # fmt: skip
+    heads = {
+        name: EagleHead.build(weights, embedding, target.lm_head)
+        for name, weights in (("old", old), ("new", new))
+    }
+    hidden = torch.randn(5, 32)
+    logits = {
+        name: dict(zip(ids[name].tolist(), head.logits(hidden).T, strict=True))
+        for name, head in heads.items()
+    }
+    normed = torch.nn.functional.rms_norm(hidden, (32,), new.tensors["norm.weight"], 1e-6)
+    for place, token in enumerate(ids["new"].tolist()):
+        assert int(heads["new"].target_ids(torch.tensor(place))) == token
+        row = logits["old"].get(token)
+        expected = normed @ target.lm_head.weight[token] if row is None else row
+        torch.testing.assert_close(logits["new"][token], expected)
+    assert ("d2t" in new.tensors) == (after is not None)
+    assert {n for n, t in new.tensors.items() if t is not old.tensors.get(n)} <= {
+        "lm_head.weight",
+        "d2t",
+    }
+
+
+def test_only_eagle3_has_a_draft_vocabulary(target: LlamaForCausalLM) -> None:
+    with pytest.raises(InputError, match="it has no draft vocabulary"):
+        with_draft_vocabulary(attach_eagle(target, "eagle1"), target, torch.arange(5))
 
 
 def test_frequent_tokens() -> None:

@@ -28,6 +28,34 @@ def lesson(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+def test_training_goes_on_with_another_draft_vocabulary(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path
+) -> None:
+    target, data = ("--target", family_folders.target), ("--data", str(lesson))
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    specchat("heads", "convert", "eagle3", *target, "--aux-layers", "0,1", "--out", str(whole))
+    done = specchat(
+        "heads", "train", *target, *data, "--heads", str(whole), "--out", str(part), "--max-steps",
+        "1", "--device", "cpu", "--draft-vocab", "150", "--lr", "1e-9",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    before, after = read_eagle(whole, SHAPE), read_eagle(part, SHAPE)
+    assert (before.config.draft_vocab, after.config.draft_vocab) == (280, 150)
+    known = after.tensors["d2t"] + torch.arange(150)
+    assert {1, 2} <= set(known.tolist())  # the end tokens
+    torch.testing.assert_close(
+        after.tensors["lm_head.weight"], before.tensors["lm_head.weight"][known]
+    )
+
+    specchat("heads", "convert", "eagle1", *target, "--out", str(tmp_path / "eagle1"))
+    done = specchat(
+        "heads", "train", *target, *data, "--heads", str(tmp_path / "eagle1"), "--draft-vocab",
+        "150", "--out", str(tmp_path / "x"), "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 2 and "it has no draft vocabulary" in done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["eagle1", "eagle3"])
 def test_convert_train_eval_run(
     kind: str, specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path

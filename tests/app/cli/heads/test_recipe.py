@@ -94,9 +94,9 @@ def test_what_is_shared_is_left_out_where_it_does_not_fit(
     own = written(tmp_path, f"{shared}convert:\n  data: answers.jsonl\n")
     done = specchat("heads", "convert", "--recipe", own, "--out", str(tmp_path / "x"))
     assert done.returncode == 2 and f"{own}:5: data is for EAGLE-3, not for Medusa" in done.stderr
-    own = written(tmp_path, f"{shared}draft-vocab: 20\n")
+    own = written(tmp_path, f"{shared}aux-layers: 0,1\n")
     done = specchat("heads", "convert", "--recipe", own, "--out", str(tmp_path / "x"))
-    assert done.returncode == 2 and f"{own}:4: draft-vocab is for EAGLE-3" in done.stderr
+    assert done.returncode == 2 and f"{own}:4: aux-layers is for EAGLE-3" in done.stderr
 
 
 BAD = {
