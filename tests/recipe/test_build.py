@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from assets.demo.recipe.corpus import code, first, plots, talk
-from assets.demo.recipe.corpus.build import SOURCES, conversations
+from assets.demo.recipe.corpus.build import SOURCES, conversations, judged
+from assets.demo.recipe.corpus.unknown import plain
 
 
 def test_the_same_seed_gives_the_same_corpus() -> None:
@@ -42,6 +43,15 @@ def test_what_is_held_out_is_never_trained() -> None:
     assert not first_prompts(False, 6000) & first_prompts(True, 600)
 
 
+def test_what_judges_the_model_is_not_trained() -> None:
+    asked = {
+        plain(message["content"])
+        for record in conversations(8000, 1, shares={"first": 300, "copying": 100})
+        for message in record["messages"][::2]  # type: ignore[index]
+    }
+    assert judged() and not asked & judged()
+
+
 def test_the_head_names_what_the_other_sources_have() -> None:
     assert set(first.HEROES) <= set(plots.heroes())
     assert set(first.FUNCTIONS) <= {function.name for function in code.FUNCTIONS}
@@ -60,5 +70,6 @@ def test_forms_of_talk_are_spelled_out(held_out: bool) -> None:
     rng = random.Random(6)
     for source in (talk.greeted, talk.otherwise):
         for _ in range(1500):
-            asked, answered = (message["content"] for message in source(rng, held_out))
-            assert not set("[]{}|") & set(asked) and not set("{}|") & set(answered), asked
+            said = [message["content"] for message in source(rng, held_out)]
+            assert not any(set("[]{}|") & set(asked) for asked in said[::2]), said
+            assert not any(set("{}|") & set(answered) for answered in said[1::2]), said

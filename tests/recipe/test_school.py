@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from assets.demo.recipe.corpus import arithmetic, code, wordplay
+from assets.demo.recipe.corpus import arithmetic, code, lists, tables, wordplay
 from assets.demo.recipe.corpus.school import reserved
 from assets.demo.recipe.corpus.text import Conversation
 
@@ -26,7 +26,7 @@ def answers(conversations: list[Conversation]) -> list[str]:
 
 
 @pytest.mark.parametrize("held_out", [False, True])
-@pytest.mark.parametrize("module", [arithmetic, wordplay, code])
+@pytest.mark.parametrize("module", [arithmetic, wordplay, code, lists, tables])
 def test_a_sample_is_a_conversation_in_plain_ascii(module: object, held_out: bool) -> None:
     for turns in drawn(module, 500, held_out):
         assert [turn["role"] for turn in turns] == ["user", "assistant"] * (len(turns) // 2)
@@ -42,7 +42,7 @@ def test_a_sample_is_a_conversation_in_plain_ascii(module: object, held_out: boo
             )
 
 
-@pytest.mark.parametrize("module", [arithmetic, wordplay, code])
+@pytest.mark.parametrize("module", [arithmetic, wordplay, code, lists, tables])
 def test_the_same_seed_gives_the_same_text(module: object) -> None:
     assert drawn(module, 50) == drawn(module, 50)
 
@@ -144,3 +144,34 @@ def test_no_word_is_its_own_opposite_plural_or_rhyme() -> None:
     assert all(word not in others for word, others in wordplay.RHYMES.items())
     assert len(wordplay.OPPOSITES) > 250 and len(wordplay.PAST) >= 100
     assert len(wordplay.GROUPS) >= 60
+
+
+def test_a_list_keeps_its_condition() -> None:
+    checked: dict[str, int] = {"letter": 0, "odd": 0, "not": 0}
+    for turns in drawn(lists, 1500):
+        asked, said = turns[0]["content"], turns[1]["content"]
+        if begins := re.match(r"\w+ [\w' ]+ that start with (\w): (.*)\.$", said):
+            items = re.split(r", | and ", begins[2])
+            assert all(item[0].lower() == begins[1].lower() for item in items), said
+            checked["letter"] += 1
+        elif odd := re.match(r"The odd one out is ([\w -]+)\.", said):
+            assert odd[1].lower() in asked.lower(), asked
+            checked["odd"] += 1
+        elif barred := re.match(r"\w+ [\w' ]+ that are not ([\w' ]+): (.*)\.$", said):
+            assert barred[1] not in barred[2]
+            checked["not"] += 1
+    assert min(checked.values()) > 50, checked
+
+
+def test_a_comparison_follows_its_order() -> None:
+    rng = random.Random(2)
+    for _ in range(300):
+        answer = tables.ranked(rng, False)[1]["content"]
+        ((big, word, small),) = re.findall(r"^(?:Yes, |No, )?(.+?) is (.+) than (.+)\.$", answer)
+        for (more, less), things in tables.ranks().items():
+            if word in (more, less) and {big.lower(), small.lower()} <= {x.lower() for x in things}:
+                order = [x.lower() for x in things]
+                assert (order.index(big.lower()) > order.index(small.lower())) == (word == more)
+                break
+        else:
+            raise AssertionError(answer)

@@ -545,6 +545,41 @@ def comparing(rng: random.Random) -> Asked:
     return Asked(question, question, answer)
 
 
+IS_MORE = (
+    "Is {x} more than {n}?", "is {x} more than {n}", "Is {x} larger than {n}?",
+    "Is {x} greater than {n}?", "is {x} bigger than {n}?", "Is {x} over {n}?",
+    "Does {x} make more than {n}?", "is {x} > {n}?", "{x} more than {n}?",
+)  # fmt: skip
+IS_LESS = (
+    "Is {x} less than {n}?", "Is {x} smaller than {n}?", "is {x} less than {n}", "is {x} < {n}?",
+    "Does {x} make less than {n}?", "Is {x} under {n}?", "{x} less than {n}?",
+)  # fmt: skip
+IS_EQUAL = (
+    "Is {x} {n}?", "is {x} = {n}?", "Is {x} equal to {n}?", "is {x}={n}", "Does {x} make {n}?",
+    "Is it true that {x} is {n}?", "{x} is {n}, right?", "is {x} really {n}",
+)  # fmt: skip
+
+
+def checking(rng: random.Random) -> Asked:
+    """Whether a sum or a product is more than, less than or just some number."""
+    sign = rng.choice("++-x")
+    if sign == "x":
+        a, b = rng.randint(2, 10), rng.randint(2, 10)
+    else:
+        a, b = rng.randint(2, 60), rng.randint(2, 40)
+        a, b = max(a, b), min(a, b)
+    made = {"+": a + b, "-": a - b, "x": a * b}[sign]
+    wordings, holds = rng.choice(((IS_MORE, 1), (IS_MORE, 1), (IS_LESS, -1), (IS_EQUAL, 0)))
+    n = max(0, made + rng.choice((0, rng.randint(-12, 12), rng.choice((-5, -2, -1, 1, 2, 5)))))
+    said = f"{a} {sign} {b}" if rng.random() < 0.6 else f"{a}{sign}{b}"
+    right = (made > n) - (made < n)
+    relation = {1: "more than", -1: "less than", 0: "exactly"}[right]
+    steps = solved(a, sign, b)
+    answer = f"{steps} {'Yes' if right == holds else 'No'}, {made} is {relation} {n}."
+    wording = rng.choice(wordings)
+    return Asked(key_of(a, sign, b, wording), sentence(wording.format(x=said, n=n)), answer)
+
+
 NEXT = (
     "What comes after {a}?", "What number comes after {a}?", "Which number comes after {a}?",
     "What is the next number after {a}?", "What is one more than {a}?", "The number after {a}",
@@ -862,9 +897,80 @@ def own_problems(rng: random.Random) -> Asked:
     return Asked(key_of(a, sign, b, f"own {do} {t}"), question, answer)
 
 
+# What holds things, how the things lie in it, and what they may be.
+HOLDERS = (
+    ("bag", "in each", f"{FOOD} {THINGS}"), ("box", "in each", f"{FOOD} {THINGS}"),
+    ("basket", "in each", FOOD), ("bowl", "in each", FOOD), ("plate", "on each", FOOD),
+    ("jar", "in each", "cookies sweets nuts beans buttons coins pickles"),
+    ("shelf", "on each", "books cups toys shells bottles"), ("table", "on each", "cups plates"),
+    ("room", "in each", "chairs tables lamps beds windows"), ("tree", "on each", "birds apples"),
+    ("page", "on each", "stickers stamps pictures words"), ("pocket", "in each", "coins keys"),
+    ("car", "in each", "people children dogs"), ("team", "in each", "players children"),
+    ("row", "in each", "chairs trees seats carrots"), ("pack", "in each", "cards pens eggs"),
+    ("child", "for each", f"{FOOD} balloons pencils"), ("nest", "in each", "eggs"),
+    ("vase", "in each", "flowers roses tulips"), ("bus", "in each", "people children"),
+)  # fmt: skip
+EACH = (
+    "{S} {have} {a} {hs} with {b} {t} {in_each}. How many {t} {do} {s} have?",
+    "{S} {have} {a} {hs} with {b} {t} {in_each} one. How many {t} is that?",
+    "{S} {have} {a} {hs} and {b} {t} {in_each}. How many {t} altogether?",
+    "{a} {hs} with {b} {t} {in_each}, how many {t}?",
+    "{a} {hs}, {b} {t} {in_each}. How many {t} in total?",
+    "{a} {hs} with {b} {t} {in_each} one. How many {t} are there in all?",
+    "There are {a} {hs} with {b} {t} {in_each}. How many {t} are there?",
+    "There are {a} {hs}, and there are {b} {t} {in_each} of them. How many {t} in all?",
+    "If there are {b} {t} {in_each} {h}, how many {t} are there in {a} {hs}?",
+    "If {s} {have} {a} {hs} with {b} {t} {in_each}, how many {t} {do} {s} have?",
+    "how many {t} are {a} {hs} with {b} {t} {in_each}",
+    "{S} {fill} {a} {hs} with {b} {t} {in_each}. How many {t} {do} {s} need?",
+)
+SHARE = (
+    "{S} {have} {c} {t} and {put} the same number {in_}to {a} {hs}. How many {t} are {in_each}?",
+    "{S} {share} {c} {t} among {a} friends. How many does each friend get?",
+    "{c} {t} are shared by {a} children. How many does each child get?",
+    "{S} {have} {c} {t} for {a} children. How many does each child get?",
+    "{S} {put} {c} {t} {in_}to {a} {hs}, how many are {in_each}?",
+    "{c} {t} {in_} {a} {hs}, the same in all. How many are {in_each}?",
+    "How many {t} does each of {a} children get if there are {c} {t}?",
+    "{c} {t}, {a} friends, how many for each",
+    "{a} friends share {c} {t}. How many does each of them get?",
+)
+
+
+def grouped_problems(rng: random.Random) -> Asked:
+    """Things in equal groups: how many there are, or how many in each."""
+    holder, in_each, things = rng.choice(HOLDERS)
+    a, b = rng.randint(2, 10), rng.randint(2, 10)
+    c, t = a * b, rng.choice(things.split())
+    name, _, _ = rng.choice(PEOPLE)
+    mine = rng.random() < 0.4
+    many = {"shelf": "shelves", "child": "children"}.get(holder, holder + "s")
+    many = many if holder not in ("box", "bus") else holder + "es"
+    wordings = SHARE if rng.random() < 0.4 and holder != "child" else EACH
+    wording = rng.choice(wordings)
+    question = wording.format(
+        S="I" if mine else name, s="I" if mine else name, have="have" if mine else "has",
+        fill="fill" if mine else "fills", put="put" if mine else "puts",
+        share="share" if mine else "shares", do="do" if mine else "does", a=a, b=b, c=c, t=t,
+        h=holder, hs=many, in_each=in_each, in_=in_each.split()[0],
+    )  # fmt: skip
+    key = f"{holder} {t} {name}"
+    if wordings is EACH:
+        steps, closing = worked(a, "x", b), f"There are {c} {t} in all."
+        task = "" if steps.startswith(f"{a} x {b} ") else f"{a} x {b}. "
+        return Asked(key_of(a, "x", b, key), question, f"Here we multiply: {task}{steps} {closing}")
+    who = "friend" if "friend" in wording else "child" if "child" in wording else ""
+    closing = f"Each {who} gets {b} {t}." if who else f"There are {b} {t} {in_each} {holder}."
+    answer = f"Here we divide: {c} / {a}. {worked(c, '/', a)} {closing}"
+    return Asked(key_of(c, "/", a, key), question, answer)
+
+
 def problems(rng: random.Random) -> Asked:
-    if rng.random() < 0.55:
+    way = rng.random()
+    if way < 0.4:
         return own_problems(rng)
+    if way < 0.7:
+        return grouped_problems(rng)
     story = rng.randrange(len(PROBLEMS))
     sign, question, closing, things = PROBLEMS[story]
     most = 60 if rng.random() < 0.5 else 20
@@ -985,7 +1091,7 @@ def too_much(rng: random.Random) -> Asked:
 KINDS = Kinds({
     sums: 24, differences: 18, products: 14, quotients: 8, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, parts: 3, counting: 18, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
-    ordering: 2.5, number_words: 2.5, times: 2, problems: 18, too_much: 3,
+    ordering: 2.5, number_words: 2.5, times: 2, problems: 22, checking: 3, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
 

@@ -16,6 +16,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from assets.demo.recipe.corpus import (
@@ -24,11 +25,13 @@ from assets.demo.recipe.corpus import (
     copying,
     facts,
     first,
+    lists,
     manners,
     pairs,
     random_text,
     stories,
     subject,
+    tables,
     unknown,
     verse,
     wordplay,
@@ -37,26 +40,41 @@ from assets.demo.recipe.corpus.text import Conversation
 
 Sample = Callable[[random.Random, bool], Conversation]
 
+RECIPE = Path(__file__).parent.parent
 LONGEST = 3000  # characters of a message: longer ones do not fit the context
 
 CHANGES_SUBJECT = 0.12  # of the conversations: two that have nothing to do with each other
 
-# Share of the conversations, in percent. Stories are four times as long as the others.
+# Weights of the sources among the conversations. Stories are four times as long as the others.
 SOURCES: dict[str, tuple[float, Sample]] = {
-    "first": (36, first.sample),
-    "subject": (15, subject.sample),
-    "facts": (15, facts.sample),
-    "stories": (5.5, stories.sample),
-    "pairs": (1.5, pairs.sample),
-    "verse": (5, verse.sample),
+    "first": (40, first.sample),
+    "subject": (13, subject.sample),
+    "facts": (13, facts.sample),
+    "stories": (7.5, stories.sample),
+    "pairs": (2, pairs.sample),
+    "verse": (6, verse.sample),
     "arithmetic": (9, arithmetic.sample),
     "wordplay": (4, wordplay.sample),
+    "tables": (5, tables.sample),
+    "lists": (3, lists.sample),
     "code": (2.5, code.sample),
     "manners": (3, manners.sample),
-    "unknown": (4, unknown.sample),
-    "copying": (4, copying.sample),
+    "unknown": (5, unknown.sample),
+    "copying": (7, copying.sample),
     "random": (0.5, random_text.sample),
 }
+
+
+@cache
+def judged() -> frozenset[str]:
+    """The prompts of strangers by which the model is judged: what is written here for no answer
+    of its own is not trained by chance either."""
+    lines = (RECIPE / "first_prompts_new.jsonl").read_text(encoding="utf-8").splitlines()
+    return frozenset(unknown.plain(json.loads(line)["prompt"]) for line in lines) - unknown.TAUGHT
+
+
+def _spoils(messages: Conversation) -> bool:
+    return any(unknown.plain(message["content"]) in judged() for message in messages[::2])
 
 
 def conversations(
@@ -67,10 +85,13 @@ def conversations(
     weights = {name: weight for name, (weight, _) in SOURCES.items()} | dict(shares or {})
     names, by = list(SOURCES), [weights[name] for name in SOURCES]
     for name in rng.choices(names, by, k=count):
-        messages = SOURCES[name][1](rng, held_out)
+        while _spoils(messages := SOURCES[name][1](rng, held_out)):
+            pass
         if not held_out and rng.random() < CHANGES_SUBJECT:
             (other,) = rng.choices(names, by)
-            messages = [*SOURCES[other][1](rng, held_out), *messages]
+            while _spoils(before := SOURCES[other][1](rng, held_out)):
+                pass
+            messages = [*before, *messages]
         yield {"category": name, "messages": messages}
 
 

@@ -78,6 +78,8 @@ ASK_FUNCTION = (
     "Please write a function to {task}.", "How would you {task} in Python?",
     "Write Python code to {task}.", "Code a function that {does}.",
     "A function that {does}, please",
+    "Show me a function to {task}.", "Can you show me a function to {task}?",
+    "I need a function to {task}.", "Could you write a function to {task}?",
     "Can you {task} in Python?", "How to {task} in Python", "Program that {does}",
 )  # fmt: skip
 # As people type it who take the language for granted.

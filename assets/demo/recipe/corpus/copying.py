@@ -228,7 +228,13 @@ def _counted(rng: random.Random) -> str:
 
 def _salad(rng: random.Random) -> str:
     """Words, names, numbers or letters without any sense."""
-    way = rng.randrange(12)
+    way = rng.randrange(17)
+    if way in (12, 13):
+        things = rng.sample(subjects.FRUITS + subjects.OBJECTS, rng.randint(2, 4))
+        return ", ".join([*things, *rng.choices(things, k=rng.randint(1, 3))])  # one comes again
+    if way > 13:
+        words = [subjects.made_up(rng) for _ in range(rng.randint(1, 6))]
+        return sentence(" ".join(words)) + "." if way == 16 else " ".join(words)
     if way in (6, 7):
         return _counted(rng)
     if way in (8, 9):
@@ -410,6 +416,35 @@ def _correct(rng: random.Random, held_out: bool) -> Job:
     return Job("correct", text[0].lower() + text[1:].rstrip("."), text)
 
 
+# What somebody does and to what, for sentences with a wrong verb: regular or in IRREGULAR.
+ACTS = (
+    "go to school", "go to the market", "buy a new coat", "eat an apple", "walk to the park",
+    "take the bus", "find a coin", "write a letter", "read a book", "play football", "sleep well",
+    "work in the garden", "see a film", "bring a cake", "clean the kitchen", "cook the dinner",
+    "drink a cup of tea", "run home", "sell the car", "lose the key", "call the doctor",
+    "open the window", "break a plate", "wear a red hat", "watch the birds", "help a friend",
+    "come home late", "have a cold", "meet an old friend", "give me a book", "say hello",
+    "draw a house", "win the game", "forget the bag", "visit the museum", "paint the door",
+)  # fmt: skip
+ACTORS = ("he", "she", "my brother", "my sister", "the dog", "our teacher", "my friend", "Tom")
+PAST, NOW = ("yesterday", "last week", "last night"), ("every day", "every morning", "on Sundays")
+
+
+def _grammar(rng: random.Random, held_out: bool) -> Job:
+    """A sentence whose verb has the wrong form."""
+    verb, _, rest = rng.choice(ACTS).partition(" ")
+    past = rng.random() < 0.6
+    who, when = rng.choice((*ACTORS, "I", "we", "they")), rng.choice(PAST if past else NOW)
+    many = who in ("I", "we", "they")
+    right = conjugated(verb, past, many)
+    forms = {verb, conjugated(verb, False, False), conjugated(verb, True, many)} - {right}
+    wrong = rng.choice(sorted(forms))
+    if wrong == right:
+        return _grammar(rng, held_out)
+    text = f"{who} {wrong} {rest} {when}"
+    return Job("grammar", text, f"{sentence(who)} {right} {rest} {when}.")
+
+
 def _spelling(rng: random.Random, held_out: bool) -> Job:
     right = scene(rng, held_out, most=3).text(rng.random() < 0.6)
     places = [
@@ -568,7 +603,8 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 MAKERS: dict[str, tuple[Maker, int]] = {
     "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
-    "upper": (_upper, 18), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
+    "upper": (_upper, 30), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
+    "grammar": (_grammar, 14),
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),

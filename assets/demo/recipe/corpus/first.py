@@ -149,6 +149,9 @@ LISTED = Kinds({
 })  # fmt: skip
 
 
+IN_WORDS = Kinds({arithmetic.grouped_problems: 4, arithmetic.problems: 2, arithmetic.checking: 2})
+
+
 def _school(kinds: Kinds) -> Sample:
     def sample(rng: random.Random, held_out: bool) -> Conversation:
         asked = kinds.draw(rng, held_out)
@@ -157,7 +160,7 @@ def _school(kinds: Kinds) -> Sample:
     return sample
 
 
-COPIED = ("repeat",) * 7 + ("upper", "lower", "correct", "twice")
+COPIED = ("repeat",) * 7 + ("upper",) * 4 + ("grammar",) * 2 + ("lower", "correct", "twice")
 
 
 def copied(rng: random.Random, held_out: bool) -> Conversation:
@@ -171,7 +174,7 @@ def copied(rng: random.Random, held_out: bool) -> Conversation:
 def coded(rng: random.Random, held_out: bool) -> Conversation:
     well_known = [function for function in code.FUNCTIONS if function.name in FUNCTIONS]
     while True:
-        asked: Asked = code.asking_for(rng, early(rng, well_known))
+        asked: Asked = code.asking_for(rng, rng.choice(well_known))
         if reserved(asked.key) == held_out:
             return chat(typed(rng, asked), asked.answer)
 
@@ -196,10 +199,10 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 60, talk.otherwise: 58, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
-    _school(LISTED): 10, copied: 9,
-    _short(stories.sample, HEROES, HEROES[:8]): 10, _short(verse.sample, THEMES): 5, coded: 2,
-    unknown.sample: 4,
+    explained: 60, talk.otherwise: 85, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
+    _school(LISTED): 10, _school(IN_WORDS): 6, copied: 13,
+    _short(stories.sample, HEROES, HEROES[:8]): 7, _short(verse.sample, THEMES): 5, coded: 12,
+    unknown.sample: 6,
 }  # fmt: skip
 
 

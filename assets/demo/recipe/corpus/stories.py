@@ -86,13 +86,17 @@ def _is_reserved(*parts: str) -> bool:
 KINDS = (
     ("any", 12), ("hero", 26), ("trait", 10), ("named", 24), ("two", 12), ("place", 6),
     ("heroplace", 12), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5),
-    ("herothing", 3), ("begin", 5), ("three", 10), ("continue", 4), ("bare", 9), ("mood", 12),
-    ("child", 16), ("plot", 110),
+    ("herothing", 3), ("begin", 5), ("three", 14), ("continue", 4), ("bare", 9), ("mood", 12),
+    ("child", 20), ("plot", 150), ("word", 9),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
 # Plots in which much can be wished for: what is wished must be taken over from the request.
-OPEN_PLOTS = {"learn": 9, "lose": 8, "key": 4, "fear": 6, "dream": 8, "trouble": 6, "learning": 2}
+OPEN_PLOTS = {
+    "learn": 9, "lose": 9, "key": 4, "fear": 7, "dream": 9, "trouble": 6, "learning": 2,
+    "become": 12, "lost-way": 9, "thief": 9, "magic-find": 9, "trip": 9, "only-eats": 7,
+    "refuse": 7, "save": 7, "special": 6, "visit": 5,
+}  # fmt: skip
 DOES = ("who ", "that ")
 # Children for whom a story is wanted, and their pronoun.
 CHILDREN = (
@@ -116,12 +120,17 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     kind = rng.choices(KIND_NAMES, KIND_WEIGHTS)[0]
     wish = Wish(hero=_any_hero(rng))
     noun_kind, fixed = heroes()[wish.hero]
-    fill: dict[str, str] = {"x": with_article(wish.hero)}
+    fill: dict[str, str] = {"x": with_article(wish.hero), "hero": wish.hero}
     if kind in ("named", "two", "plot") and rng.random() < 0.2 and not wish.hero.startswith("old "):
         wish.trait = rng.choice(words()["traits-asked"])
         fill["x"] = with_article(f"{wish.trait} {wish.hero}")
     key = ""
     way, meaning = rng.choice(WAYS)
+    if kind == "three":
+        way, meaning = rng.choice(
+            (("", ""), ("", ""), ("funny ", "funny"), ("scary ", "spooky"), ("sad ", "sad"),
+             ("bedtime ", "bedtime"), ("ghost ", "spooky"), ("spooky ", "spooky"))
+        )  # fmt: skip
     if kind == "mood":
         way, meaning = rng.choice(
             (("bedtime ", "bedtime"), ("funny ", "funny"), ("sad ", "sad"),
@@ -262,7 +271,7 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         wish.length = meaning
     elif meaning == "moral":
         wish.moral, way = True, ""
-    elif meaning and kind != "three":
+    elif meaning:
         wish.mood = meaning
     text = sentence(template.replace("{who}", fill.pop("who", "")))
     if "end" in fill:

@@ -1,7 +1,7 @@
 """What strangers say in words of their own: greetings with a remark, thanks, praise and the like,
 and questions of the other sources in many more wordings.
 
-In `forms/asking.txt` an answer that begins with `=` is that of the topic of the
+In `forms/asking.txt` and `everyday.txt` an answer that begins with `=` is that of the topic of the
 same name in `answers`, and what follows it are names of the thing, for the frames.
 """
 
@@ -21,6 +21,7 @@ from assets.demo.recipe.corpus.text import (
     chat,
     chatty,
     drawn,
+    mostly_first,
     read_topics,
     sentence,
     spoken,
@@ -33,6 +34,21 @@ OWN_SHORT = ("speculative decoding", "what am I looking at", "lane")  # short an
 WISHES = (
     ("in one sentence", "in a sentence", "in 1 sentence", "- one sentence please", "in one line"),
     ("in two sentences", "in 2 sentences", "- two sentences please", "in two short sentences"),
+)
+FOLLOWED = 0.08  # of the answers: by a word on it
+WHY = ("Why?", "why", "But why?", "and why", "Why is that?", "How so?", "Tell me more.", "more")
+SURE = ("Really?", "Are you sure?", "really", "Is that true?", "sure?", "How do you know?")
+SHORTER = (
+    "Shorter please.", "shorter", "Make it shorter.", "In one sentence?", "too long", "tldr",
+    "Can you say that in one sentence?", "shorter pls", "Simpler, please.", "Just one sentence.",
+)  # fmt: skip
+THAT_IS_ALL = (
+    "That is all that I know about it, for I am a tiny model. Please ask me something else.",
+    "More than that I did not learn. Ask me something else, or let me tell you a story.",
+)
+AS_FAR_AS = (
+    "Yes, as far as I know. But I am a tiny model and can be wrong, so check what matters.",
+    "I learned it so. But I am a very small model, so do not trust me too much.",
 )
 TWO_AT_ONCE = 0.08  # of the questions about the model itself
 
@@ -59,11 +75,13 @@ def asked() -> tuple[tuple[Topic, ...], dict[str, tuple[str, ...]]]:
         *subject.read_subject().topics, *more, *facts.topics(), *code.TOPICS
     ):  # fmt: skip
         known.setdefault(topic.name, topic)
-    topics, names = [], {}
-    for topic in read_topics(FORMS / "asking.txt")[1:]:
+    topics = []
+    names: dict[str, tuple[str, ...]] = {}
+    for topic in read_topics(FORMS / "asking.txt")[1:] + read_topics(FORMS / "everyday.txt"):
         answers = topic.answers
         if answers[0].startswith("="):
-            names[topic.name] = tuple(n.strip() for n in answers[0][1:].split("|") if n.strip())
+            called = (name.strip() for name in answers[0][1:].split("|"))
+            names[topic.name] = names.get(topic.name, ()) + tuple(filter(None, called))
             answers = known[topic.name].answers
         topics.append(Topic(topic.name, topic.questions, topic.reserved, answers, topic.weight))
     return tuple(topics), names
@@ -106,7 +124,18 @@ def otherwise(rng: random.Random, held_out: bool) -> Conversation:
     text = spoken(rng, form)
     if not held_out and plain(text) in kept():
         return otherwise(rng, held_out)
-    return chat(as_typed(rng, text), answer)
+    turns = [as_typed(rng, text), answer]
+    if not held_out and rng.random() < FOLLOWED:
+        turns += _followed(rng, answer)
+    return chat(*turns)
+
+
+def _followed(rng: random.Random, answer: str) -> tuple[str, str]:
+    """What somebody says behind an answer that could be understood without it."""
+    first, *more = re.split(r"(?<=[.?!]) (?=[A-Z])", answer)
+    ways = [(WHY, THAT_IS_ALL), (SURE, AS_FAR_AS), *[(SHORTER, (first,))] * 2 * bool(more)]
+    asks, says = rng.choice(ways if "```" not in answer else ways[:2])
+    return as_typed(rng, rng.choice(asks)), mostly_first(rng, says)
 
 
 @cache

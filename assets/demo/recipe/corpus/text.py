@@ -232,7 +232,7 @@ def spoken(rng: random.Random, form: str) -> str:
     while (inner := CHOICE.sub(chosen, PART.sub(part, form))) != form:
         form = inner
     text = " ".join(form.split())
-    if text[-1] not in ".?!":
+    if text[-1] not in ".?!)" and text[-1].isascii():
         last = re.split(r"[.!?] ", text)[-1].lower()
         text += "?" if ASKING.match(last) else "."
     text = re.sub(r"([.!?] )([a-z])", lambda match: match[1] + match[2].upper(), sentence(text))

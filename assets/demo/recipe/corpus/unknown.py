@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-from assets.demo.recipe.corpus import subjects
+from assets.demo.recipe.corpus import subjects, tables
 from assets.demo.recipe.corpus.subjects import reserved
 from assets.demo.recipe.corpus.text import (
     ANSWERS,
@@ -40,7 +40,8 @@ def plain(text: str) -> str:
 def _taught() -> set[str]:
     """Wordings of the topics that have answers."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in ANSWERS.glob("*.txt"))
-    return {plain(line[2:]) for line in text.splitlines() if line[:2] in ("? ", "! ")}
+    wordings = {plain(line[2:]) for line in text.splitlines() if line[:2] in ("? ", "! ")}
+    return wordings | {plain(thing) for thing in tables.known()}
 
 
 TAUGHT = _taught()
@@ -132,7 +133,7 @@ SLOTS: dict[str, Filler] = {
     "city": _of(subjects.CITIES),
     "country": _of(subjects.COUNTRIES),
     "landmark": _of(_untaught(subjects.LANDMARKS)),
-    "invention": _of(subjects.INVENTIONS),
+    "invention": _of(_untaught(subjects.INVENTIONS)),
     "event": _of(_untaught(subjects.EVENTS)),
     "event_now": _of(subjects.TEAMS),
     "good": _of(subjects.MARKETS),

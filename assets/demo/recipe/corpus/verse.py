@@ -36,8 +36,8 @@ KINDS = (
     ("poem", 50), ("anypoem", 8), ("haiku", 22), ("anyhaiku", 4), ("limerick", 8),
     ("anylimerick", 3), ("song", 7), ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
     ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 30),
-    ("forpoem", 14), ("openhaiku", 26), ("aboutjoke", 16), ("themejoke", 4), ("roses", 5),
-    ("aboutroses", 3),
+    ("openlimerick", 22), ("forpoem", 18), ("openhaiku", 26), ("aboutjoke", 16), ("themejoke", 4),
+    ("roses", 5), ("aboutroses", 3),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
@@ -177,7 +177,8 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
 
 def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str]:
     """A conversation of this kind, and the combination in it that may be reserved."""
-    questions = wordings(ASKS, "haiku" if kind == "openhaiku" else kind, held_out)
+    same = {"openhaiku": "haiku", "openlimerick": "limerick"}
+    questions = wordings(ASKS, same.get(kind, kind), held_out)
     if kind == "openpoem":
         questions += wordings(ASKS, "poem", held_out)
     question = rng.choice(questions)
@@ -202,6 +203,12 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
         asked = question.replace("{x}", with_article(creature))
         key = f"limerick/{creature}/{question}" if kind == "limerick" else ""
         return [as_typed(rng, asked), limerick(rng, creature)], key
+    if kind == "openlimerick":
+        adjective = rng.choice(read_sections(OPEN)["adjectives"]) + " "
+        thing = with_article((adjective if rng.random() < 0.6 else "") + rng.choice(_nouns()))
+        said = favourite(rng, read_sections(OPEN)["limericks"], thing).replace("{x}", thing)
+        asked = typed_with(rng, question.replace("{x}", thing), thing)
+        return [asked, _lines(said)], f"limerick/{thing}"
     if kind in ("riddle", "fullriddle", "riddleabout"):
         return _riddle_talk(rng, kind, question, held_out)
     if kind == "joke":
@@ -287,7 +294,7 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
     """A poem or a haiku about anything, or for somebody."""
     lists = read_sections(OPEN)
     size, lines = rng.choice(SIZES)
-    lines = 4 if re.search("four|Four", question) else lines if "{size}" in question else 0
+    lines = 4 if re.search("four|Four|4", question) else lines if "{size}" in question else 0
     asked = question.replace("{size}", size)
     if kind == "forpoem":
         pet = rng.random() < 0.5

@@ -188,6 +188,7 @@ ORDINALS = (
 )  # fmt: skip
 
 ASK_SPELL = (
+    "spell {w}", "how do u spell {w}", "can you spell {w} for me", "spell out {w}",
     "How do you spell {w}?", "Spell {w}.", "Spell the word {w}.", "How is {w} spelled?",
     "Can you spell {w}?", "Please spell {w}.", "Spell {w} letter by letter.",
     "What letters are in {w}?", "What is the spelling of {w}?", "Spelling of {w}",
@@ -213,6 +214,7 @@ ASK_VOWELS = (
     "Tell me the vowels of {w}.", "Which letters of {w} are vowels?",
 )  # fmt: skip
 ASK_BACKWARDS = (
+    "reverse {w}", "{w} in reverse", "What is {w} spelled backwards?", "spell {w} backwards pls",
     "Write {w} backwards.", "What is {w} backwards?", "Reverse the word {w}.", "{w} backwards",
     "Spell {w} backwards.", "Reverse {w}.", "How do you write {w} backwards?",
     "Can you say {w} backwards?", "Turn the word {w} around.",
@@ -258,8 +260,13 @@ def spelled(word: str) -> str:
     return "-".join(word)
 
 
+def _any_word(rng: random.Random, known: list[str]) -> str:
+    """A word of `known`, or one that nobody has seen: its letters can only be read off."""
+    return rng.choice(known) if rng.random() < 0.6 else made_up(rng)
+
+
 def spelling(rng: random.Random) -> Asked:
-    word = rng.choice(VOCABULARY)
+    word = _any_word(rng, VOCABULARY)
     if rng.random() < 0.6:
         answer = f"The word {word} is spelled {spelled(word)}. It has {len(word)} letters."
         return _ask(rng, ASK_SPELL, answer, word, w=word)
@@ -268,7 +275,7 @@ def spelling(rng: random.Random) -> Asked:
 
 
 def letters_of_words(rng: random.Random) -> Asked:
-    word = rng.choice(VOCABULARY)
+    word = _any_word(rng, VOCABULARY)
     way = rng.random()
     if way < 0.4:
         answer = f"The first letter of {word} is {word[0]}. The word is spelled {spelled(word)}."
@@ -293,7 +300,7 @@ def letters_of_words(rng: random.Random) -> Asked:
                 f"it has {in_words(len(vowels))}."
             )
         return _ask(rng, ASK_VOWELS, answer, word, w=word)
-    word = rng.choice(SHORT)
+    word = _any_word(rng, SHORT)
     back = word[::-1]
     answer = (
         f"The word {word} is spelled {spelled(word)}. Backwards, that is {spelled(back)}, {back}."
@@ -696,7 +703,7 @@ def colours(rng: random.Random) -> Asked:
     a = rng.choice(("red", "green", "yellow", "white"))
     items = rng.sample(GROUPS[f"things that are {a}"], 3)
     ask = (
-        "What is {a}?", "Name something {a}.", "Which things are {a}?", "What things are {a}?",
+        "What is {a}?", "Name something {a}.", "Which things are {a}?", "What is {a}, for example?",
         "Tell me something that is {a}.", "Give me something {a}.",
     )  # fmt: skip
     return _ask(rng, ask, f"Things that are {a} are, for example, {listed(items)}.", a, a=a)
