@@ -135,7 +135,7 @@ def _by_letter(group: str) -> dict[str, list[str]]:
     lines = read_sections(FORMS / "lists.txt")
     names = [item.strip() for line in lines.get(group, []) for item in line.split(",")]
     found: dict[str, list[str]] = {}
-    for name in dict.fromkeys([*names, *GROUPS.get(group, [])]):
+    for name in names:
         found.setdefault(name[0].lower(), []).append(name)
     return found
 
@@ -179,14 +179,15 @@ def _names() -> dict[str, tuple[str, ...]]:
     return {thing.strip(): tuple(names.strip().split(", ")) for thing, _, names in rows}
 
 
-COLOUR = ("", "", "", "black ", "white ", "small ", "new ", "red ", "young ", "funny ")
+COLOURED = (*GROUPS["pets"], "kitten", "puppy", "horse", "cow", "boat", "car", "robot")
+COLOUR = ("", "", "", "black ", "white ", "small ", "new ", "red ", "funny ")
 
 
 def names(rng: random.Random) -> tuple[Asked, tuple[str, ...]]:
     """Names for something, and the names that are left."""
     thing = rng.choice(tuple(_names()))
     pool = list(_names()[thing])
-    named = rng.choice(COLOUR) + thing
+    named = (rng.choice(COLOUR) if thing in COLOURED else "") + thing
     whose = f"my {named}" if rng.random() < 0.4 else with_article(named)
     whose = "our baby" if thing == "baby" else whose
     start = rng.choice((0, 0, 0, rng.randrange(len(pool))))

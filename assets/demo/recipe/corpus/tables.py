@@ -93,7 +93,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
         sentence(_filled(table.answer, row)),
     ]
     if rng.random() < 0.12 and table.name not in ("makers", "numbers"):
-        other = rng.choice(table.rows)
+        other = rng.choice([each for each in table.rows if each != row])
         asked = _filled(rng.choice(AFTER), other)
         turns += [typed_with(rng, asked, other["x"]), sentence(_filled(table.answer, other))]
     return chat(*turns)

@@ -42,6 +42,7 @@ SHORTER = (
     "Shorter please.", "shorter", "Make it shorter.", "In one sentence?", "too long", "tldr",
     "Can you say that in one sentence?", "shorter pls", "Simpler, please.", "Just one sentence.",
 )  # fmt: skip
+SHORTEST = 25  # characters of a sentence that says something
 THAT_IS_ALL = (
     "That is all that I know about it, for I am a tiny model. Please ask me something else.",
     "More than that I did not learn. Ask me something else, or let me tell you a story.",
@@ -133,9 +134,13 @@ def otherwise(rng: random.Random, held_out: bool) -> Conversation:
 def _followed(rng: random.Random, answer: str) -> tuple[str, str]:
     """What somebody says behind an answer that could be understood without it."""
     first, *more = re.split(r"(?<=[.?!]) (?=[A-Z])", answer)
-    ways = [(WHY, THAT_IS_ALL), (SURE, AS_FAR_AS), *[(SHORTER, (first,))] * 2 * bool(more)]
-    asks, says = rng.choice(ways if "```" not in answer else ways[:2])
-    return as_typed(rng, rng.choice(asks)), mostly_first(rng, says)
+    ways: list[tuple[tuple[str, ...], tuple[str, ...]]]
+    ways = [(WHY, THAT_IS_ALL), (SURE, AS_FAR_AS)]
+    if more and len(first) > SHORTEST and "```" not in answer:
+        ways += [(SHORTER, (first,))] * 2
+    asks, says = rng.choice(ways)
+    said = rng.choice(asks)
+    return said if rng.random() < 0.7 else chatty(rng, said), mostly_first(rng, says)
 
 
 @cache
