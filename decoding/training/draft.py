@@ -85,7 +85,7 @@ class DraftTrainingModel(nn.Module):
         count = torch.tensor(len(right), device=right.device)
         result = {"loss": torch.stack(losses).sum() / per_process(count)}
         if self.training:
-            self.running.add(0, right)
+            self.running.add(0, right, result["loss"])
         else:
             text = is_answer.nonzero()[:, 0]
             for name, values in (("hits", right.float()), ("overlap", shared)):

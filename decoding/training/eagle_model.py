@@ -112,15 +112,15 @@ class EagleTrainingModel(nn.Module):
             target_positions = drafts + k
             logits = self.head.logits(out[drafts])
             agrees = self.head.target_ids(likeliest(logits)) == supervision.best[target_positions]
-            if self._eagle3:
-                losses.append(_DECAY**k * self._mean_loss(logits, supervision, target_positions))
-            elif k == 0:
+            if self._eagle3 or k == 0:
+                loss = self._mean_loss(logits, supervision, target_positions)
+                losses.append((_DECAY**k if self._eagle3 else _LOGITS) * loss)
+            if not self._eagle3 and k == 0:
                 true = final[supervision.batch, supervision.at]
                 apart = functional.smooth_l1_loss(out.float(), true.float(), reduction="sum")
                 losses.append(apart / per_process(torch.tensor(true.numel(), device=true.device)))
-                losses.append(_LOGITS * self._mean_loss(logits, supervision, target_positions))
             if self.training:
-                self.running.add(k, agrees)
+                self.running.add(k, agrees, loss)
             else:
                 alive &= torch.zeros_like(alive).index_fill_(0, drafts, True)
                 counts.append(supervision.batch[alive].bincount(minlength=texts))

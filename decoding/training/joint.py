@@ -44,9 +44,15 @@ def train_joint(
         # A shared lm_head (with tied weights also the embedding) would be changed by all heads.
         own = weights.lm_heads
         own = copies_of_lm_head(target, weights.heads) if own is None else own
-        heads, alone = replace(weights, lm_heads=own), replace(config, target_lr=0.0)
+        heads, alone = replace(weights, lm_heads=own), replace(_of(config, "heads"), target_lr=0.0)
         heads = train_medusa(target, heads, data, held_out, alone, stage, resume)
         write_medusa(heads, stage, "v0.1", str(target.name_or_path))
-    both = train_medusa(target, heads, data, held_out, config, work / "both", resume)
+    both = train_medusa(target, heads, data, held_out, _of(config, "both"), work / "both", resume)
     nn.Module.to(target, precision)
     return both
+
+
+def _of(config: TrainConfig, stage: str) -> TrainConfig:
+    """The config of a stage, whose steps begin at 0 again."""
+    board = config.tensorboard
+    return replace(config, tensorboard=board / stage if board else None)

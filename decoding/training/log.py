@@ -17,7 +17,7 @@ _EVERY = 1.0  # seconds between progress lines
 
 def training_log(work: Path) -> list[dict[str, Any]]:
     """The reports of a training so far, in the order of its steps. Those of training have `loss`,
-    `accuracy` and `tokens`, those of evaluations `held_out` in words and `served` τ; all have the
+    the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations `held_out` in words and `served` τ; all have the
     `time` and `step` of `steps`. Steps repeated after a resume are listed once."""
     found: list[dict[str, Any]] = []
     for line in (work / LOG).read_text(encoding="utf-8").splitlines():
@@ -36,8 +36,8 @@ def training_log(work: Path) -> list[dict[str, Any]]:
 def _is_report(entry: object) -> bool:
     match entry:
         case {"time": int() | float(), "step": int(), "steps": int(), "loss": int() | float(),
-              "accuracy": [*shares]}:  # fmt: skip
-            return all(isinstance(share, int | float) for share in shares)
+              "losses": [*losses], "accuracy": [*shares]}:  # fmt: skip
+            return all(isinstance(value, int | float) for value in (*losses, *shares))
         case {"time": int() | float(), "step": int(), "steps": int(), "held_out": str(),
               "served": int() | float() | None}:  # fmt: skip
             return True
@@ -46,6 +46,12 @@ def _is_report(entry: object) -> bool:
 
 def _order(entry: Mapping[str, Any]) -> tuple[int, bool]:
     return entry["step"], "held_out" in entry
+
+
+def losses(entry: Mapping[str, Any]) -> str:
+    """The loss, and those of all heads or steps that make it up: `15.512 (2.31 2.55)`."""
+    parts = " ".join(f"{value:.2f}" for value in entry["losses"])
+    return f"{entry['loss']:.3f}" + (f" ({parts})" if len(entry["losses"]) > 1 else "")
 
 
 def rates(values: Sequence[float]) -> str:

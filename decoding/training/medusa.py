@@ -106,10 +106,11 @@ class MedusaTrainingModel(nn.Module):
             wanted = tokens[which]
             logits = self._logits(k, hidden[:, : supervised.shape[1]][supervised])
             count = torch.tensor(len(wanted), device=logits.device)
-            weights = (0.2 * 0.8**k / per_process(count)).expand(len(wanted))
-            losses.append(token_loss(self._loss, logits, targets, which, weights))
+            weights = (1 / per_process(count)).expand(len(wanted))
+            loss = token_loss(self._loss, logits, targets, which, weights)
+            losses.append(0.2 * 0.8**k * loss)
             if self.training:
-                self.running.add(k, likeliest(logits) == wanted)
+                self.running.add(k, likeliest(logits) == wanted, loss)
             else:
                 found = logits.topk(RANKS, dim=-1).indices == wanted[:, None]
                 of_row = torch.zeros(len(labels), RANKS, device=logits.device)

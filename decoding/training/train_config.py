@@ -38,7 +38,8 @@ def _is_whole(state: Path) -> bool:
 class TrainConfig:
     """Length and learning rates. `steps` 0 means whole epochs, `target_lr` 0 a frozen target, and
     `muon_lr` 0 only AdamW. `loss` None is the published one: ce for Medusa, kl for others. `qat`:
-    the precision of fake quantization. `shard`: each process holds a part of what is trained."""
+    the precision of fake quantization. `shard`: each process holds a part of what is trained.
+    `tensorboard`: the folder for its event files."""
 
     steps: int = 0
     epochs: float = 1.0
@@ -53,6 +54,7 @@ class TrainConfig:
     qat: Precision | None = None
     loss: Loss | None = None
     shard: bool = False
+    tensorboard: Path | None = None
 
     def total_steps(self, conversations: int) -> int:
         """Steps of a run over so many conversations."""

@@ -24,12 +24,13 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
+from transformers.integrations import TensorBoardCallback
 
 from decoding.errors import InputError
 from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
-from decoding.training.log import LOG, duration, rates
+from decoding.training.log import LOG, duration, losses, rates
 from decoding.training.sharding import keep_state_whole, part_of, shard_rest, whole
 from decoding.training.train_config import TrainConfig, newest_checkpoint
 
@@ -58,7 +59,7 @@ class HeadTrainer(Trainer):
     def log(self, logs: dict[str, Any], start_time: float | None = None) -> None:
         if "loss" in logs:
             model: Any = self.model
-            logs["accuracy"], logs["tokens"] = model.running.collect()
+            logs |= model.running.collect()
         super().log(logs, start_time)
 
     def create_optimizer(self, model: Any = None) -> Optimizer:
@@ -135,7 +136,7 @@ def train(
         data_collator=collate_features,
         compute_metrics=measured,
         optimizers=(optimizer(), None),
-        callbacks=[_ReadableLog(describe)],
+        callbacks=[_ReadableLog(describe), *_tensorboard(config)],
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=newest_checkpoint(work) if resume else None)
@@ -145,33 +146,43 @@ def train(
 
 
 class RunningCounts:
-    """Counts on the device how often each head or drafting step was right, and the tokens read,
-    since the last `collect`."""
+    """Counts on the device how often each head or drafting step was right, its losses, and the
+    tokens read, since the last `collect`."""
 
     def __init__(self, heads: int, device: torch.device) -> None:
         self._hits = torch.zeros(heads, device=device)
         self._asked = torch.zeros(heads, device=device)
+        self._losses = torch.zeros(heads, device=device)
+        self._batches = torch.zeros(heads, device=device)
         self._tokens = torch.zeros(1, device=device)
 
     @torch.no_grad()
-    def add(self, head: int, right: Tensor) -> None:
+    def add(self, head: int, right: Tensor, loss: Tensor) -> None:
+        """`loss` is the batch's mean, by `per_process`."""
         self._hits[head] += right.sum()
         self._asked[head] += right.numel()
+        self._losses[head] += loss.detach()
+        self._batches[head] += 1
 
     def read(self, attention_mask: Tensor) -> None:
         self._tokens += attention_mask.sum()
 
-    def collect(self) -> tuple[list[float], int]:
-        """The rates and the number of tokens over all processes; resets the counts."""
-        counts = torch.cat([self._hits, self._asked, self._tokens])
-        for count in (self._hits, self._asked, self._tokens):
+    def collect(self) -> dict[str, float]:
+        """`accuracy_1` and `loss_1` of the first head or step, and so on, and the number of
+        `tokens`, over all processes; resets the counts."""
+        by_head = (self._hits, self._asked, self._losses, self._batches)
+        counts = torch.cat([*by_head, self._tokens])
+        for count in (*by_head, self._tokens):
             count.zero_()
         if distributed.is_initialized():
             distributed.all_reduce(counts)
-        *counted, tokens = counts.tolist()
-        half = len(counted) // 2
-        pairs = zip(counted[:half], counted[half:], strict=True)
-        return [round(right / asked, 3) for right, asked in pairs if asked], int(tokens)
+        found = {"tokens": int(counts[-1])}
+        rows = counts[:-1].view(4, -1).T.tolist()
+        for head, (right, asked, loss, batches) in enumerate(rows, 1):
+            if asked:
+                found[f"accuracy_{head}"] = round(right / asked, 3)
+                found[f"loss_{head}"] = round(loss / batches, 4)
+        return found
 
 
 def per_process(count: Tensor) -> Tensor:
@@ -182,6 +193,14 @@ def per_process(count: Tensor) -> Tensor:
         distributed.all_reduce(count)
         count = count / distributed.get_world_size()
     return count.clamp_min(1)
+
+
+def _tensorboard(config: TrainConfig) -> list[TrainerCallback]:
+    if config.tensorboard is None:
+        return []
+    board = TensorBoardCallback()
+    board.logging_dir = str(config.tensorboard)
+    return [board]
 
 
 class _ReadableLog(TrainerCallback):
@@ -215,8 +234,10 @@ class _ReadableLog(TrainerCallback):
         step, steps = state.global_step, state.max_steps
         entry: dict[str, Any] = {"time": time.time(), "step": step, "steps": steps}
         if "loss" in logs:
-            line = f"step {step}/{steps} · {self._line(state, logs)}"
-            entry |= {name: logs[name] for name in ("loss", "accuracy", "tokens")}
+            entry |= {"loss": logs["loss"], "tokens": logs["tokens"]}
+            for name, by_head in (("losses", "loss_"), ("accuracy", "accuracy_")):
+                entry[name] = [value for key, value in logs.items() if key.startswith(by_head)]
+            line = f"step {step}/{steps} · {self._line(state, entry, logs['learning_rate'])}"
         elif "eval_loss" in logs:
             found, served = self._describe(logs), logs.get("eval_served")
             found += "" if served is None else f" · served τ {served:.2f}"
@@ -230,13 +251,13 @@ class _ReadableLog(TrainerCallback):
         with (work / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 
-    def _line(self, state: TrainerState, logs: Mapping[str, Any]) -> str:
+    def _line(self, state: TrainerState, entry: Mapping[str, Any], lr: float) -> str:
         first, began = self._began
-        self._tokens += logs["tokens"]
+        self._tokens += entry["tokens"]
         spent = time.monotonic() - began
         left = spent / max(state.global_step - first, 1) * (state.max_steps - state.global_step)
         rate = self._tokens / spent
         return (
-            f"loss {logs['loss']:.3f} · right {rates(logs['accuracy'])} · "
-            f"lr {logs['learning_rate']:.1e} · {rate:,.0f} tokens/s · {duration(left)} left"
+            f"loss {losses(entry)} · right {rates(entry['accuracy'])} · lr {lr:.1e} · "
+            f"{rate:,.0f} tokens/s · {duration(left)} left"
         )

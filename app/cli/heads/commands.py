@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -284,6 +285,10 @@ def train(
         bool,
         typer.Option("--keep-checkpoints", help="Leave those in OUT/training when it is done."),
     ] = False,
+    tensorboard: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the figures for TensorBoard too (extra)."),
+    ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     recipe: RecipeFile = None,
@@ -305,6 +310,7 @@ def train(
         qat=qat,
         loss=loss,
         shard=shard,
+        tensorboard=tensorboard,
     )
     kind = _kind_of(heads)
     _refuse_others(
@@ -313,6 +319,8 @@ def train(
         **dict.fromkeys(("joint", "target_lr"), ("medusa",)),
         **dict.fromkeys(("unroll", "draft_vocab"), ("eagle",)),
     )
+    if tensorboard is not None and find_spec("tensorboard") is None:
+        raise InputError("--tensorboard needs tensorboard: pip install 'specchat[tensorboard]'")
     if offline and features is None:
         raise InputError("--offline needs --features, the folder of the target's states")
     if joint and features is not None:

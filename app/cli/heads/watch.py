@@ -24,7 +24,7 @@ from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
 from app.tui.tokens.wrapping import TokenStyle
 from decoding.errors import InputError
 from decoding.round import TokenEvent, TokenFate
-from decoding.training.log import LOG, duration, rates, training_log
+from decoding.training.log import LOG, duration, losses, rates, training_log
 
 _WIDTH = 40  # of curves and the bar, in characters
 _EVALUATIONS = 8  # shown
@@ -94,7 +94,7 @@ def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
     table = Table.grid(padding=(0, 2))
     if learned:
         loss = [entry["loss"] for entry in learned]
-        table.add_row("loss", curve(loss), f"{loss[-1]:.3f}")
+        table.add_row("loss", curve(loss), losses(learned[-1]))
         first = [entry["accuracy"][0] for entry in learned if entry["accuracy"]]
         table.add_row("right", curve(first), rates(learned[-1]["accuracy"]))
     served = [entry["served"] for entry in measured if entry["served"] is not None]

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from decoding.checkpoints.eagle_fit import TargetShape
 from decoding.checkpoints.eagle_read import read_eagle
+from decoding.training.log import training_log
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -80,11 +82,22 @@ def test_convert_train_eval_run(
         str(trained), "--max-steps", "8", "--evaluate-every", "4", "--lr", "1e-2",
         "--device", "cpu", "--unroll", "3", "--features", str(tmp_path / "features"),
         "--muon-lr", "0.02" if kind == "eagle3" else "0", "--keep-checkpoints",
+        "--tensorboard", str(tmp_path / "board"),
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
     table = done.stderr[done.stderr.index(" step ") :].splitlines()
     assert "served τ" in table[0] and [row.split()[0] for row in table[1:3]] == ["4", "8"]
+    entries = [each for each in training_log(trained / "training") if "loss" in each]
+    if kind == "eagle3":  # step k weighs 0.8^k
+        for each in entries:
+            parts = [0.8**k * loss for k, loss in enumerate(each["losses"])]
+            assert len(parts) == 3 and each["loss"] == pytest.approx(sum(parts), abs=2e-3)
+    board = EventAccumulator(str(tmp_path / "board")).Reload()
+    for tag, name in (("train/loss_1", "losses"), ("train/accuracy_1", "accuracy")):
+        shown = {event.step: event.value for event in board.Scalars(tag)}
+        assert shown == pytest.approx({each["step"]: each[name][0] for each in entries})
+    assert [event.step for event in board.Scalars("eval/served")] == [4, 8]
     watched = specchat("heads", "watch", str(trained)).stdout
     assert "drafted in one answer: " in watched and f"› {WORDS[0]}" in watched
     after = read_eagle(trained, SHAPE)
@@ -198,6 +211,20 @@ def test_what_cannot_be_learned_from_is_one_line(
     )  # fmt: skip
     assert done.returncode == 2 and "answered by heads distill" in done.stderr
     assert done.stderr.strip().count("\n") == 0
+
+
+def test_without_tensorboard_it_says_how_to_get_it(
+    specchat: Specchat, family_folders: FamilyFolders, lesson: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("app.cli.heads.commands.find_spec", lambda name: None)
+    out, target = str(tmp_path / "out"), ("--target", family_folders.target)
+    specchat("heads", "convert", "eagle1", *target, "--out", out)
+    done = specchat(
+        "heads", "train", *target, "--heads", out, "--data", str(lesson), "--out",
+        str(tmp_path / "x"), "--tensorboard", str(tmp_path / "board"),
+    )  # fmt: skip
+    assert done.returncode == 2 and "pip install 'specchat[tensorboard]'" in done.stderr
 
 
 def test_each_kind_of_heads_has_options_of_its_own(

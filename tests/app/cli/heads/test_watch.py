@@ -23,7 +23,7 @@ def entry(step: int, **more: Any) -> dict[str, Any]:
 
 
 def learned(step: int, loss: float) -> dict[str, Any]:
-    return entry(step, loss=loss, accuracy=[0.5, 0.25], tokens=10)
+    return entry(step, loss=loss, losses=[loss, 2 * loss], accuracy=[0.5, 0.25], tokens=10)
 
 
 ENTRIES = [
