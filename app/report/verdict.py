@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from app.report.spread import Spread
@@ -87,9 +87,18 @@ def baseline(scores: Sequence[LaneScore]) -> LaneScore | None:
     return next((score for score in scores if score.is_baseline), None)
 
 
+def ranking(scores: Sequence[LaneScore]) -> Callable[[LaneScore], float]:
+    """What the fastest has most of: speedups, which are of the time in which both ran, so that what
+    disturbs the machine later is no matter; speeds if a lane has no speedup."""
+    if all(each.speedup for each in scores):
+        return _speedup
+    return _speed
+
+
 def fastest(scores: Sequence[LaneScore]) -> LaneScore | None:
     """The fastest lane that drafts for the target."""
-    return max(_drafting(scores), key=_speed, default=None)
+    drafting = _drafting(scores)
+    return max(drafting, key=ranking(drafting), default=None)
 
 
 def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
@@ -101,7 +110,8 @@ def winner(scores: Sequence[LaneScore]) -> LaneScore | None:
 
 def slowest(scores: Sequence[LaneScore]) -> LaneScore | None:
     """The slowest lane that drafts for the target."""
-    return min(_drafting(scores), key=_speed, default=None)
+    drafting = _drafting(scores)
+    return min(drafting, key=ranking(drafting), default=None)
 
 
 def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
@@ -194,6 +204,10 @@ def _drafting(scores: Sequence[LaneScore]) -> list[LaneScore]:
 
 def _speed(score: LaneScore) -> float:
     return score.speed.median if score.speed else 0.0
+
+
+def _speedup(score: LaneScore) -> float:
+    return score.speedup.median if score.speedup else 0.0
 
 
 def _without_comparison(best: LaneScore | None, plain: LaneScore | None) -> Verdict | None:

@@ -159,8 +159,8 @@ METRICS = [
     ("race", "all lanes at once, round by round, each with the same share of the machine's time. "
              "What disturbs the machine meets all alike; a speed is tokens over the lane's own "
              "time. fair: one lane after the other."),
-    ("1st 2nd", "who was done first, by decoding time of its own; lanes that answer with another "
-                "model are not in the race."),
+    ("1st 2nd", "who was done first, by decoding time of its own; once all are done, who has most "
+                "×. Lanes that answer with another model are not in the race."),
 ]  # fmt: skip
 
 # Patterns of texts in an edge, with the term that explains them; the first match counts.

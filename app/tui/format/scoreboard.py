@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from app.report.spread import Spread
-from app.report.verdict import LaneScore, winner
+from app.report.verdict import LaneScore, ranking, winner
 from app.tui.format.bars import bar
 from app.tui.format.numbers import ordinal
 from app.tui.themes import lane_color
@@ -22,7 +22,7 @@ LONGEST_TITLE = 18
 
 def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int) -> list[Content]:
     """A row for each lane. Columns without room beside the bar are left out, the last one first.
-    `places`: the order of finishing by lane number, from 0."""
+    `places`: the lanes' ranks by number, from 0."""
     if not scores:
         return []
     best = winner(scores)
@@ -43,11 +43,13 @@ def bar_rows(scores: Sequence[LaneScore], places: Mapping[int, int], width: int)
     while len(shown) > 1 and _bar_cells(width, name_width, widths, shown) < MIN_BAR:
         shown.pop()
     cells = max(_bar_cells(width, name_width, widths, shown), 1)
-    top = max(speeds, default=0.0)
+    known = [each for each in scores if each.speed]
+    rank = ranking(known)
+    top = max(map(rank, known), default=0.0)
     rows = []
     for index, score in enumerate(scores):
         color = lane_color(score.number)
-        share = score.speed.median / top if score.speed and top else 0.0
+        share = rank(score) / top if score.speed and top else 0.0
         parts: list[Content | tuple[str, str]] = [
             (f"{names[index]:<{name_width}} ", f"bold {color}"),
             (bar(share, cells), color),

@@ -195,9 +195,10 @@ class AppState:
             lane.round_index = None if newest else index
 
     def place(self, name: str) -> int | None:
-        """The rank of a finished lane by its own decoding time, from 0. None if it is not finished,
-        if a running lane may still be faster, for lanes with another model, and where tokens are
-        drawn: who is done first may only have said less."""
+        """The rank of a finished lane by its own decoding time, from 0; once all are done, by
+        speedup, which is of the time in which both ran. None if it is not finished, if a running
+        lane may still be faster, for lanes with another model, and where tokens are drawn: who is
+        done first may only have said less."""
         racing = (Phase.WAITING, Phase.RUNNING, Phase.DONE)
         lanes = [
             lane for lane in self.lanes.values() if lane.phase in racing and lane.strategy.on_target
@@ -206,6 +207,9 @@ class AppState:
         done = lane in lanes and lane.phase is Phase.DONE and lane.metrics is not None
         if not done or len(lanes) < 2 or any(each.sampled for each in lanes):
             return None
+        if all(each.phase is Phase.DONE and each.speedup for each in lanes):
+            order = sorted(lanes, key=lambda each: (-(each.speedup or 0.0), each.decode_seconds))
+            return order.index(lane)
         before = [each for each in lanes if each.decode_seconds < lane.decode_seconds]
         together = self.slow_motion is not None  # there all lanes have the same clock
         certain = together or all(each.phase is Phase.DONE for each in before)

@@ -82,6 +82,11 @@ class LaneState:
         return self.metrics.decode_seconds if self.metrics else 0.0
 
     @property
+    def speedup(self) -> float | None:
+        """Over the autoregressive lane, while both ran."""
+        return self.metrics.speedup if self.metrics else None
+
+    @property
     def active(self) -> bool:
         """Whether the lane takes part in the next run."""
         return self.enabled and self.info.available

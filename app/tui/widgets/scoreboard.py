@@ -13,6 +13,7 @@ from app.report.verdict import (
     Suggestion,
     Verdict,
     doubt_about_speeds,
+    ranking,
     slowest,
     why_slowest,
 )
@@ -82,11 +83,7 @@ class Scoreboard(Panel):
         self.top.show(title)
         self.bottom.show(session_parts(state))
         said = verdict_of(state)
-        places = {
-            number: place
-            for number, lane in enumerate(state.lanes, 1)
-            if (place := state.place(lane)) is not None
-        }
+        places = places_of(state, found)
         why = self._why(state, found)
         self._welcome = welcome(state)
         shown = (found, said, places, why, self._welcome)
@@ -115,6 +112,18 @@ class Scoreboard(Panel):
             forecast = forecast_for_lane(state, lane)
             self._suggested = (key, suggestion(forecast, slow) if forecast else None)
         return self._suggested[1]
+
+
+def places_of(state: AppState, found: list[LaneScore]) -> dict[int, int]:
+    """The lanes' ranks by number, from 0; at the end by all runs that count."""
+    ranks = ((number, state.place(name)) for number, name in enumerate(state.lanes, 1))
+    places = {number: place for number, place in ranks if place is not None}
+    if all(each.done for each in found):
+        placed = [each for each in found if each.number in places]
+        rank = ranking(placed)
+        placed.sort(key=lambda each: (-rank(each), places[each.number]))
+        places = {each.number: place for place, each in enumerate(placed)}
+    return places
 
 
 def suggestion(found: Forecast, slow: LaneScore) -> Suggestion | None:

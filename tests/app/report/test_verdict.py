@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from app.report.spread import Spread, spread
-from app.report.verdict import LaneScore, Suggestion, doubt_about_speeds, verdict, why_slowest
+from app.report.verdict import (
+    LaneScore,
+    Suggestion,
+    doubt_about_speeds,
+    fastest,
+    slowest,
+    verdict,
+    why_slowest,
+)
 
 
 def once(value: float) -> Spread:
@@ -93,6 +101,17 @@ def test_when_nothing_pays_it_says_so(times: float, words: str) -> None:
     said = verdict([AR, score(3, "Medusa", 60 * times, times)])
     assert said is not None and said.factor is None
     assert "Drafting does not pay here: Medusa, the best, is" in said.text and words in said.text
+
+
+def test_who_is_fastest_goes_by_the_time_in_which_both_ran() -> None:
+    """And not by tokens per second, if the machine was busier when one of them was done."""
+    disturbed = score(2, "Draft model", 154.0, 1.7)
+    found = [AR, disturbed, replace(EAGLE, speed=once(127.0), speedup=once(1.8))]
+    best, worst, said = fastest(found), slowest(found), verdict(found)
+    assert best is found[2] and worst is disturbed
+    assert said is not None and said.text.startswith("EAGLE-3 is 1.8 times as fast")
+    alone = [replace(each, speedup=None) for each in found[1:]]
+    assert fastest(alone) is alone[0]
 
 
 def test_another_model_cannot_win() -> None:

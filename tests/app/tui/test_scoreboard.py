@@ -106,6 +106,22 @@ async def test_after_a_run_one_sentence_and_a_bar_for_each_lane(play: Play) -> N
         assert "╭ Scoreboard" in stage.text
 
 
+async def test_star_bar_place_and_sentence_go_by_one_thing(play: Play) -> None:
+    """The speedup: a lane that was done later may have run on a busier machine."""
+    async with play((100, 30), scoreboard=True) as stage:
+        await stage.begin("Hello", 0, "ar", "draft", "lookup")
+        for name, speed, times in (("ar", 50, 1.0), ("draft", 154, 1.7), ("lookup", 127, 1.8)):
+            now = at(times, tokens_per_second=speed, decode_seconds=100 / speed)
+            await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now))
+            await stage.tell(Finished(name, "stop", None, now, None if name == "ar" else True))
+        await stage.tell(RunFinished(0, False))
+        assert "Prompt lookup is 1.8 times as fast" in stage.text
+        assert "1st ★" in row(stage, "3 Prompt lookup") and "2nd" in row(stage, "2 Draft model")
+        assert row(stage, "3 Prompt").count("█") > row(stage, "2 Draft model").count("█")
+        title = next(line for line in stage.text.splitlines() if "╭ 3 Prompt lookup" in line)
+        assert "1st" in title and "trust × more" in stage.text
+
+
 async def test_it_grows_while_the_lanes_run(play: Play) -> None:
     async with play((100, 30), scoreboard=True) as stage:
         await stage.begin()
