@@ -17,8 +17,9 @@ _EVERY = 1.0  # seconds between progress lines
 
 def training_log(work: Path) -> list[dict[str, Any]]:
     """The reports of a training so far, in the order of its steps. Those of training have `loss`,
-    the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations `held_out` in words and `served` τ; all have the
-    `time` and `step` of `steps`. Steps repeated after a resume are listed once."""
+    the `losses` and `accuracy` of each head or step, and `tokens`, those of evaluations `held_out`
+    in words and `served` τ; all have the `time` and `step` of `steps`. Steps repeated after a
+    resume are listed once."""
     found: list[dict[str, Any]] = []
     for line in (work / LOG).read_text(encoding="utf-8").splitlines():
         try:

@@ -24,7 +24,7 @@ from transformers import (
     TrainerState,
     TrainingArguments,
 )
-from transformers.integrations import TensorBoardCallback
+from transformers.integrations.integration_utils import TensorBoardCallback
 
 from decoding.errors import InputError
 from decoding.training.conversations import Example
@@ -176,7 +176,7 @@ class RunningCounts:
             count.zero_()
         if distributed.is_initialized():
             distributed.all_reduce(counts)
-        found = {"tokens": int(counts[-1])}
+        found: dict[str, float] = {"tokens": int(counts[-1])}
         rows = counts[:-1].view(4, -1).T.tolist()
         for head, (right, asked, loss, batches) in enumerate(rows, 1):
             if asked:
