@@ -37,6 +37,7 @@ MEDUSA_NAMES: dict[MedusaDialect, tuple[re.Pattern[str], re.Pattern[str]]] = {
 }
 MERGED_HEADS = re.compile(r"medusa_heads?\.")  # beside the tensors of a whole model
 EAGLE_LAYER = re.compile(r"(midlayer|layers\.\d+)\.")
+_EAGLE3_FIRST = re.compile(r"(midlayer|layers\.0)\.hidden_norm\.")  # of several layers
 _EAGLE3 = re.compile(r"midlayer\.|layers\.0\.hidden_norm\.|(norm|lm_head)\.weight$|d2t$|t2d$")
 
 
@@ -49,16 +50,20 @@ def medusa_dialect(names: Iterable[str]) -> MedusaDialect | None:
     return None
 
 
-def eagle_layers(names: Iterable[str]) -> set[str]:
-    """The names of an EAGLE head's decoder layers: midlayer, layers.0, ..."""
-    return {match[1] for name in names if (match := EAGLE_LAYER.match(name))}
+def eagle_layers(names: Iterable[str]) -> list[str]:
+    """The names of an EAGLE head's decoder layers, in order: midlayer, layers.0, ..."""
+    found = {match[1] for name in names if (match := EAGLE_LAYER.match(name))}
+    return sorted(found, key=lambda name: int(name.partition(".")[2] or -1))
 
 
 def eagle_version(names: Iterable[str]) -> EagleVersion | None:
-    """The version of an EAGLE head, which has one decoder layer; None if there is none, or
-    several."""
+    """The version of an EAGLE head; None if there is none. With several decoder layers it is one of
+    EAGLE-3 or a model."""
     names = list(names)
-    if len(eagle_layers(names)) != 1:
+    layers = eagle_layers(names)
+    if len(layers) > 1:
+        return "eagle3" if any(_EAGLE3_FIRST.match(name) for name in names) else None
+    if not layers:
         return None
     return "eagle3" if any(_EAGLE3.match(name) for name in names) else "eagle1"
 

@@ -37,7 +37,7 @@ _IN_LAYER = ("self_attn.", "mlp.", "input_layernorm.", "hidden_norm.", "post_att
 
 @dataclass(frozen=True, slots=True)
 class EagleConfig:
-    """The architecture of an EAGLE head.
+    """The architecture of an EAGLE head. `layers`: its own; only EAGLE-3 has more than one.
 
     `aux_layers`: the target's layers whose *inputs* are the features of EAGLE-3 (Hugging Face's
     `hidden_states[i]`), low to high; () for EAGLE-1, which reads the states after the final norm.
@@ -58,6 +58,7 @@ class EagleConfig:
     head_dim: int
     vocab: int
     draft_vocab: int
+    layers: int = 1
     aux_layers: tuple[int, ...] = ()
     activation: str = "silu"
     norm_eps: float = 1e-6
@@ -86,7 +87,9 @@ class EagleWeights:
     `embed_tokens` where it has an embedding of its own, else the target's is used. EAGLE-3 also:
     `input_layernorm`, `hidden_norm`, `norm`, `lm_head`; where asked for `self_attn.{q,k}_norm`,
     `input_norm` (norm_before_fc), `fc_norm.{i}` (fc_norm); and `d2t` int64 [draft_vocab], the
-    offset of each draft id to its target id, where the vocabularies differ.
+    offset of each draft id to its target id, where the vocabularies differ. Further layers have
+    `layers.{i}.` before the names of `self_attn`, `mlp`, `input_layernorm` (of their input) and
+    `post_attention_layernorm`.
 
     `dialect` is the one it was read from, `notes` tell the user how it was read.
     """
@@ -97,9 +100,11 @@ class EagleWeights:
     notes: tuple[str, ...] = ()
 
     def save_pretrained(self, folder: str | Path, target: str = "") -> None:
-        """Write the head for the model called `target` in the authors' dialect, for
-        `Eagle.from_pretrained`. Raises InputError for a head that it can't express."""
-        write_eagle(self, Path(folder), self.config.version, target)
+        """Write the head for the model called `target`, for `Eagle.from_pretrained`: in the
+        authors' dialect, with several layers in that of speculators. Raises InputError for a head
+        that it can't express."""
+        dialect = self.config.version if self.config.layers == 1 else "speculators"
+        write_eagle(self, Path(folder), dialect, target)
 
 
 def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, target: str) -> None:
@@ -117,6 +122,8 @@ def write_eagle(weights: EagleWeights, folder: Path, dialect: EagleDialect, targ
         lost = ["qkv_bias without o_bias"]
     if dialect == "modelopt" and 0 in c.aux_layers:
         lost = ["the embedding as a feature (layer 0)"]
+    if c.layers > 1 and dialect != "speculators":
+        lost = [f"{c.layers} layers"]
     if lost:
         raise InputError(f"this draft has {lost[0]}, which the dialect {dialect} can't express")
     named = {
@@ -174,7 +181,7 @@ def _llama_config(c: EagleConfig, dtype: str) -> dict[str, Any]:
         "num_attention_heads": c.heads,
         "num_key_value_heads": c.kv_heads,
         "head_dim": c.head_dim,
-        "num_hidden_layers": 1,
+        "num_hidden_layers": c.layers,
         "max_position_embeddings": c.max_positions,
         "rms_norm_eps": c.norm_eps,
         "rope_theta": c.rope["rope_theta"],

@@ -52,7 +52,7 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     """The head in `folder` for `target`, its tensors in the dtype that they are stored in.
 
     Raises InputError if there is none, if it was made for another model, and for heads that
-    specchat does not run (several layers, drafts of the last hidden state).
+    specchat does not run (EAGLE-1's of several layers, drafts of the last hidden state).
     """
     try:
         return _read_eagle(folder, target)
@@ -67,7 +67,12 @@ def read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
 def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
     config = read_config(folder)
     stored = _read(folder, config)
-    tensors = {EAGLE_LAYER.sub("", name, count=1): tensor for name, tensor in stored.items()}
+    layers = eagle_layers(stored)
+    prefixes = {layer: f"layers.{i}." if i else "" for i, layer in enumerate(layers)}
+    tensors = {
+        EAGLE_LAYER.sub(lambda match: prefixes[match[1]], name, count=1): tensor
+        for name, tensor in stored.items()
+    }
     eagle3 = eagle_version(stored) == "eagle3"
     dialect = _dialect(config) if eagle3 else "eagle1"
     layer = _layer_config(folder, config)
@@ -103,6 +108,7 @@ def _read_eagle(folder: Path, target: TargetShape) -> EagleWeights:
         head_dim=head_dim,
         vocab=target.vocab,
         draft_vocab=draft_vocab,
+        layers=len(layers),
         aux_layers=aux_layers,
         activation=activation,
         norm_eps=float(layer.get("rms_norm_eps") or 1e-6),
@@ -154,8 +160,11 @@ def require_eagle(folder: Path, names: Iterable[str], config: Mapping[str, Any])
         raise InputError(
             f"{folder} holds no EAGLE head (no tensor like layers.0.self_attn.q_proj.weight)"
         )
-    if len(layers) > 1:
-        raise InputError(f"{folder}: the draft has {len(layers)} layers, specchat runs those of 1")
+    if len(layers) > 1 and eagle_version(names) is None:
+        raise InputError(
+            f"{folder}: the draft has {len(layers)} layers, and the first no hidden_norm as in "
+            "EAGLE-3; specchat runs EAGLE-1 of one layer"
+        )
 
 
 def _dialect(config: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""EAGLE: one decoder layer over the target's features drafts a tree, level by level.
+"""EAGLE: a small network over the target's features drafts a tree, level by level.
 
 Li et al.: EAGLE (2401.15077), the dynamic tree of EAGLE-2 (2406.16858), EAGLE-3 (2503.01840).
 """
@@ -92,7 +92,9 @@ class Eagle:
         self._device, self._dtype = target.device, target.dtype
         self._fold = c.heads // c.kv_heads
         self._cache = TreeCache(
-            [LayerShape(c.kv_heads, c.head_dim, c.head_dim)], target.dtype, [target.device]
+            [LayerShape(c.kv_heads, c.head_dim, c.head_dim)] * c.layers,
+            target.dtype,
+            [target.device] * c.layers,
         )
         self._ids: list[int] = []
         self._pending: list[Tensor] = []  # features [n, F] of rows that have not been run

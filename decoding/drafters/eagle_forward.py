@@ -17,6 +17,7 @@ from decoding.model.linears import Linear
 
 if TYPE_CHECKING:
     from decoding.drafters.eagle_head import EagleHead
+    from decoding.drafters.eagle_layer import EagleLayer
 
 
 class EagleForward:
@@ -29,27 +30,32 @@ class EagleForward:
         def norm(name: str) -> RMSNorm | None:
             return RMSNorm(head.norms[name], c.norm_eps) if name in head.norms else None
 
-        mlp_norm = norm("mlp")
-        assert mlp_norm is not None
         self._head = head
         self._heads = Heads(c.heads, c.kv_heads, c.head_dim)
-        gains = (head.norms["q"], head.norms["k"]) if c.qk_norm else None
-        self._block = Block(
-            self._heads,
-            Linear([head.qkv]),
-            None if gains is None else qk_norm(*gains, self._heads, c.norm_eps),
-            c.head_dim**-0.5,
-            Linear([head.o]),
-            mlp_norm,
-            Linear([head.gate_up]),
-            head.activation,
-            Linear([head.down]),
-        )
+        self._layers = [self._layer(layer) for layer in head.layers]
         self._fc = None if head.fc is None else Linear([head.fc])
         self._lm_head = None if head.lm_head is None else Linear([head.lm_head])
         self._embedding_norm, self._hidden_norm = norm("embedding"), norm("hidden")
         self._output_norm = norm("output")
-        self.rope = Rope(rotary, self._heads, UNLIMITED, head.qkv.weight.detach())
+        like = head.layers[0].qkv.weight.detach()
+        self.rope = Rope(rotary, self._heads, UNLIMITED, like)
+
+    def _layer(self, layer: EagleLayer) -> tuple[RMSNorm | None, Block]:
+        """The norm of its input, unless the head does it, and the rest."""
+        norms, eps = layer.norms, self._head.config.norm_eps
+        gains = (norms["q"], norms["k"]) if "q" in norms else None
+        block = Block(
+            self._heads,
+            Linear([layer.qkv]),
+            None if gains is None else qk_norm(*gains, self._heads, eps),
+            self._heads.dim**-0.5,
+            Linear([layer.o]),
+            RMSNorm(norms["mlp"], eps),
+            Linear([layer.gate_up]),
+            layer.activation,
+            Linear([layer.down]),
+        )
+        return RMSNorm(norms["input"], eps) if "input" in norms else None, block
 
     def hidden(self, features: Tensor) -> Tensor:
         """As `EagleHead.hidden`, [n, F] -> [n, H]."""
@@ -88,8 +94,12 @@ class EagleForward:
             normed = torch.cat([self._embedding_norm(embedded), of_hidden], -1)
             x = of_hidden if self._head.config.norm_before_residual else hidden.clone()
         cos, sin = self.rope.at(positions, end)
-        (rows,) = rows_of_layers
-        self._block.add_to(x, normed, lambda qkv: self.rope(qkv, cos, sin), rows, mask)
+
+        def rotate(qkv: Tensor) -> Tensor:
+            return self.rope(qkv, cos, sin)
+
+        for (norm, block), rows in zip(self._layers, rows_of_layers, strict=True):
+            block.add_to(x, normed if norm is None else norm(x), rotate, rows, mask)
         if self._output_norm is not None and self._head.config.norm_output:
             return self._output_norm(x)
         return x
@@ -104,5 +114,6 @@ class EagleForward:
     @property
     def linears(self) -> list[tuple[str, Linear]]:
         """The linears in the order of a pass, each with its kind."""
-        named = ("fc", self._fc), *self._block.linears, ("lm_head", self._lm_head)
+        inner = [pair for _, block in self._layers for pair in block.linears]
+        named = ("fc", self._fc), *inner, ("lm_head", self._lm_head)
         return [(kind, linear) for kind, linear in named if linear is not None]

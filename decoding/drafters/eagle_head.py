@@ -1,14 +1,15 @@
-"""The network of EAGLE: one decoder layer over the target's features.
+"""The network of EAGLE: a decoder layer, or several, over the target's features.
 
 EAGLE-1 and 2 (2401.15077, 2406.16858) concatenate the next token's embedding and the feature after
 the target's final norm, predict the next feature, and use the target's lm_head. EAGLE-3
 (2503.01840) reads the inputs of some of the target's layers, has its own norm and lm_head (often
-only for frequent tokens), and feeds back its own output while drafting.
+only for frequent tokens), and feeds back its own output while drafting. Further layers are those of
+a Llama: only the first reads tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +17,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from transformers import LlamaConfig
-from transformers.activations import ACT2FN
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from decoding.checkpoints.eagle import EagleConfig, EagleWeights
 from decoding.drafters.eagle_forward import EagleForward
+from decoding.drafters.eagle_layer import Attend, EagleLayer, Parts, parts_of, rms_norm
 from decoding.errors import InputError
-
-# queries [B, heads, n, D], keys and values [B, kv_heads, n, D] -> [B, n, heads * D]
-Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 _STATIC_ROPE = ("default", "linear", "llama3", "yarn")
 
@@ -33,8 +31,7 @@ class EagleHead(nn.Module):
     """An EAGLE head, for training (batches, gradients) and decoding. The caller does the attention.
 
     `embedding` [V, H] is used if the head has none of its own; `target_logits` maps EAGLE-1's
-    features to logits. Neither is part of this module's state. Projections of the same input are
-    one matrix.
+    features to logits. Neither is part of this module's state.
     """
 
     def __init__(
@@ -45,21 +42,12 @@ class EagleHead(nn.Module):
         c = config
         self._frozen = (embedding, target_logits)  # in a tuple, to keep it out of the state
         self._rotary = (rotary_of(config),)  # in a tuple: it stays in float32
-        self._queries, self._keys = c.heads * c.head_dim, c.kv_heads * c.head_dim
         eagle3 = c.version == "eagle3"
         fused = len(c.aux_layers) * c.target_hidden if eagle3 else c.hidden + c.target_hidden
         self.fc = nn.Linear(fused, c.hidden, bias=c.fc_bias) if c.fc else None
-        width = 2 * c.hidden if eagle3 else c.hidden
-        self.qkv = nn.Linear(width, self._queries + 2 * self._keys, bias=c.qkv_bias)
-        self.o = nn.Linear(self._queries, c.hidden, bias=c.o_bias)
-        self.gate_up = nn.Linear(c.hidden, 2 * c.intermediate, bias=c.mlp_bias)
-        self.down = nn.Linear(c.intermediate, c.hidden, bias=c.mlp_bias)
-        self.activation = ACT2FN[c.activation]
-        norms = {"mlp": c.hidden}
-        if eagle3:
-            norms |= {"embedding": c.hidden, "hidden": c.hidden, "output": c.hidden}
-        if c.qk_norm:
-            norms |= {"q": c.head_dim, "k": c.head_dim}
+        layers = [EagleLayer(config, index) for index in range(c.layers)]
+        self.layers: Sequence[EagleLayer] = nn.ModuleList(layers)  # type: ignore[assignment]
+        norms = dict.fromkeys(("embedding", "hidden", "output") if eagle3 else (), c.hidden)
         if c.norm_before_fc:
             norms |= {"aux": fused}
         if c.fc_norm:
@@ -84,21 +72,26 @@ class EagleHead(nn.Module):
         fuse = fuse or self.fc
         return features if fuse is None else fuse(features)
 
-    def forward(self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Attend) -> Tensor:
+    def forward(
+        self, tokens: Tensor, hidden: Tensor, positions: Tensor, attend: Sequence[Attend]
+    ) -> Tensor:
         """tokens [B, n] (target ids, each the one *after* its feature), hidden [B, n, H] (from
-        `hidden` or from this method) at `positions` [n] -> the next hidden [B, n, H]."""
+        `hidden` or from this method) at `positions` [n] -> the next hidden [B, n, H]. Each layer
+        has its own `attend`."""
         c = self.config
         embedded = functional.embedding(tokens, self.embedding)
         if c.version == "eagle1":
             assert self.fc is not None
-            x = residual = self.fc(torch.cat([embedded, hidden], dim=-1))
+            x = inputs = self.fc(torch.cat([embedded, hidden], dim=-1))
         else:
             normed = self._norm(hidden, "hidden")
-            x = torch.cat([self._norm(embedded, "embedding"), normed], dim=-1)
-            residual = normed if c.norm_before_residual else hidden
-        x = residual + self.o(self._attention(self.qkv(x), positions, attend))
-        gate, up = self.gate_up(self._norm(x, "mlp")).chunk(2, dim=-1)
-        x = x + self.down(self.activation(gate) * up)
+            inputs = torch.cat([self._norm(embedded, "embedding"), normed], dim=-1)
+            x = normed if c.norm_before_residual else hidden
+        like = self.layers[0].norms["mlp"]  # as precise as the weights
+        rotation = self._rotary[0](like, positions[None])
+        for layer, attend_in in zip(self.layers, attend, strict=True):
+            x = layer(x, inputs, rotation, attend_in)
+            inputs = None
         return self._norm(x, "output") if c.norm_output else x
 
     @cached_property
@@ -128,24 +121,12 @@ class EagleHead(nn.Module):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> EagleHead:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._rotary[0].to(self.norms["mlp"].device)
+        self._rotary[0].to(self.layers[0].norms["mlp"].device)
         self.__dict__.pop("drafting", None)  # it has views of the old weights
         return self
 
-    def _attention(self, qkv: Tensor, positions: Tensor, attend: Attend) -> Tensor:
-        q, k, v = (
-            part.unflatten(-1, (-1, self.config.head_dim)).transpose(-2, -3)
-            for part in qkv.split([self._queries, self._keys, self._keys], dim=-1)
-        )
-        if self.config.qk_norm:
-            q, k = self._norm(q, "q"), self._norm(k, "k")
-        cos, sin = self._rotary[0](self.norms["mlp"], positions[None])  # as precise as the weights
-        q, k = apply_rotary_pos_emb(q, k, cos, sin)
-        return attend(q, k, v)
-
     def _norm(self, x: Tensor, name: str) -> Tensor:
-        weight = self.norms[name].to(x.dtype)  # under autocast x can have another dtype
-        return functional.rms_norm(x, weight.shape, weight, self.config.norm_eps)
+        return rms_norm(x, self.norms[name], self.config.norm_eps)
 
     @classmethod
     def build(
@@ -199,33 +180,20 @@ class EagleHead(nn.Module):
             named["d2t"] = self.d2t.cpu()
         return named
 
-    def parts(self) -> list[tuple[Tensor, list[tuple[str, int]]]]:
-        """Each fused parameter with the tensors that it consists of: name and rows, in order."""
+    def parts(self) -> Parts:
+        """Each fused parameter with the tensors that it consists of, by the names of
+        `EagleWeights`."""
         c = self.config
-        linears: list[tuple[nn.Linear | None, list[tuple[str, int]]]] = [
-            (self.fc, [("fc", c.hidden)]),
-            (
-                self.qkv,
-                [
-                    ("self_attn.q_proj", self._queries),
-                    ("self_attn.k_proj", self._keys),
-                    ("self_attn.v_proj", self._keys),
-                ],
+        return [
+            *parts_of(self.fc, [("fc", c.hidden)]),
+            *(
+                (parameter, [(f"{f'layers.{i}.' if i else ''}{n}", size) for n, size in parts])
+                for i, layer in enumerate(self.layers)
+                for parameter, parts in layer.parts()
             ),
-            (self.o, [("self_attn.o_proj", c.hidden)]),
-            (self.gate_up, [("mlp.gate_proj", c.intermediate), ("mlp.up_proj", c.intermediate)]),
-            (self.down, [("mlp.down_proj", c.hidden)]),
-            (self.lm_head, [("lm_head", c.draft_vocab)]),
+            *parts_of(self.lm_head, [("lm_head", c.draft_vocab)]),
+            *((norm, [(f"{_norm_name(n)}.weight", len(norm))]) for n, norm in self.norms.items()),
         ]
-        found: list[tuple[Tensor, list[tuple[str, int]]]] = []
-        for linear, parts in linears:
-            if linear is not None:
-                found.append((linear.weight, [(f"{n}.weight", size) for n, size in parts]))
-                if linear.bias is not None:
-                    found.append((linear.bias, [(f"{n}.bias", size) for n, size in parts]))
-        for name, norm in self.norms.items():
-            found.append((norm, [(f"{_norm_name(name)}.weight", len(norm))]))
-        return found
 
 
 def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
@@ -248,12 +216,9 @@ def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
 
 def _norm_name(name: str) -> str:
     names: Mapping[str, str] = {
-        "mlp": "post_attention_layernorm",
         "embedding": "input_layernorm",
         "hidden": "hidden_norm",
         "output": "norm",
-        "q": "self_attn.q_norm",
-        "k": "self_attn.k_norm",
         "aux": "input_norm",
     }
     return names.get(name) or f"fc_norm.{name.removeprefix('aux')}"

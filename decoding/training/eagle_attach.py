@@ -54,8 +54,10 @@ def attach_eagle(
     aux_layers: Sequence[int] | None = None,
     seed: int = 0,
     mlp: int | None = None,
+    own_layers: int = 1,
 ) -> EagleWeights:
-    """An untrained EAGLE head: one Llama layer with the target's sizes, or `mlp` inside its MLP.
+    """An untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its MLP, or
+    for EAGLE-3 `own_layers` of them.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
     `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
@@ -86,6 +88,7 @@ def attach_eagle(
         head_dim=int(getattr(base, "head_dim", None) or hidden // heads),
         vocab=vocab,
         draft_vocab=vocab if draft_vocab is None else len(draft_vocab),
+        layers=own_layers,
         aux_layers=chosen,
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", 1e-6)),
@@ -136,17 +139,20 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
 
     eagle3 = c.version == "eagle3"
     fused = len(c.aux_layers) * c.target_hidden if eagle3 else 2 * c.hidden
-    width = 2 * c.hidden if eagle3 else c.hidden
-    tensors = {
-        "self_attn.q_proj.weight": random(c.heads * c.head_dim, width),
-        "self_attn.k_proj.weight": random(c.kv_heads * c.head_dim, width),
-        "self_attn.v_proj.weight": random(c.kv_heads * c.head_dim, width),
-        "self_attn.o_proj.weight": random(c.hidden, c.heads * c.head_dim),
-        "mlp.gate_proj.weight": random(c.intermediate, c.hidden),
-        "mlp.up_proj.weight": random(c.intermediate, c.hidden),
-        "mlp.down_proj.weight": random(c.hidden, c.intermediate),
-        "post_attention_layernorm.weight": torch.ones(c.hidden),
-    }
+
+    def layer(prefix: str, width: int) -> dict[str, Tensor]:
+        return {
+            f"{prefix}self_attn.q_proj.weight": random(c.heads * c.head_dim, width),
+            f"{prefix}self_attn.k_proj.weight": random(c.kv_heads * c.head_dim, width),
+            f"{prefix}self_attn.v_proj.weight": random(c.kv_heads * c.head_dim, width),
+            f"{prefix}self_attn.o_proj.weight": random(c.hidden, c.heads * c.head_dim),
+            f"{prefix}mlp.gate_proj.weight": random(c.intermediate, c.hidden),
+            f"{prefix}mlp.up_proj.weight": random(c.intermediate, c.hidden),
+            f"{prefix}mlp.down_proj.weight": random(c.hidden, c.intermediate),
+            f"{prefix}post_attention_layernorm.weight": torch.ones(c.hidden),
+        }
+
+    tensors = layer("", 2 * c.hidden if eagle3 else c.hidden)
     if c.fc:
         # The last feature passes through at the start, as it is the most useful one.
         fc = _FC * random(c.hidden, fused)
@@ -158,6 +164,10 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
         tensors |= {
             f"{name}.weight": torch.ones(c.hidden) for name in ("input_layernorm", "hidden_norm")
         }
+    for index in range(1, c.layers):
+        prefix = f"layers.{index}."
+        norm = {f"{prefix}input_layernorm.weight": torch.ones(c.hidden)}
+        tensors |= layer(prefix, c.hidden) | norm
     return tensors
 
 

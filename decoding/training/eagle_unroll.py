@@ -29,20 +29,22 @@ def unroll(
     true features [B, n, F] -> at each step k the outputs [M, H], which guess what follows
     t_{start+k+1}; where the text ends before they mean nothing."""
     n = ids.shape[1]
-    attention = UnrolledAttention(batch, start, len(ids))
+    attention = [UnrolledAttention(batch, start, len(ids)) for _ in head.layers]
     # Under autocast fc returns bfloat16, but the residual stream must not.
     hidden = head.hidden(features).to(features.dtype)
     rows = torch.arange(n, device=ids.device)
-    out = head(ids.roll(-1, dims=1), hidden, rows, attention.true_rows)[batch, start]
+    shifted, true = ids.roll(-1, dims=1), [layer.true_rows for layer in attention]
+    out = head(shifted, hidden, rows, true)[batch, start]
     yield out
     for k in range(1, steps):
         tokens = ids[batch, (start + k + 1).clamp_max(n - 1)]
-        out = head(tokens[None], out[None], start + k, attention.own_rows)[0]
+        own = [layer.own_rows for layer in attention]
+        out = head(tokens[None], out[None], start + k, own)[0]
         yield out
 
 
 class UnrolledAttention:
-    """The attention of each step: `true_rows` in step 0, `own_rows` in all others."""
+    """A layer's attention of each step: `true_rows` in step 0, `own_rows` in all others."""
 
     def __init__(self, batch: Tensor, start: Tensor, texts: int) -> None:
         self._counts = batch.bincount(minlength=texts).tolist()

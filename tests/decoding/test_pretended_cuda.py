@@ -51,7 +51,7 @@ LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
     "trees": lambda target, draft: true_trees(target),
     "medusa": lambda target, draft: Medusa(heads_for(target), NAMED_TREES["wide"]),
     "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40),
-    "eagle3-chain": lambda target, draft: eagle(target, tree=EagleTree(6, 1)),
+    "eagle3-chain": lambda target, draft: eagle(target, tree=EagleTree(6, 1), layers=2),
     "eagle3-static": lambda target, draft: eagle(
         target, tree=EagleTree(choices=NAMED_TREES["wide"])
     ),

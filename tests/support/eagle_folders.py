@@ -42,6 +42,7 @@ class Folder:
     theta: float = 10000.0
     eps: float = 1e-6
     normed_residual: bool = False
+    layers: int = 1
     pickled: bool = False
 
     def store(self, folder: Path) -> Path:
@@ -249,6 +250,27 @@ def speculators_qwen3() -> Folder:
     return Folder("speculators", config, tensors, aux_layers=[2, 8, 13], theta=1e6)
 
 
+def speculators_layers() -> Folder:
+    """As `speculators_qwen3`, of three layers: all but the first are plain ones."""
+    f = speculators_qwen3()
+    f.layers = 3
+    for prefix in ("layers.1.", "layers.2."):
+        f.tensors |= layer(prefix, H, H, ("input_layernorm", "post_attention_layernorm"))
+        f.tensors |= {f"{prefix}self_attn.{name}_norm.weight": scale(D) for name in "qk"}
+        for name, rows in {"q": HEADS * D, "k": KV * D, "v": KV * D, "o": H}.items():
+            f.tensors[f"{prefix}self_attn.{name}_proj.bias"] = torch.randn(rows)
+    f.config["transformer_layer_config"] |= {"num_hidden_layers": 3}
+    return f
+
+
+def vllm_layers() -> Folder:
+    """Two layers without the frame of speculators, as vLLM takes them too."""
+    f = safeailab()
+    f.tensors |= layer("layers.1.", H, H, ("input_layernorm", "post_attention_layernorm"))
+    f.layers = 2
+    return f
+
+
 FOLDERS: dict[str, Callable[[], Folder]] = {
     "eagle1": eagle1,
     "eagle1 llama3": eagle1_llama3,
@@ -258,6 +280,8 @@ FOLDERS: dict[str, Callable[[], Folder]] = {
     "modelopt biased": modelopt_biased,
     "speculators": speculators,
     "speculators qwen3": speculators_qwen3,
+    "speculators of three layers": speculators_layers,
+    "two layers": vllm_layers,
 }
 
 

@@ -32,12 +32,13 @@ def linear(f: Folder, name: str, x: Tensor) -> Tensor:
     return out if bias is None else out + bias
 
 
-def attention(f: Folder, x: Tensor) -> Tensor:
+def attention(f: Folder, x: Tensor, layer: str) -> Tensor:
     q, k, v = (
-        linear(f, f"self_attn.{name}_proj", x).view(len(x), -1, D) for name in ("q", "k", "v")
+        linear(f, f"{layer}self_attn.{name}_proj", x).view(len(x), -1, D)
+        for name in ("q", "k", "v")
     )
-    if (weight := f.get("self_attn.q_norm.weight")) is not None:
-        q, k = rms(q, weight, f.eps), rms(k, f["self_attn.k_norm.weight"], f.eps)
+    if (weight := f.get(f"{layer}self_attn.q_norm.weight")) is not None:
+        q, k = rms(q, weight, f.eps), rms(k, f[f"{layer}self_attn.k_norm.weight"], f.eps)
     q, k = rotated(q, f.theta), rotated(k, f.theta)
     rows = []
     for row in range(len(x)):
@@ -47,14 +48,14 @@ def attention(f: Folder, x: Tensor) -> Tensor:
             weights = (past @ q[row, head] / math.sqrt(D)).softmax(dim=0)
             heads.append(weights @ v[: row + 1, head * KV // HEADS])
         rows.append(torch.cat(heads))
-    return linear(f, "self_attn.o_proj", torch.stack(rows))
+    return linear(f, f"{layer}self_attn.o_proj", torch.stack(rows))
 
 
-def layer_output(f: Folder, x: Tensor, residual: Tensor) -> Tensor:
-    x = residual + attention(f, x)
-    inner = rms(x, f["post_attention_layernorm.weight"], f.eps)
-    gate, up = linear(f, "mlp.gate_proj", inner), linear(f, "mlp.up_proj", inner)
-    return x + linear(f, "mlp.down_proj", gate * torch.sigmoid(gate) * up)
+def layer_output(f: Folder, x: Tensor, residual: Tensor, layer: str = "") -> Tensor:
+    x = residual + attention(f, x, layer)
+    inner = rms(x, f[f"{layer}post_attention_layernorm.weight"], f.eps)
+    gate, up = (linear(f, f"{layer}mlp.{name}_proj", inner) for name in ("gate", "up"))
+    return x + linear(f, f"{layer}mlp.down_proj", gate * torch.sigmoid(gate) * up)
 
 
 def reference(f: Folder, embedded: Tensor, features: Tensor, lm_head: Tensor) -> list[Tensor]:
@@ -73,6 +74,9 @@ def reference(f: Folder, embedded: Tensor, features: Tensor, lm_head: Tensor) ->
     normed_g = rms(g, f["hidden_norm.weight"], f.eps)
     x = torch.cat([rms(embedded, f["input_layernorm.weight"], f.eps), normed_g], dim=-1)
     out = layer_output(f, x, normed_g if f.normed_residual else g)
+    for index in range(1, f.layers):  # a plain decoder layer
+        inner = rms(out, f[f"layers.{index}.input_layernorm.weight"], f.eps)
+        out = layer_output(f, inner, out, f"layers.{index}.")
     normed_out = rms(out, f["norm.weight"], f.eps)
     fed_back = normed_out if f.config.get("norm_output") else out
     return [fed_back, normed_out @ f["lm_head.weight"].T]

@@ -72,7 +72,11 @@ def convert(
     count: Annotated[int, typer.Option("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
     layers: Annotated[
         int | None,
-        typer.Option(min=1, help="Medusa: residual layers (1); draft: of the target's layers (2)."),
+        typer.Option(
+            min=1,
+            help="Medusa: residual layers (1); EAGLE-3: layers (1); draft: of the target's layers "
+            "(2).",
+        ),
     ] = None,
     width: Annotated[
         int | None, typer.Option(min=1, help="Draft: of its hidden states (the target's).")
@@ -107,7 +111,7 @@ def convert(
     _refuse_others(
         context,
         kind,
-        layers=("medusa", "draft"),
+        layers=("medusa", "eagle3", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
         **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
         width=("draft",),
@@ -125,7 +129,10 @@ def convert(
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        attach_eagle_to(target, out, kind, draft_vocab, data or [], aux_layers, mlp, seed, device)
+        sizes = layers or 1, mlp
+        attach_eagle_to(
+            target, out, kind, draft_vocab, data or [], aux_layers, *sizes, seed, device
+        )
     write_recipe(context, out)
 
 

@@ -15,7 +15,7 @@ from app.cli.heads.target import load, shape_of, target_shape
 from app.cli.heads.training_data import records_of
 from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.cli.terminal import say
-from decoding.checkpoints.eagle import EagleWeights, write_eagle
+from decoding.checkpoints.eagle import EagleWeights
 from decoding.checkpoints.eagle_read import read_eagle
 from decoding.drafters.eagle import Eagle, EagleTree, drafting_head
 from decoding.errors import InputError
@@ -39,6 +39,7 @@ def attach_to(
     draft_vocab: int | None,
     data: list[str],
     aux_layers: str | None,
+    layers: int,
     mlp: int | None,
     seed: int,
     device: str,
@@ -49,8 +50,8 @@ def attach_to(
         if not data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         known = _vocabulary(model, tokenizer, data, draft_vocab)
-    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp)
-    write_eagle(weights, out, kind, target)
+    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp, layers)
+    weights.save_pretrained(out, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""
     say(f"{kind} head for {target} in {out}: {config.draft_vocab} tokens{reads}")

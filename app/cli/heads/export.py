@@ -135,6 +135,8 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
     form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
     dialect: EagleDialect = _dialect(job.to, version, form)
+    if job.to == "vllm" and head.config.layers > 1:
+        dialect = "speculators"
     if job.precision is not None:
         tensors = {
             name: tensor.to(job.precision) if tensor.is_floating_point() else tensor

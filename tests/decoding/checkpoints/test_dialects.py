@@ -42,11 +42,19 @@ def test_medusa_heads_are_listed_as_they_are_read(dialect: str, tmp_path: Path) 
     [
         (["model.layers.0.self_attn.q_proj.weight", "medusa_head.0.0.linear.weight"], "model"),
         (["layers.0.x.weight", "layers.1.x.weight", "norm.weight"], None),  # a bare base model
+        (["layers.0.hidden_norm.weight", "layers.1.x.weight", "norm.weight"], "eagle3"),
         (["transformer.h.0.x.weight", "lm_head.weight"], None),
         (["midlayer.x.weight"], "eagle3"),
         ([], None),
     ],
-    ids=["model with heads", "several layers", "other model", "one layer", "nothing"],
+    ids=[
+        "model with heads",
+        "several layers",
+        "several layers of a head",
+        "other model",
+        "one layer",
+        "nothing",
+    ],
 )
 def test_what_is_no_head_is_not_listed_as_one(names: list[str], kind: str | None) -> None:
     assert detect_kind({}, {name: [8, 8] for name in names}) == kind

@@ -52,7 +52,9 @@ def test_every_dialect_is_detected_and_computes_what_it_describes(
     expected = reference(f, embedded, features, lm_head)
 
     with torch.no_grad():
-        hidden = head(tokens[None], head.hidden(features[None]), torch.arange(n), causal)
+        hidden = head(
+            tokens[None], head.hidden(features[None]), torch.arange(n), [causal] * len(head.layers)
+        )
         torch.testing.assert_close(hidden[0], expected[0], atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(head.logits(hidden)[0], expected[1], atol=1e-5, rtol=1e-5)
     if "d2t" in f.tensors:

@@ -113,11 +113,11 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         TARGET,
         "t2d marks other tokens than d2t names",
     ),
-    "two layers": (
-        "modelopt",
+    "two layers of EAGLE-1": (
+        "eagle1",
         put("layers.1.mlp.up_proj.weight", torch.zeros(2, 2)),
         TARGET,
-        "the draft has 2 layers, specchat runs those of 1",
+        "the draft has 2 layers, and the first no hidden_norm as in EAGLE-3",
     ),
     "a plain model": (
         "eagle1",
@@ -224,6 +224,18 @@ REFUSED: dict[str, tuple[str, Callable[[Folder], None], TargetShape, str]] = {
         put("layers.0.self_attn.q_proj.weight_scale", torch.zeros(2, 2)),
         TARGET,
         "has an unknown tensor self_attn.q_proj.weight_scale",
+    ),
+    "a layer cut off": (
+        "two layers",
+        without("layers.1.mlp.down_proj.weight"),
+        TARGET,
+        "lacks the tensor layers.1.mlp.down_proj.weight [16, 20]",
+    ),
+    "a second layer that reads tokens too": (
+        "two layers",
+        put("layers.1.self_attn.q_proj.weight", torch.zeros(32, 2 * H)),
+        TARGET,
+        "layers.1.self_attn.q_proj.weight is [32, 32], its config and this target need [32, 16]",
     ),
     "a norm that the config switches off": (
         "speculators",

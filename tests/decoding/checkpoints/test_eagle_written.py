@@ -54,6 +54,8 @@ def same(one: EagleWeights, other: EagleWeights) -> None:
         ("modelopt biased", "speculators"),
         ("speculators", "speculators"),
         ("speculators qwen3", "speculators"),
+        ("speculators of three layers", "speculators"),
+        ("two layers", "speculators"),
     ],
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -149,6 +151,8 @@ def test_files_for_eagle1(tmp_path: Path) -> None:
         ("modelopt", "eagle1", "this draft is eagle3, which the dialect eagle1 can't express"),
         ("speculators", "eagle3", "has fc_norm, which the dialect eagle3 can't express"),
         ("speculators qwen3", "modelopt", "has norm_before_fc, which the dialect modelopt"),
+        ("two layers", "eagle3", "this draft has 2 layers, which the dialect eagle3 can't express"),
+        ("two layers", "modelopt", "has 2 layers, which the dialect modelopt"),
         ("modelopt", "medusa", "choose from eagle1, eagle3, modelopt, speculators"),
     ],
 )
@@ -169,10 +173,13 @@ def test_modelopt_has_no_output_before_the_first_layer(tmp_path: Path) -> None:
     assert read_eagle(tmp_path / "after", TARGET).config.aux_layers == (0, 5, 9)
 
 
-@pytest.mark.parametrize("version", ["eagle1", "eagle3"])
-def test_saved_and_loaded_as_in_transformers(version: EagleVersion, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "layers"), [("eagle1", 1), ("eagle3", 1), ("eagle3", 3)])
+def test_saved_and_loaded_as_in_transformers(
+    version: EagleVersion, layers: int, tmp_path: Path
+) -> None:
     model = build("llama")
-    weights = attach_eagle(model, version, aux_layers=(0, 1) if version == "eagle3" else None)
+    aux_layers = (0, 1) if version == "eagle3" else None
+    weights = attach_eagle(model, version, aux_layers=aux_layers, own_layers=layers)
     weights.save_pretrained(tmp_path / "head")
     target = Target(model)
     for _ in range(2):  # the target captures its layers once

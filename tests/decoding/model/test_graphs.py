@@ -44,7 +44,7 @@ LANES: dict[str, Callable[[Target, Target], Drafter | None]] = {
     "draft": lambda target, draft: DraftModel(draft, target.vocab_size),
     "lookup": lambda target, draft: Lookup(target.device),
     "medusa": lambda target, draft: Medusa(heads_for(target), WIDE),
-    "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40),
+    "eagle3": lambda target, draft: eagle(target, tree=EagleTree(20, 4), draft_vocab=40, layers=2),
 }
 
 

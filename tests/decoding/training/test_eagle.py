@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from collections.abc import Collection
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -100,12 +101,12 @@ def disturbed(weights: EagleWeights) -> EagleWeights:
     return dataclasses.replace(weights, tensors=tensors)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("version", "layers"), [("eagle1", 1), ("eagle3", 1), ("eagle3", 3)])
 def test_unrolled_steps_are_those_of_decoding(
-    version: EagleVersion, target: LlamaForCausalLM
+    version: EagleVersion, layers: int, target: LlamaForCausalLM
 ) -> None:
     target = target.double()  # then nothing but a mistake tells the two apart
-    weights = disturbed(attach_eagle(target, version))
+    weights = disturbed(attach_eagle(target, version, own_layers=layers))
     embedding: Any = target.get_input_embeddings().weight
     head = EagleHead.build(weights, embedding, target.lm_head).double()
     ids = torch.randint(VOCAB, (2, 16))
@@ -116,34 +117,26 @@ def test_unrolled_steps_are_those_of_decoding(
     steps = list(unroll(head, ids, features, texts, starts, 4))
     begun = zip(texts.tolist(), starts.tolist(), strict=True)
     for draft, (row, start) in enumerate(begun):
-        keys: list[Tensor] = []
-        values: list[Tensor] = []
 
-        def attend(
-            q: Tensor,
-            k: Tensor,
-            v: Tensor,
-            keys: list[Tensor] = keys,
-            values: list[Tensor] = values,
-        ) -> Tensor:
-            keys.append(k)
-            values.append(v)
-            past = torch.cat(keys, 2), torch.cat(values, 2)
+        def attend(cache: list[tuple[Tensor, Tensor]], q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            cache.append((k, v))
+            keys, values = (torch.cat(rows, 2) for rows in zip(*cache, strict=True))
             out = torch.nn.functional.scaled_dot_product_attention(
-                q, *past, is_causal=q.shape[2] > 1, enable_gqa=True
+                q, keys, values, is_causal=q.shape[2] > 1, enable_gqa=True
             )
             return out.transpose(1, 2).flatten(2)
 
         # A cache of true rows up to `start`, then one row after the other behind it.
         rows = torch.arange(start + 1)
         tokens = ids[row : row + 1]
-        out = head(tokens[:, 1 : start + 2], hidden[row : row + 1, rows], rows, attend)[:, -1:]
+        cached = [partial(attend, []) for _ in head.layers]
+        out = head(tokens[:, 1 : start + 2], hidden[row : row + 1, rows], rows, cached)[:, -1:]
         for k, step in enumerate(steps):
             if start + k + 1 == len(ids[row]):
                 break  # the text ends
             if k:
                 at = start + k
-                out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), attend)
+                out = head(tokens[:, at + 1 : at + 2], out, torch.tensor([at]), cached)
             torch.testing.assert_close(step[draft], out[0, 0])
 
 
@@ -180,12 +173,12 @@ def test_long_texts_are_attended_in_blocks_and_their_scores_not_kept(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("version", "layers"), [("eagle1", 1), ("eagle3", 1), ("eagle3", 2)])
 def test_training_from_its_data_to_a_served_draft(
-    version: EagleVersion, target: LlamaForCausalLM, data: Data, tmp_path: Path
+    version: EagleVersion, layers: int, target: LlamaForCausalLM, data: Data, tmp_path: Path
 ) -> None:
     vocabulary = frequent_tokens(data, VOCAB, 30, {EOS}) if version == "eagle3" else None
-    fresh = attach_eagle(target, version, vocabulary)
+    fresh = attach_eagle(target, version, vocabulary, own_layers=layers)
     decoder_target = Target(target)
     if fresh.config.aux_layers:
         decoder_target.capture_layers(fresh.config.aux_layers)

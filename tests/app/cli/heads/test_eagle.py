@@ -64,7 +64,10 @@ def test_convert_train_eval_run(
 ) -> None:
     target = ("--target", family_folders.target)
     fresh, trained = tmp_path / "fresh", tmp_path / "trained"
-    own = ("--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson), "--mlp", "24")
+    own = (
+        "--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson), "--mlp", "24",
+        "--layers", "2",
+    )  # fmt: skip
     done = specchat(
         "heads", "convert", kind, *target, "--out", str(fresh), *(own if kind == "eagle3" else ())
     )
@@ -73,7 +76,7 @@ def test_convert_train_eval_run(
     assert before.config.version == kind
     if kind == "eagle3":
         assert (before.config.aux_layers, before.config.draft_vocab) == ((0, 1), 200)
-        assert before.config.intermediate == 24
+        assert (before.config.layers, before.config.intermediate) == (2, 24)
         known = set((before.tensors["d2t"] + torch.arange(200)).tolist())
         assert {1, 2} <= known  # the end tokens
 
@@ -164,8 +167,8 @@ CONVERSIONS = {
     "nothing to count": (["eagle3", "--aux-layers", "0,1", "--draft-vocab", "100"], "needs --data"),
     "a vocabulary of its own": (["eagle1", "--draft-vocab", "9"], "--draft-vocab is for EAGLE-3"),
     "Medusa's layers": (
-        ["eagle3", "--aux-layers", "0,1", "--layers", "1"],
-        "--layers is for Medusa",
+        ["eagle1", "--layers", "2"],
+        "--layers is for Medusa and EAGLE-3 and draft models, not for EAGLE-1",
     ),
     "a draft's width": (["medusa", "--width", "16"], "--width is for draft models, not for Medusa"),
     "no MLP in Medusa": (

@@ -84,6 +84,28 @@ def test_half_precision(
     assert {t.dtype for t in read_eagle(out, SHAPE).tensors.values()} == {torch.bfloat16}
 
 
+def test_who_reads_several_layers(
+    specchat: Specchat, family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    target, heads = family_folders.target, tmp_path / "heads"
+    specchat(
+        "heads", "convert", "eagle3", "--target", target, "--out", str(heads), "--aux-layers",
+        "0,1", "--layers", "2",
+    )  # fmt: skip
+    for to in ("vllm", "speculators", "sglang"):
+        out = tmp_path / to
+        done = specchat(
+            "heads", "export", "--target", target, "--heads", str(heads), "--to", to, "--out",
+            str(out),
+        )  # fmt: skip
+        if to == "sglang":
+            assert done.returncode == 2 and "this draft has 2 layers, which the" in done.stderr
+            assert not out.exists()
+        else:
+            assert done.returncode == 0 and "(speculators" in done.stderr, done.stderr
+            assert read_eagle(out, SHAPE).config == read_eagle(heads, SHAPE).config
+
+
 def test_a_program_that_has_no_such_heads(
     specchat: Specchat, family_folders: FamilyFolders, folder: Path, tmp_path: Path
 ) -> None:
