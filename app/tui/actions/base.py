@@ -9,7 +9,7 @@ from textual.app import App
 from textual.filter import LineFilter
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams
+from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams, SetTree
 from app.engine.events import (
     Advice,
     Event,
@@ -50,12 +50,13 @@ class AppBase(App[None]):
         super().__init__()
         self._drawn_text = DrawnText()
         self.engine = engine
+        self.recorder = startup.recorder
         self.state = state = AppState(startup.params, startup.schedule, startup.seed)
         state.models = state.asked_for = startup.models
         first = next(iter(examples()), None) if startup.newcomer else None
         state.example = first.turns[0] if first else ""
+        state.has_kept = bool(self.store) and not startup.newcomer
         state.set_lanes(startup.lanes)
-        self.recorder = startup.recorder
         self.presets = startup.presets
         self.library = startup.library
         self.clock = startup.clock
@@ -134,6 +135,15 @@ class AppBase(App[None]):
         self.state.lanes[name].set_overrides(overrides)
         self.engine.send(SetOverrides(name, overrides))
         self.main.show_state()
+
+    def change_lane(self, name: str, overrides: Mapping[str, Any], tree: str) -> None:
+        """Give a lane these overrides and this tree, if it has others."""
+        lane = self.state.lanes[name]
+        if lane.info.overrides != overrides:
+            self.change_overrides(name, overrides)
+        if lane.tree != tree:
+            lane.tree = tree
+            self.engine.send(SetTree(name, tree))
 
     def kept_overrides(self, values: Mapping[str, Any]) -> str:
         """Suffix for a notice about new settings of the run: which overrides of the lane in focus

@@ -20,6 +20,8 @@ from app.tui.actions.base import AppBase
 from app.tui.background import run_in_background
 from app.tui.screens.conversations import ConversationsScreen
 from app.tui.state.app_state import AppState
+from app.tui.state.last_settings import last_settings
+from app.tui.state.sliders import describe_settings
 from app.tui.state.startup import Startup
 from decoding.errors import InputError
 
@@ -135,11 +137,27 @@ class ConversationActions(AppBase):
                 self.main.grid.add_rounds(state.lanes[event.lane], rounds.pop(event.lane, 0))
                 await sleep(0)
             await self.handle_event(event)
-        if told is None and self.recorder and self.recorder.path:
-            self.opened[self.recorder.path] = recording.title
+        if told is None:
+            told = goes_on_here(recording, state) + self._take_settings()
+            if self.recorder and self.recorder.path:
+                self.opened[self.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
-        self.say(told or goes_on_here(recording, state))
+        self.say(told)
+
+    def _take_settings(self) -> str:
+        """Go on with the settings of the last answers; returns what that changes, as the end of a
+        notice."""
+        state = self.state
+        run, overrides = last_settings(state.lanes.values(), state.params)
+        changed = describe_settings(run, state.params)
+        if changed:
+            self.change_params(run)
+        for name, own in overrides.items():
+            lane = state.lanes[name]
+            tree = lane.round_events[-1].tree
+            self.change_lane(name, own, tree if tree in lane.info.trees else lane.tree)
+        return f", with {changed} again" if changed else ""
 
 
 def goes_on_here(recording: Recording, state: AppState) -> str:

@@ -11,7 +11,6 @@ from app.engine.commands import (
     SetLanes,
     SetParams,
     SetSchedule,
-    SetTree,
 )
 from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RunFinished
 from app.history.recorder import Recorder
@@ -109,14 +108,8 @@ class Undo:
         state = self.app.state
         self._switch_lanes(then)
         for spec in then.lanes:
-            lane = state.lanes.get(spec.name)
-            if lane is None:
-                continue
-            if lane.info.overrides != spec.overrides:
-                self.app.change_overrides(spec.name, spec.overrides)
-            if lane.tree != spec.tree:
-                lane.tree = spec.tree
-                self.app.engine.send(SetTree(spec.name, spec.tree))
+            if spec.name in state.lanes:
+                self.app.change_lane(spec.name, spec.overrides, spec.tree)
         if now.names != then.names:
             added, path = set(then.names) - set(now.names), then.log.path
             self.app.refill = (path, message) if added and path else None

@@ -252,6 +252,9 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(said.short, "bold $foreground")]
     if state.answers_differ and (leader := state.goes_on_from):
         return [Part(f"The next turn goes on from {state.label(leader)}", "$quiet", 1)]
+    if state.has_kept and not state.turns:
+        opens = state.keys["app.conversations"]
+        return [Part(f"Settings as configured; {opens} brings a conversation's own", "$quiet", 1)]
     return []
 
 

@@ -59,6 +59,7 @@ class AppState:
     busy_lane: str | None = None  # the lane that the last event came from
     example: str = ""  # an example prompt for a newcomer, until the first prompt
     tour_offered: bool = False
+    has_kept: bool = False  # conversations of earlier sessions
     # prompts that wait for the models, or for the running answer
     queued: list[str] = field(default_factory=list)
     differing: set[int] = field(default_factory=set)  # turns whose lanes did not all say the same

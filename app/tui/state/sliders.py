@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.strategies.settings import SETTINGS, Setting
 from app.tui.state.app_state import AppState
@@ -93,11 +94,16 @@ def describe_overrides(
 ) -> str:
     """The lane's overrides that differ from the run's `params`, optionally only those `among` some
     settings: gamma 2, temp 0.80."""
+    return describe_settings({n: v for n, v in lane.info.overrides.items() if n in among}, params)
+
+
+def describe_settings(values: Mapping[str, Any], params: Params) -> str:
+    """Those of the `values` that `params` do not have: gamma 2, temp 0.80."""
     specs, run = {spec.name: spec for spec in SLIDERS}, flat(params)
     return ", ".join(
         f"{specs[name].label} {specs[name].scale.text(value)}" if name in specs else f"{value}"
-        for name, value in lane.info.overrides.items()
-        if name in among and value != run[name]
+        for name, value in values.items()
+        if value != run[name]
     )
 
 

@@ -35,8 +35,6 @@ class LogPosition:
         """What has happened, for a message."""
         if after.path is None:
             return "the new conversation"
-        if self.path != after.path and after.opened:
-            return f"opening “{shortened(after.opened, TITLE_CHARACTERS)}”"
         return "the last question" if after.turns != self.turns else "the last run"
 
 
@@ -80,6 +78,8 @@ class Setup:
 
 def describe(before: Setup, after: Setup) -> str:
     """What differs between two setups, for a message."""
+    if before.log.path != after.log.path and after.log.opened:
+        return f"opening “{shortened(after.log.opened, TITLE_CHARACTERS)}”"  # with its settings
     old, new = flat(before.params), flat(after.params)
     said = [name.replace("_", " ") for name in new if new[name] != old[name]]
     if before.schedule != after.schedule:

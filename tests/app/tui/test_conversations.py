@@ -6,13 +6,14 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from app.engine.commands import NewConversation, Resume, Run, Turn
-from app.engine.events import Event, LanesChanged, Loaded, LoadFailed
+from app.engine.commands import NewConversation, Resume, Run, SetOverrides, SetParams, Turn
+from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RoundFinished
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
 from app.history.recording import Recording
@@ -22,11 +23,14 @@ from app.tui.actions import conversations
 from app.tui.actions.conversations import events_of_lanes
 from app.tui.actions.export import screen_svg
 from app.tui.app import SpecchatApp
+from app.tui.state.lane_state import LaneState
+from app.tui.state.last_settings import last_settings
 from app.tui.state.startup import Startup
 from app.tui.widgets.prompt import Prompt
+from decoding.params import Params, SamplingParams, flat
 from tests.support.conversation import LOADED, SETTINGS, turn
-from tests.support.scripted import ScriptedEngine
-from tests.support.stage import PATIENCE, Clock, Stage
+from tests.support.scripted import ScriptedEngine, lane, stepped
+from tests.support.stage import LANES, PATIENCE, Clock, Stage
 
 ANSWERS = {"ar": "Four seven five", "draft:gamma=2": "Four seven five seven five"}
 
@@ -82,6 +86,48 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         await stage.tell(*turn(1, "And on?", 5.0, 1))
         assert "› And on?" in stage.text
     assert len(store.open(kept).turns) == 2
+
+
+async def test_its_settings_come_back_with_it(store: Store) -> None:
+    used = Params(SamplingParams(0.9), gamma=3)
+    async with opened(store) as stage:
+        await stage.tell(*(
+            replace(
+                event, tree="default", params=replace(used, gamma=2 if "=2" in event.lane else 3)
+            )
+            if isinstance(event, RoundFinished) else event
+            for event in turn(0, "Count!", 1.0, 0)
+        ))  # fmt: skip
+    async with opened(store) as stage:
+        assert "Settings as configured; F3 brings a conversation's own" in stage.text
+        await reopen(stage, "f3", "enter")
+        assert "“Count!” goes on here, with temp 0.90, gamma 3 again" in stage.text
+        assert stage.app.state.params == used
+        assert stage.engine.asked(SetParams) == [SetParams(used)]
+        assert not stage.engine.asked(SetOverrides)  # the lane has gamma 2 as it is
+        assert "next temp" not in stage.text and "next γ" not in stage.text
+        assert "before the change" not in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Undone: opening “Count!”" in stage.text and stage.app.state.params == Params()
+        await reopen(stage, "ctrl+y")
+        assert stage.app.state.params == used and stage.lines(1)[0] == "› Count!"
+
+
+def test_what_only_one_lane_had_was_its_own() -> None:
+    lanes = {each.name: LaneState(each, True) for each in (lane("ar"), *LANES[1:3])}
+    hot, own = Params(SamplingParams(0.9)), Params(SamplingParams(0.9), gamma=2)
+    for name, first, last in (
+        ("ar", Params(), Params()),  # it was done when the temperature was changed
+        ("draft", Params(gamma=2), own),
+        ("lookup", Params(), hot),
+    ):
+        rounds = (stepped(name, [], [], "a", params=each) for each in (first, last))
+        lanes[name].round_events = [replace(each, at=float(name != "ar")) for each in rounds]
+    run, overrides = last_settings(lanes.values(), Params(gamma=7))
+    assert run == flat(hot)
+    assert overrides == {"ar": {}, "draft": {"gamma": 2}, "lookup": {}}
+    lanes["draft"].set_overrides({"gamma": 5, "top_k": 3})
+    assert last_settings(lanes.values(), Params())[1]["draft"] == {"gamma": 2, "top_k": 0}
 
 
 async def test_other_lanes_may_go_on_with_it(store: Store, kept: Path) -> None:
