@@ -205,7 +205,7 @@ def rotary_of(config: EagleConfig) -> LlamaRotaryEmbedding:
             f"the EAGLE head's rope_type is {kind}; specchat runs {', '.join(_STATIC_ROPE)}"
         )
     llama: Any = LlamaConfig(
-        hidden_size=config.hidden,
+        hidden_size=config.heads * config.head_dim,  # whatever the width is
         num_attention_heads=config.heads,
         head_dim=config.head_dim,
         max_position_embeddings=config.max_positions,

@@ -55,9 +55,11 @@ def attach_eagle(
     seed: int = 0,
     mlp: int | None = None,
     own_layers: int = 1,
+    width: int | None = None,
 ) -> EagleWeights:
-    """An untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its MLP, or
-    for EAGLE-3 `own_layers` of them.
+    """An untrained EAGLE head: a Llama layer with the target's sizes, or `mlp` inside its MLP; for
+    EAGLE-3 `own_layers` of them, with hidden states of `width`. A narrower head has an embedding
+    and an lm_head of its own, the target's along their principal directions.
 
     `draft_vocab` int64 [n]: the target's ids in an EAGLE-3 head's vocabulary (None: all);
     `aux_layers`: the layers whose inputs it reads (None: `default_aux_layers`). It is initialized
@@ -78,10 +80,15 @@ def attach_eagle(
             raise InputError(f"aux layers {list(chosen)}: the target has layers 0 to {layers - 1}")
     if draft_vocab is not None and version == "eagle1":
         raise InputError("EAGLE-1 asks the target's own lm_head: it has no draft vocabulary")
+    if width is not None and (width > hidden or width % heads):
+        raise InputError(
+            f"--width {width}: the target's hidden states are {hidden} wide, of {heads} heads; "
+            f"give a multiple of {heads} below that"
+        )
     config = EagleConfig(
         version=version,
         target_hidden=hidden,
-        hidden=hidden,
+        hidden=width or hidden,
         intermediate=intermediate if isinstance(intermediate, int) else 4 * hidden,
         heads=heads,
         kv_heads=int(getattr(base, "num_key_value_heads", None) or heads),
@@ -93,13 +100,23 @@ def attach_eagle(
         rope={"rope_type": "default", "rope_theta": _rope_theta(base)},
         norm_eps=float(getattr(base, "rms_norm_eps", 1e-6)),
         max_positions=int(getattr(base, "max_position_embeddings", 2048)),
-        fc=version == "eagle1" or len(chosen) * hidden != hidden,
+        fc=version == "eagle1" or len(chosen) * hidden != (width or hidden),
         fc_bias=version == "eagle1",
     )
-    tensors = _fresh(config, seed)
+    scale, through = _final_scale(target, hidden), torch.eye(hidden)
+    if config.hidden < hidden:
+        table: Any = target.get_input_embeddings().weight
+        embedding: Tensor = table.detach().float().cpu()[:vocab]
+        through = _principal(lm_head * scale, config.hidden)
+        lm_head = lm_head * scale @ through
+        # The norm divides by the length over the root of the width.
+        scale = torch.full((config.hidden,), math.sqrt(hidden / config.hidden))
+    tensors = _fresh(config, seed, through.T)
     if version == "eagle3":
         tensors["lm_head.weight"] = lm_head if draft_vocab is None else lm_head[draft_vocab]
-        tensors["norm.weight"] = _final_scale(target, hidden)
+        tensors["norm.weight"] = scale
+        if config.hidden < hidden:
+            tensors["embed_tokens.weight"] = embedding @ _principal(embedding, config.hidden)
         if draft_vocab is not None:
             tensors["d2t"] = draft_vocab.cpu() - torch.arange(len(draft_vocab))
     return EagleWeights("untrained", config, tensors)
@@ -130,7 +147,15 @@ def with_draft_vocabulary(
     return replace(weights, config=replace(config, draft_vocab=len(rows)), tensors=tensors)
 
 
-def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
+def _principal(rows: Tensor, count: int) -> Tensor:
+    """The `count` orthogonal directions [H, count] along which rows [V, H] are longest."""
+    vectors: Tensor = torch.linalg.eigh(rows.T @ rows).eigenvectors
+    return vectors[:, -count:]
+
+
+def _fresh(config: EagleConfig, seed: int, through: Tensor) -> dict[str, Tensor]:
+    """All but the embedding, the final norm and the lm_head. `through` [H, target's H]: how the
+    target's last feature becomes the head's hidden state."""
     c = config
     generator = torch.Generator().manual_seed(seed)
 
@@ -156,7 +181,7 @@ def _fresh(config: EagleConfig, seed: int) -> dict[str, Tensor]:
     if c.fc:
         # The last feature passes through at the start, as it is the most useful one.
         fc = _FC * random(c.hidden, fused)
-        fc[:, -c.target_hidden :] += torch.eye(c.hidden, c.target_hidden)
+        fc[:, -c.target_hidden :] += through
         tensors["fc.weight"] = fc
     if c.fc_bias:
         tensors["fc.bias"] = torch.zeros(c.hidden)

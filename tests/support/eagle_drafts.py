@@ -42,6 +42,10 @@ def weights_for(config: EagleConfig, seed: int = 0, d2t: bool = False) -> EagleW
         else torch.randn(t.shape, generator=generator) * 1.5 * t.shape[1] ** -0.5
         for name, t in empty.tensors().items()
     }
+    if config.hidden != config.target_hidden:
+        tensors["embed_tokens.weight"] = torch.randn(
+            config.vocab, config.hidden, generator=generator
+        )
     if d2t:
         ids = torch.randperm(config.vocab, generator=generator)[: config.draft_vocab]
         tensors["d2t"] = ids - torch.arange(config.draft_vocab)

@@ -79,7 +79,8 @@ def convert(
         ),
     ] = None,
     width: Annotated[
-        int | None, typer.Option(min=1, help="Draft: of its hidden states (the target's).")
+        int | None,
+        typer.Option(min=1, help="EAGLE-3 and draft: of their hidden states (the target's)."),
     ] = None,
     mlp: Annotated[
         int | None,
@@ -114,7 +115,7 @@ def convert(
         layers=("medusa", "eagle3", "draft"),
         **dict.fromkeys(("count", "own_lm_heads"), ("medusa",)),
         **dict.fromkeys(("draft_vocab", "data", "aux_layers"), ("eagle3",)),
-        width=("draft",),
+        width=("eagle3", "draft"),
         mlp=("eagle", "draft"),
     )
     refuse_existing(out)
@@ -129,7 +130,7 @@ def convert(
     else:
         from app.cli.heads.eagle import attach_to as attach_eagle_to
 
-        sizes = layers or 1, mlp
+        sizes = layers or 1, width, mlp
         attach_eagle_to(
             target, out, kind, draft_vocab, data or [], aux_layers, *sizes, seed, device
         )

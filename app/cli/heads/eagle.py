@@ -40,6 +40,7 @@ def attach_to(
     data: list[str],
     aux_layers: str | None,
     layers: int,
+    width: int | None,
     mlp: int | None,
     seed: int,
     device: str,
@@ -50,7 +51,7 @@ def attach_to(
         if not data:
             raise InputError("--draft-vocab needs --data: conversations to count the tokens in")
         known = _vocabulary(model, tokenizer, data, draft_vocab)
-    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp, layers)
+    weights = attach_eagle(model, kind, known, _layers(aux_layers), seed, mlp, layers, width)
     weights.save_pretrained(out, target)
     config = weights.config
     reads = f", reads the inputs of layers {list(config.aux_layers)}" if config.aux_layers else ""

@@ -22,6 +22,7 @@ from tests.support.eagle_folders import (
     TARGET,
     H,
     V,
+    eagle3_tensors,
     made,
     matrix,
     read_with,
@@ -196,3 +197,14 @@ def test_the_rope_is_the_drafts_own_in_either_spelling(
     read = read_with(tmp_path, "safeailab", **config)
     assert read.config.rope == rope
     assert read.notes == ("aux layers not named, taken to be [2, 8, 13]",)  # nothing about the rope
+
+
+def test_a_head_may_have_any_width(tmp_path: Path) -> None:
+    """Not only a multiple of its number of heads, as transformers demands."""
+    f = made("specforge")
+    f.tensors |= eagle3_tensors("midlayer.", width=10) | {"embed_tokens.weight": matrix(V, 10)}
+    read = read_eagle(f.store(tmp_path / "draft"), TARGET)
+    head = EagleHead.build(read, torch.zeros(V, H), lambda x: x)
+    tokens, features = torch.randint(V, (1, 3)), torch.randn(1, 3, 3 * H)
+    out = head(tokens, head.hidden(features), torch.arange(3), [causal])
+    assert out.shape == (1, 3, 10)

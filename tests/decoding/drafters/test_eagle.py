@@ -37,7 +37,11 @@ from tests.support.paper_target import warped
 
 PROMPT = [3, 7, 9, 11, 2, 3, 7]
 VERSIONS: tuple[EagleVersion, ...] = ("eagle1", "eagle3")
-HEADS: tuple[tuple[EagleVersion, int], ...] = (("eagle1", 1), ("eagle3", 1), ("eagle3", 3))
+HEADS: tuple[tuple[EagleVersion, dict[str, int]], ...] = (
+    ("eagle1", {}),
+    ("eagle3", {}),
+    ("eagle3", {"layers": 3, "hidden": 16}),
+)
 TREES = {
     "peers": EagleTree(),
     "small": EagleTree(8, 3),
@@ -118,14 +122,14 @@ def propose(drafter: Eagle, ids: Sequence[int], gamma: int) -> Draft:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize(("version", "layers"), HEADS)
+@pytest.mark.parametrize(("version", "sizes"), HEADS)
 @pytest.mark.parametrize("gamma,total,top_k", [(1, 60, 4), (3, 9, 3), (4, 60, 3), (5, 6, 1)])
 def test_the_dynamic_tree_is_the_papers(
-    version: EagleVersion, layers: int, gamma: int, total: int, top_k: int
+    version: EagleVersion, sizes: dict[str, int], gamma: int, total: int, top_k: int
 ) -> None:
     target = Target(build("llama"))
     less = {"draft_vocab": 20} if version == "eagle3" else {}
-    drafter = eagle(target, version, EagleTree(total, top_k), layers=layers, **less)
+    drafter = eagle(target, version, EagleTree(total, top_k), **sizes, **less)
     started(drafter, target, PROMPT)
     draft = propose(drafter, PROMPT, gamma)
     plain = Plain(drafter.head, PROMPT, features_of(target, PROMPT[:-1], drafter.head))
@@ -209,19 +213,19 @@ def test_settings_that_change_between_rounds(version: EagleVersion) -> None:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize(("version", "layers"), HEADS)
+@pytest.mark.parametrize(("version", "sizes"), HEADS)
 @pytest.mark.parametrize("kept", [0, 1, 5, 12])
 def test_a_second_turn_drafts_as_if_it_were_the_first(
-    version: EagleVersion, layers: int, kept: int, monkeypatch: pytest.MonkeyPatch
+    version: EagleVersion, sizes: dict[str, int], kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are reused, caught up or thrown away must give the same tree."""
     monkeypatch.setattr("decoding.model.target.PREFILL_CHUNK", 4)
     target = Target(build("llama"))
-    used = Decoder(target, eagle(target, version, EagleTree(20, 4), layers=layers))
+    used = Decoder(target, eagle(target, version, EagleTree(20, 4), **sizes))
     for record in used.generate(PROMPT, Params(max_new_tokens=9)):
         assert record.tokens
     turn = [*(PROMPT + used.generated)[:kept], 31, 5, 8, 20]
-    fresh = Decoder(target, eagle(target, version, EagleTree(20, 4), layers=layers))
+    fresh = Decoder(target, eagle(target, version, EagleTree(20, 4), **sizes))
     trees = []
     for decoder in (used, fresh):
         rounds = list(decoder.generate(turn, Params(max_new_tokens=12)))
@@ -438,12 +442,12 @@ def test_a_watched_round_tells_what_was_pruned(tree: str) -> None:
     assert not decoder.step(Params(gamma=3)).pruned
 
 
-@pytest.mark.parametrize(("version", "layers"), HEADS)
+@pytest.mark.parametrize(("version", "sizes"), HEADS)
 @pytest.mark.parametrize("new", [1, 2, 7])
-def test_turn_after_turn(version: EagleVersion, layers: int, new: int) -> None:
+def test_turn_after_turn(version: EagleVersion, sizes: dict[str, int], new: int) -> None:
     """Answers that end with their first token, in the middle of a path, and by an end token."""
     target = Target(build("llama"))
-    decoder = Decoder(target, eagle(target, version, TREES["broad"], layers=layers))
+    decoder = Decoder(target, eagle(target, version, TREES["broad"], **sizes))
     ids = list(PROMPT)
     end = hf_greedy("llama", PROMPT, 3)[2]
     for turn in range(5):

@@ -178,7 +178,8 @@ def test_training_from_its_data_to_a_served_draft(
     version: EagleVersion, layers: int, target: LlamaForCausalLM, data: Data, tmp_path: Path
 ) -> None:
     vocabulary = frequent_tokens(data, VOCAB, 30, {EOS}) if version == "eagle3" else None
-    fresh = attach_eagle(target, version, vocabulary, own_layers=layers)
+    width = 24 if layers > 1 else None
+    fresh = attach_eagle(target, version, vocabulary, own_layers=layers, width=width)
     decoder_target = Target(target)
     if fresh.config.aux_layers:
         decoder_target.capture_layers(fresh.config.aux_layers)
@@ -291,6 +292,30 @@ def test_another_draft_vocabulary_keeps_what_is_known(
         "lm_head.weight",
         "d2t",
     }
+
+
+def test_a_narrower_head_begins_with_what_its_width_can_hold(
+    target: LlamaForCausalLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that the target's lm_head tells apart, if that has no more directions."""
+    monkeypatch.setattr("decoding.training.eagle_attach._FC", 0.0)
+    with torch.no_grad():
+        target.lm_head.weight.copy_(torch.randn(VOCAB, 8) @ torch.randn(8, 32))
+        target.model.norm.weight.copy_(1 + 0.3 * torch.randn(32))
+    embedding: Any = target.get_input_embeddings().weight
+    head = EagleHead.build(attach_eagle(target, "eagle3", width=8), embedding, target.lm_head)
+    assert (head.config.hidden, head.embedding.shape) == (8, (VOCAB, 8))
+    features = torch.randn(5, 32)
+    # The target's last feature reaches the lm_head, however long.
+    found = head.logits(head.hidden(torch.cat([torch.randn(5, 64), features], -1)))
+    expected = target.lm_head(features * target.model.norm.weight)
+    close = torch.nn.functional.cosine_similarity(found, expected)
+    torch.testing.assert_close(close, torch.ones(5))
+    for width in (10, 36):
+        with pytest.raises(
+            InputError, match=f"--width {width}: .* give a multiple of 4 below that"
+        ):
+            attach_eagle(target, "eagle3", width=width)
 
 
 def test_only_eagle3_has_a_draft_vocabulary(target: LlamaForCausalLM) -> None:

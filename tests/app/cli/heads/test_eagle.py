@@ -66,7 +66,7 @@ def test_convert_train_eval_run(
     fresh, trained = tmp_path / "fresh", tmp_path / "trained"
     own = (
         "--aux-layers", "0,1", "--draft-vocab", "200", "--data", str(lesson), "--mlp", "24",
-        "--layers", "2",
+        "--layers", "2", "--width", "24",
     )  # fmt: skip
     done = specchat(
         "heads", "convert", kind, *target, "--out", str(fresh), *(own if kind == "eagle3" else ())
@@ -76,7 +76,11 @@ def test_convert_train_eval_run(
     assert before.config.version == kind
     if kind == "eagle3":
         assert (before.config.aux_layers, before.config.draft_vocab) == ((0, 1), 200)
-        assert (before.config.layers, before.config.intermediate) == (2, 24)
+        assert (before.config.layers, before.config.hidden, before.config.intermediate) == (
+            2,
+            24,
+            24,
+        )
         known = set((before.tensors["d2t"] + torch.arange(200)).tolist())
         assert {1, 2} <= known  # the end tokens
 
@@ -170,7 +174,14 @@ CONVERSIONS = {
         ["eagle1", "--layers", "2"],
         "--layers is for Medusa and EAGLE-3 and draft models, not for EAGLE-1",
     ),
-    "a draft's width": (["medusa", "--width", "16"], "--width is for draft models, not for Medusa"),
+    "a draft's width": (
+        ["medusa", "--width", "16"],
+        "--width is for EAGLE-3 and draft models, not for Medusa",
+    ),
+    "a head wider than the target": (
+        ["eagle3", "--aux-layers", "0,1", "--width", "64"],
+        "--width 64: the target's hidden states are 32 wide",
+    ),
     "no MLP in Medusa": (
         ["medusa", "--mlp", "16"],
         "--mlp is for EAGLE and draft models, not for Medusa",
