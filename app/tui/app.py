@@ -140,8 +140,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         return allowed(self.state, action)
 
     def on_key(self, event: events.Key) -> None:
-        """Insert a character that is no command into the prompt, wherever the focus is. Characters
-        typed just before the prompt got the focus also arrive here."""
+        """Insert a character that is no command into the prompt, wherever the focus is, and say so
+        where letters are commands. Characters typed just before the prompt got the focus also
+        arrive here."""
         if self.screen is not self.main or self.state.replay is not None:
             return
         prompt = self.main.prompt
@@ -149,6 +150,10 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         known = event.key in self.screen.active_bindings
         if event.character and event.is_printable and (wanted or not known):
             event.prevent_default()
+            if not self.main.writing:
+                back = self.state.keys["run.stop"]
+                said = f"“{event.character}” is no command, so it is written: {back} goes back"
+                self.call_after_refresh(self.say, said)  # writing clears what is said
             self.main.type(event.character)
 
     async def pump(self) -> None:

@@ -23,6 +23,7 @@ from app.tui.actions.base import AppBase
 from app.tui.actions.slow_motion import SlowMotion, can_play
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.slider import Slider
 from decoding.params import Acceptance
 
 COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:q!?")  # as other chat programs have them
@@ -163,8 +164,9 @@ class RunActions(AppBase):
     def action_leave(self) -> None:
         """Esc takes a queued prompt back. In the prompt it stops the run, else moves to the lanes.
         There it leaves the search or the cursor, else ends zooming, else stops the run, else closes
-        the panel."""
+        the panel. On a slider it stops the run, else moves to the lanes."""
         main = self.main
+        idle = not self.state.running and self.slow_motion is None
         if self.state.queued:
             self.take_back()
             main.action_focus_prompt()
@@ -172,7 +174,7 @@ class RunActions(AppBase):
             self.engine.send(Stop())
         elif main.writing and self.slow_motion is not None:
             self.end_slow_motion()
-        elif main.writing:
+        elif main.writing or (idle and isinstance(main.focused, Slider)):
             main.focus_pane()
         elif main.panel_alone and main.open:
             main.action_panel(main.open)

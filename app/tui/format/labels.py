@@ -43,7 +43,7 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     left += [Part(fact, "$quiet", 3) for fact in facts]
     if lane.tree != DEFAULT_TREE:
         left.append(Part(lane.tree, "$quiet", 4))
-    if mark := "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]:
+    if mark := phase_mark(state, lane):
         left.append(Part(mark, "$error" if lane.phase is Phase.ERROR else "$primary"))
     if changed:
         first, *more = (text.replace("gamma ", "γ") for text in changed)
@@ -59,6 +59,10 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
         if metrics.speedup is not None:
             right.append(speedup_part(lane, metrics.speedup, metrics))
     return left, right
+
+
+def phase_mark(state: AppState, lane: LaneState) -> str:
+    return "‖" if state.paused and lane.phase is Phase.RUNNING else PHASE_MARKS[lane.phase]
 
 
 def speedup_part(lane: LaneState, speedup: float, metrics: Metrics) -> Part:
@@ -189,9 +193,11 @@ def run_state(state: AppState) -> Part:
 def placeholder(state: AppState) -> str:
     """The placeholder of an empty prompt."""
     if state.running:
-        stop, pause = state.keys["run.stop"], state.keys["run.pause"]
-        pause = f"{pause} {'goes on' if state.paused else 'pauses'}"
-        return f"Ask the next question; {pause}, {stop} stops"
+        names = ("run.stop", "run.pause", "view.next", "run.step")
+        stop, pause, lanes, step = (state.keys[name] for name in names)
+        if state.paused:
+            return f"Paused: {pause} goes on; {lanes}, then {step} is one round; {stop} stops"
+        return f"Ask the next question; {pause} pauses, {stop} stops"
     if state.example and not state.queued:
         return state.example
     if state.stopped:

@@ -25,7 +25,16 @@ BAR_NAMES = {
 }
 # Actions that need a running model.
 NOT_IN_REPLAY = frozenset(
-    ("focus_prompt", "slider", "toggle_here", "schedule", "acceptance", "tree", "examples")
+    (
+        "focus_prompt",
+        "to_prompt_or_ask",
+        "slider",
+        "toggle_here",
+        "schedule",
+        "acceptance",
+        "tree",
+        "examples",
+    )
     + ("new_conversation", "conversations", "presets", "duplicate", "remove", "pin", "add_lane")
     + ("sampling_test", "models", "step_all", "undo", "redo", "advise")
 )
@@ -40,7 +49,8 @@ RUN_KEYS = [
         "Once more with the same seed; where decoding has ended it is begun anew"),
     key("escape", "leave", "Stop", "run.stop",
         "Take a waiting question back. In the prompt: stop the run, else go to the lanes. In a "
-        "lane: leave the cursor, else undo maximize, else stop the run, else close the panel"),
+        "lane: leave the cursor, else undo maximize, else stop the run, else close the panel. On a "
+        "slider: stop the run, else go to the lanes"),
     key("ctrl+c", "stop", "Copy or stop", "run.copy_or_stop",
         "Copy what is selected; else stop the run, else empty the prompt"),
     key("space", "pause", "Pause", "run.pause",
@@ -74,7 +84,9 @@ RUN_KEYS = [
 ]  # fmt: skip
 
 VIEW_KEYS = [
-    key("i,enter", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
+    key("i", "focus_prompt", "Prompt", "view.prompt", "To the prompt"),
+    key("enter", "to_prompt_or_ask", "Prompt or ask", "view.enter",
+        "To the prompt; as long as it offers a question, ask that"),
     key("slash,ctrl+f", "find", "Find", "view.find", "Find words in the text of the lane in focus"),
     key("tab", "app.focus_next", "Next", "view.next",
         "To the next lane, panel or slider, and round to the prompt"),
@@ -184,6 +196,7 @@ def key_bar_state(
     state: AppState,
     *,
     typing: bool,
+    slider: bool,
     looking: bool,
     alone: bool,
     cursor: bool,
@@ -191,10 +204,12 @@ def key_bar_state(
     searching: bool,
 ) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
     """The names of some actions in the present state, the actions to hide because they would do
-    nothing, and those that have room before all others. `looking`: a panel is open, `alone`: in
-    place of the lanes, `cursor`: the pane in focus has one, `searching`: words are marked in it."""
+    nothing, and those that have room before all others. `slider`: one has the focus, `looking`: a
+    panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus has one, `searching`:
+    words are marked in it."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
+    leaves_slider = slider and not (typing or state.running or slow)
     hidden = set() if state.running or slow else {"step", "step_all"}
     if not (slow or state.replay is not None):
         hidden |= {"speed(-1)", "speed(1)"}
@@ -212,9 +227,9 @@ def key_bar_state(
         names["leave"] = "Take back"
     elif typing:
         names["leave"] = "Stop" if state.running or slow else "Commands"
-    elif alone or searching or cursor or zoomed:
+    elif alone or searching or cursor or zoomed or leaves_slider:
         names["leave"] = (
-            "Lanes" if alone
+            "Lanes" if alone or leaves_slider
             else "End search" if searching
             else "No cursor" if cursor
             else "All panes"
@@ -223,7 +238,8 @@ def key_bar_state(
         names["leave"] = "Close"
     elif state.replay is not None:
         names["leave"] = "Turn's end"
-    if not (typing or looking or searching or cursor or zoomed or state.running or slow):
+    leaves = typing or looking or searching or cursor or zoomed or leaves_slider
+    if not (leaves or state.running or slow):
         hidden.add("leave")
     if state.paused:
         names["pause"] = "Go on"
@@ -231,5 +247,7 @@ def key_bar_state(
         names["pause"] = "Slow motion"
     asks_why = ("panel('token')",) if cursor and not looking else ()
     # where somebody begins who has been here before
-    opens = () if state.turns or state.example or state.queued else ("conversations",)
-    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *opens)
+    begun = state.turns or state.example or state.queued
+    opens = () if begun or slider else ("conversations",)
+    steps = ("step", "step_all") if state.paused and not typing else ()
+    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *steps, *opens)

@@ -173,6 +173,12 @@ class MainScreen(LanesLayout):
     def action_focus_prompt(self) -> None:
         self.set_focus(self.prompt)
 
+    def action_to_prompt_or_ask(self) -> None:
+        """The first screen says that Enter asks the question below."""
+        self.action_focus_prompt()
+        if self.prompt.example and not self.prompt.text:
+            self.prompt.action_submit()
+
     def type(self, text: str) -> None:
         """Insert `text` into the prompt."""
         self.set_focus(self.prompt)

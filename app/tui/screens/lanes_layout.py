@@ -215,11 +215,11 @@ class LanesLayout(Screen[None]):
         said = None if told_below else verdict_of(state)
         typing = self.writing or isinstance(self.focused, SearchLine)
         elsewhere = self._keys_elsewhere(typing)
-        unsaid = elsewhere if self.prompt.text else ""  # else the empty prompt says it
-        self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
         self.prompt.example = "" if state.queued else state.example
+        unsaid = elsewhere if self.prompt.text or self.prompt.example else ""
+        self.query_one("#status", StatusLine).show(status_left(state, said, unsaid), options)
         self.prompt.commands = " " if state.slow_motion is None else " -+="
-        self.prompt.placeholder = elsewhere or placeholder(state)
+        self.prompt.placeholder = placeholder(state) if unsaid else elsewhere or placeholder(state)
         self.query_one("#ask").set_class(self.writing, "-writing")
         self._show_keys()
         self.call_after_refresh(self._fit_again)
@@ -280,6 +280,7 @@ class LanesLayout(Screen[None]):
         names, hidden, needed = key_bar_state(
             self.state,
             typing=self.writing,
+            slider=isinstance(self.focused, Slider),
             looking=self.open is not None,
             alone=self.panel_alone,
             cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,

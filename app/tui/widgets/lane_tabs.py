@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from textual.content import Content
 from textual.message import Message
 
-from app.tui.format.labels import PHASE_MARKS
+from app.tui.format.labels import phase_mark
 from app.tui.state.app_state import AppState
 from app.tui.themes import lane_color
 from app.tui.widgets.clickable_row import ClickableRow, Label
@@ -27,7 +27,7 @@ class LaneTabs(ClickableRow):
         for number, (name, lane) in enumerate(state.lanes.items(), 1):
             style = lane_color(number) if lane.active else "$quiet strike"
             style = f"bold reverse {style}" if number == current else style
-            mark = PHASE_MARKS[lane.phase]
+            mark = phase_mark(state, lane)
             full = f"{number} {name} {mark}".rstrip()
             speed = lane.metrics.tokens_per_second if lane.metrics else None
             said = f" {speed:.0f}" if speed is not None else ""

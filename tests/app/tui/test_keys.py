@@ -122,7 +122,7 @@ async def test_the_palette_has_every_action_with_its_key(play: Play) -> None:
         for binding in [*RUN_KEYS, *VIEW_KEYS, *APP_KEYS]:
             if binding.id != "app.palette" and not str(binding.id).startswith("view.lane"):
                 assert binding.tooltip in found[binding.description]
-        assert found["Ghosts"].endswith("(F10)") and found["Prompt"].endswith("(i, Enter)")
+        assert found["Ghosts"].endswith("(F10)") and found["Prompt"].endswith("(i)")
         assert found["Lane 1: Autoregressive"].endswith("(1)")
         assert "Slider: min-p" in found and "Theme" in found
 

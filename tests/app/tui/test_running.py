@@ -400,6 +400,19 @@ async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
         assert "● 1 ar running 0/3" in stage.text
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_a_pause_is_seen_and_says_how_to_go_on(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.begin()
+        await stage.tell(prefilled("ar", "The"), stepped("ar", [], [], "a"))
+        await stage.press("space")
+        assert "Space goes on; Tab, then n is one round" in stage.text
+        marks = stage.text.splitlines()[1]
+        assert "‖" in marks and "▶" not in marks  # the tabs, or the first pane
+        await stage.press("tab")
+        assert "n One round" in stage.text
+
+
 async def test_who_was_done_first_goes_by_its_own_time(play: Play) -> None:
     """And not by whose last round came first; it is said when nobody can be faster any more."""
 

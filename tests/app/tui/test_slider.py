@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from app.engine.commands import SetParams
+from app.engine.commands import SetParams, Stop
 from app.engine.events import Finished
 from app.strategies.settings import SETTINGS
 from app.tui.state.scale import Scale, evenly
@@ -90,6 +90,20 @@ async def test_keys_move_the_slider_and_the_engine_hears(play: Play) -> None:
         await stage.press("p", "left")
         assert last_params(stage).sampling.top_p == 0.95
         assert last_params(stage).max_new_tokens == Params().max_new_tokens
+
+
+async def test_escape_goes_back_to_the_lanes(play: Play) -> None:
+    """And only there digits are lanes again; a run is stopped first."""
+    async with play() as stage:
+        await stage.press("escape", "g", "4", "escape")
+        assert isinstance(stage.app.focused, Slider) and "Esc Lanes" in stage.text
+        await stage.press("escape")
+        assert stage.view(1).has_focus and "Digits set it" not in stage.text
+        await stage.press("2")
+        assert stage.view(2).has_focus and not stage.engine.asked(SetParams)
+        await stage.begin()
+        await stage.press("g", "escape")
+        assert stage.engine.asked(Stop) and isinstance(stage.app.focused, Slider)
 
 
 async def test_gamma_in_the_title_follows_the_slider_unless_overridden(play: Play) -> None:

@@ -130,9 +130,21 @@ async def test_a_click_on_a_tab_leaves_letters_to_the_prompt(play: Play) -> None
         assert stage.app.main.prompt.text == "what"
 
 
+async def test_enter_asks_the_offered_question_from_a_lane_too(play: Play) -> None:
+    async with play((100, 30), newcomer=True, scoreboard=True) as stage:
+        example = stage.app.state.example
+        await stage.press("escape")
+        assert "Enter asks the question below" in stage.text and f"› {example}" in stage.text
+        assert "Letters are commands here: i goes back to writing" in stage.text
+        await stage.press("enter")
+        assert stage.engine.asked(Run) == [Run(example)]
+
+
 async def test_what_is_no_command_is_written_from_a_lane_too(play: Play) -> None:
     async with play() as stage:
-        await stage.press("escape", "H", "e", "y")
+        await stage.press("escape", "H")
+        assert "“H” is no command, so it is written: Esc goes back" in stage.text
+        await stage.press("e", "y")
         assert stage.app.main.prompt.text == "Hey"
         await stage.press("escape")
         stage.app.post_message(events.Paste(" and\npasted"))
