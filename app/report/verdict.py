@@ -145,7 +145,8 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
             f"{best.title} looks {times}, but {pluralize(best.tokens, 'token')} are too few to "
             f"tell. {again} runs it again; with the same settings both count."
         )
-        return Verdict(text, f"{short}, too few tokens", None, best.number)
+        short = f"{short}, but {pluralize(best.tokens, 'token')} are too few to tell"
+        return Verdict(text, short, None, best.number)
     if factor < WORTH:
         alike = "only as fast as" if factor > 1 / WORTH else f"{factor:.1f} times as fast as"
         text = (

@@ -31,6 +31,7 @@ PHASE_MARKS = {
 }
 BAR_CELLS = 10
 QUEUED_CELLS = 24
+SLOW_SECONDS = 5.0  # loading so long says for how long
 LOSSY = Part("LOSSY", "bold reverse $warning")
 
 
@@ -245,7 +246,9 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         return [Part(f"{then}; {state.keys['run.stop']} takes it back", "$primary")]
     if state.loading or not (state.loaded or state.failure):
         opens = ", then the conversation opens" * state.opening
-        return [Part(progress(state.loading) + opens, "$primary")]
+        waited = state.loading_seconds
+        time = f" · {waited:.0f} s" * (waited >= SLOW_SECONDS)
+        return [Part(progress(state.loading) + time + opens, "$primary")]
     if state.opening:
         return [Part("Opening the conversation", "$primary")]
     if state.download:

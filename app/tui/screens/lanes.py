@@ -121,6 +121,20 @@ class MainScreen(LanesLayout):
     def unfold(self, event: LanePane.RowClicked) -> None:
         self._toggle(event.pane)
 
+    @on(LanePane.EdgeClicked)
+    def tell_of_lane(self, event: LanePane.EdgeClicked) -> None:
+        """A click on a title goes to the lane, and says what can be done with it."""
+        names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
+        leave, alone, off, copy = (self.state.keys[name] for name in names)
+        label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing
+        self.state.say(f"{label}: {then}{alone} shows it alone, {off} is off, {copy} copies")
+        self.show_state()
+
+    @on(TokenView.OlderClicked)
+    def tell_of_older(self) -> None:
+        self.state.say("Only tokens of the newest answer can be explained")
+        self.show_state()
+
     def _toggle(self, pane: LanePane) -> None:
         """Switch a lane on or off, and choose another leader if it was the leader."""
         state, name = self.state, pane.name_of_lane
@@ -128,6 +142,7 @@ class MainScreen(LanesLayout):
         if lane.info.available:
             lane.enabled = not lane.enabled
             self.engine.send(SetEnabled(name, lane.enabled))
+            state.say(f"{state.label(name)} is {'on' if lane.enabled else 'off'}")
             state.choose_leader()
             if state.leader != leader:
                 self._send_leader()

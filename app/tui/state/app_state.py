@@ -39,6 +39,7 @@ class AppState:
     seed: int | None = None
     lanes: dict[str, LaneState] = field(default_factory=dict)
     loading: Loading | None = None
+    loading_seconds: float = 0.0  # so far
     download: str = ""  # progress of a download in the background
     loaded: Loaded | None = None
     asked_for: ModelOptions = field(default_factory=ModelOptions)
@@ -77,7 +78,12 @@ class AppState:
             self.notice = ""
 
     def let_time_pass(self, seconds: float) -> bool:
-        """Count down the notice; returns whether it has just disappeared."""
+        """Count down the notice, and up while models are loaded; returns whether that is seen."""
+        before, loads = int(self.loading_seconds), not (self.loaded or self.failure)
+        self.loading_seconds = self.loading_seconds + seconds if loads else 0.0
+        return self._notice_ends(seconds) or (loads and int(self.loading_seconds) != before)
+
+    def _notice_ends(self, seconds: float) -> bool:
         if not self.notice or self.notice_seconds is None:
             return False
         self.notice_seconds -= seconds

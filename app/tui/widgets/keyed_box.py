@@ -27,7 +27,8 @@ class KeyedEdge(Widget):
         self._fit_keys()
 
     def _fit_keys(self) -> None:
-        room = self.outer_size.width - CORNERS_CELLS + len(BETWEEN)
+        width = self.outer_size.width or self.app.size.width  # before it is laid out
+        room = width - CORNERS_CELLS + len(BETWEEN)
         ends = accumulate(cell_len(key) + len(BETWEEN) for key in self._keys)
         count = max(1, sum(end <= room for end in ends))
         self.border_subtitle = Content(BETWEEN.join(self._keys[:count]))

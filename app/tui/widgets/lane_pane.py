@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
@@ -28,6 +29,12 @@ class LanePane(Vertical):
 
         pane: LanePane
 
+    @dataclass
+    class EdgeClicked(Message):
+        """An edge of a pane was clicked."""
+
+        pane: LanePane
+
     def __init__(self, number: int, lane: LaneState) -> None:
         super().__init__()
         self.number = number
@@ -44,11 +51,12 @@ class LanePane(Vertical):
         yield self.view
         yield self._bottom
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         if self.folded:
             self.post_message(self.RowClicked(self))
-        elif not self.view.has_focus:  # a click on an edge
+        elif event.widget is not self.view:
             self.view.focus(scroll_visible=False)
+            self.post_message(self.EdgeClicked(self))
 
     @property
     def visible_text(self) -> bool:

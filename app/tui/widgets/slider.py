@@ -67,6 +67,8 @@ class Slider(Widget, can_focus=True):
         self.own = False
         self.typed: str | None = None  # a number that is being typed
         self._refused = False  # it is not on the scale; the next digit begins another one
+        self._tip = ""
+        self._used = False  # by the mouse, which has not left it yet
 
     def show(self, value: Value) -> None:
         if value != self.value:
@@ -131,7 +133,19 @@ class Slider(Widget, can_focus=True):
     def set_idle(self, idle: bool, why: str) -> None:
         """Dim a slider that has no effect at the moment; the tooltip says why."""
         self.set_class(idle, "-idle")
-        self.tooltip = why
+        self._tip = why
+        self._show_tip()
+
+    def _show_tip(self) -> None:
+        """Not while the mouse uses the slider: the tip would cover the sliders beside it."""
+        self.tooltip = None if self._used else self._tip
+
+    def _use(self, used: bool) -> None:
+        self._used = used
+        self._show_tip()
+
+    def on_leave(self) -> None:
+        self._use(False)
 
     def _choose(self, value: Value) -> None:
         if value != self.value:
@@ -167,6 +181,7 @@ class Slider(Widget, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """On the track, move the slider; on the number, start typing; on the label, only focus."""
+        self._use(True)
         cell = self._cell_at(event)
         if cell >= self._track_cells:
             self._type("")
@@ -184,10 +199,12 @@ class Slider(Widget, can_focus=True):
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
+        self._use(True)
         self.action_step(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
+        self._use(True)
         self.action_step(-1)
 
     def render(self) -> Content:

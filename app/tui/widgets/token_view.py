@@ -40,6 +40,9 @@ class TokenView(TextView):
         view: TokenView
         token: TokenEvent
 
+    class OlderClicked(Message):
+        """A token of an older answer was clicked, which can't have the cursor."""
+
     def __init__(self) -> None:
         super().__init__()
         self.cursor: int | None = None  # the index of a span
@@ -123,7 +126,7 @@ class TokenView(TextView):
     # The mouse
 
     def _span_under(self, event: events.MouseEvent) -> int | None:
-        """The token of the last turn under the mouse."""
+        """The text under the mouse."""
         widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
         if widget is not self or offset is None or offset.y >= len(self.body.wrapper):
             return None
@@ -133,15 +136,21 @@ class TokenView(TextView):
         line = self.body.wrapper[offset.y]
         if offset.x >= len(line.text):
             return None
-        found = self.body.span_at(line.start + offset.x)
-        return found if found is not None and self.body.is_shown(found) else None
+        return self.body.span_at(line.start + offset.x)
 
     def on_click(self, event: events.Click) -> None:
-        if self.text_selection is None and (found := self._span_under(event)) is not None:
+        found = self._span_under(event)
+        if self.text_selection is not None or found is None:
+            return
+        if self.body.is_shown(found):
             self.move_cursor(found)
+        elif self.body.spans[found].token:
+            self.post_message(self.OlderClicked())
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         found = self._span_under(event)
+        if found is not None and not self.body.is_shown(found):
+            found = None
         if found == self._hovered:
             return
         self._hovered = found

@@ -70,7 +70,9 @@ class TreePanel(Panel):
         self.top.show(title, right)
         known = None if lane.strategy.remote else record
         self._facts.show(round_counts(known), round_total(known, BAR_CELLS))
-        self.bottom.show(round_times(known))
+        back, forth = (state.keys[each] for each in ("view.round_back", "view.round_forward"))
+        keys = [Part(f"{back} {forth} round by round", "$quiet")] if record else []
+        self.bottom.show(round_times(known), keys)
         self._draw(state, lane, record)
 
     def _draw(self, state: AppState, lane: LaneState, record: Round | None) -> None:

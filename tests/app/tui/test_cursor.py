@@ -98,6 +98,29 @@ async def test_a_click_sets_it(play: Play) -> None:
         assert under(stage) == " capital"
 
 
+async def test_a_click_on_an_older_answer_says_why_not(play: Play) -> None:
+    async with play() as stage:
+        await answered(stage)
+        await stage.begin("And?", 1)
+        await stage.tell(prefilled("draft", "So"))
+        await stage.pilot.click(stage.view(2), offset=(6, 1))
+        await stage.tell()
+        assert "Only tokens of the newest answer can be explained" in stage.text
+        assert under(stage) is None
+
+
+async def test_a_click_on_a_title_says_what_the_lane_can_do(play: Play) -> None:
+    async with play() as stage:
+        row = next(y for y, line in enumerate(stage.text.splitlines()) if "╭ 3 Prompt" in line)
+        await stage.pilot.click(offset=(6, row))
+        await stage.tell()
+        assert "3 Prompt lookup: Esc, then z shows it alone, o is off, y copies" in stage.text
+        await stage.press("escape")
+        await stage.pilot.click(offset=(6, row))
+        await stage.tell()
+        assert "3 Prompt lookup: z shows it alone" in stage.text and stage.view(3).has_focus
+
+
 async def test_escape_removes_the_cursor_before_it_stops_the_run(play: Play) -> None:
     async with play() as stage:
         await answered(stage, done=False)

@@ -13,6 +13,7 @@ from textual.content import Content
 from app.config.model_options import ModelOptions
 from app.models.library import ModelLibrary
 from app.tui.widgets.definition_list import DefinitionList
+from app.tui.widgets.keyed_box import KeyedBox
 from tests.support.stage import Play, Stage
 
 MANY = 40
@@ -73,6 +74,15 @@ async def test_keys_in_an_edge_are_left_out_whole(play: Play, key: str) -> None:
         assert len(edge()) < len(every)
         await stage.resize(100, 30)
         assert edge() == every
+
+
+async def test_an_edge_has_its_keys_before_its_width_is_known(play: Play) -> None:
+    """Laying the help out takes seconds while lanes run on a busy machine."""
+    async with play() as stage:
+        box = KeyedBox()
+        stage.app.main.mount(box)
+        box.show_keys(["↑ ↓ scroll", "Esc closes"])
+        assert "Esc closes" in str(box.border_subtitle)
 
 
 async def test_a_section_is_one_widget(play: Play) -> None:

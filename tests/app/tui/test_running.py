@@ -400,6 +400,26 @@ async def test_in_a_race_nobody_is_said_to_be_running(play: Play) -> None:
         assert "● 1 ar running 0/3" in stage.text
 
 
+async def test_long_loading_says_for_how_long(play: Play) -> None:
+    async with play(load=False) as stage:
+        await stage.tell(Loading("torch and transformers", None))
+        assert "Loading torch and transformers " in stage.text and " s " not in stage.text
+        for _ in range(7):
+            await stage.tell()
+        assert "Loading torch and transformers · 8 s" in stage.text
+        await stage.load()
+        assert "Loading" not in stage.text
+
+
+async def test_a_lane_that_is_switched_says_so(play: Play) -> None:
+    async with play() as stage:
+        await stage.to_lane(2)
+        await stage.press("o")
+        assert "2 Draft model is off" in stage.text
+        await stage.press("o")
+        assert "2 Draft model is on" in stage.text
+
+
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_a_pause_is_seen_and_says_how_to_go_on(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:

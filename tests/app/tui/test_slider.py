@@ -106,6 +106,19 @@ async def test_escape_goes_back_to_the_lanes(play: Play) -> None:
         assert stage.engine.asked(Stop) and isinstance(stage.app.focused, Slider)
 
 
+async def test_the_tip_does_not_cover_what_the_mouse_does(play: Play) -> None:
+    async with play() as stage:
+        slider = stage.app.main.query_one("#temperature", Slider)
+        assert slider.tooltip
+        await stage.pilot.hover(slider)
+        await stage.pilot.click(slider, offset=(LABEL_CELLS + 4, 0))
+        await stage.tell()
+        assert slider.tooltip is None and last_params(stage).sampling.temperature > 0
+        await stage.pilot.hover(stage.view(1))
+        await stage.tell()
+        assert "0 is greedy" in str(slider.tooltip)
+
+
 async def test_gamma_in_the_title_follows_the_slider_unless_overridden(play: Play) -> None:
     lanes = (lane("draft", gamma=4), lane("draft:gamma=2", gamma=4, overrides={"gamma": 2}))
     async with play(lanes=lanes, load=False) as stage:

@@ -128,6 +128,17 @@ async def test_an_open_panel_records_probabilities_of_enabled_lanes(play: Play) 
         assert stage.engine.asked(RecordProbabilities)[-1] == RecordProbabilities(frozenset())
 
 
+@pytest.mark.parametrize("size", [(100, 40), (60, 24)])
+async def test_its_edge_has_the_keys_to_other_rounds(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.to_lane(2)
+        await stage.begin()
+        await stage.tell(prefilled("draft", "It"), stepped("draft", [" is"], [" so"], " it"))
+        await stage.finish()
+        await stage.press("v")
+        assert "[ ] round by round" in stage.text
+
+
 async def test_time_travel_when_done(play: Play) -> None:
     async with play() as stage:
         await drafted(stage, TREE, CHAIN, TREE)
