@@ -50,6 +50,7 @@ from app.tui.screens.tour import TourScreen, TourStage
 from app.tui.slow_terminal import has_backlog
 from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
+from app.tui.widgets.prompt import Prompt
 from decoding.errors import InputError
 
 DRAIN_SECONDS = 0.066
@@ -150,11 +151,14 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         known = event.key in self.screen.active_bindings
         if event.character and event.is_printable and (wanted or not known):
             event.prevent_default()
-            if not self.main.writing:
-                back = self.state.keys["run.stop"]
-                said = f"“{event.character}” is no command, so it is written: {back} goes back"
-                self.call_after_refresh(self.say, said)  # writing clears what is said
-            self.main.type(event.character)
+            if self.main.writing:
+                self.main.type(event.character)
+                return
+            self.end_slow_motion()
+            with prompt.prevent(Prompt.Changed):  # writing clears what is said
+                self.main.type(event.character)
+            back = self.state.keys["run.stop"]
+            self.say(f"“{event.character}” is no command, so it is written: {back} goes back")
 
     async def pump(self) -> None:
         """Handle the engine's events. Labels are updated four times a second while rounds arrive,
