@@ -47,6 +47,7 @@ from app.tui.screens.examples import ExamplesScreen
 from app.tui.screens.help import HelpScreen
 from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.tour import TourScreen, TourStage
+from app.tui.screens.training import TrainingScreen
 from app.tui.slow_terminal import has_backlog
 from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
@@ -275,6 +276,9 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         of_model = loaded.sampling if loaded else {}
         self.push_screen(PresetsScreen(self.presets, self.state.params, of_model), apply)
 
+    def action_training(self) -> None:
+        self.push_screen(TrainingScreen(self.main.display_options.mode))
+
     def action_dark(self) -> None:
         """Toggle dark and light; returns to the chosen theme if it is of the new kind."""
         other = LIGHT if self.current_theme.dark else DARK
@@ -297,6 +301,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         if self.state.stopped:
             what = "With the answers that were stopped (Enter in the empty prompt)"
             yield SystemCommand("Go on", what, self.action_continue)
+        what = "The curves of a training that runs (specchat heads watch)"
+        yield SystemCommand("Watch a training", what, self.action_training)
         yield SystemCommand("Tour", "What all this is, in a few steps", self.action_tour)
         yield from self.exports.commands()
 

@@ -18,6 +18,7 @@ from app.tui.screens.presets import PresetsScreen
 from app.tui.screens.projector import ProjectorScreen
 from app.tui.screens.sampling_test import SamplingTestScreen
 from app.tui.screens.tour import TourScreen
+from app.tui.screens.training import TrainingScreen
 from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.search_line import SearchLine
@@ -43,6 +44,7 @@ def binding_scopes() -> dict[str, list[BindingType]]:
         ProjectorScreen,
         SamplingTestScreen,
         TourScreen,
+        TrainingScreen,
         AdviceScreen,
         RejectionTable,
     )

@@ -12,6 +12,7 @@ from typing import Any
 from decoding.json_text import parse_json
 
 LOG = "log.jsonl"  # in the training's folder
+ANSWERS = "answers.jsonl"  # beside it: one answer per evaluation
 _EVERY = 1.0  # seconds between progress lines
 
 

@@ -418,13 +418,21 @@ def export(
         Literal["float32", "bfloat16", "float16"] | None,
         typer.Option(help="Precision of the weights (default: as they are)."),
     ] = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PYTHON",
+            help="Compare logits with another package's: the Python of an environment that has "
+            "speculators (for EAGLE-3) or nvidia-modelopt (for Medusa).",
+        ),
+    ] = None,
 ) -> None:
     """Write heads for a serving engine or another trainer, read them back, and print how to serve
     them."""
     refuse_existing(out)
     from app.cli.heads.export import export as write
 
-    write(target, heads, to, out, gamma, dtype)
+    write(target, heads, to, out, gamma, dtype, verify)
 
 
 @heads.command("eval")

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from transformers import PreTrainedModel
 
 from app.cli.heads.target import load, shape_of, target_shape
+from app.cli.heads.verify import require_reader, verify
 from app.cli.terminal import print_output, say
 from app.report.engines import ENGINES, Choice
 from app.strategies.registry import EAGLE, EAGLE_1, MEDUSA
@@ -58,16 +59,23 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 
 def export(
-    target: str, heads: Path, to: str, out: Path, gamma: int | None, dtype: str | None
+    target: str,
+    heads: Path,
+    to: str,
+    out: Path,
+    gamma: int | None,
+    dtype: str | None,
+    python: Path | None,
 ) -> None:
-    """Write the heads for `to`, read them back, and print how to serve them. Raises InputError
-    where the program can't read such heads."""
+    """Write the heads for `to`, read them back, also by the other package that `python` has if
+    given, and print how to serve them. Raises InputError where the program can't read such
+    heads."""
     kind = drafter_kind(heads)
     if kind == "draft":
         raise InputError(f"{heads} is a draft model, which every engine reads as it is")
     model, _ = load(target, "cpu")
     precision = None if dtype is None else getattr(torch, dtype)
-    job = _ExportJob(model, target, to, out, precision)
+    job = _ExportJob(model, target, to, out, precision, python)
     if kind == "medusa":
         weights = read_medusa(heads, *shape_of(model))
         choice = Choice(target, MEDUSA, gamma or weights.heads, source=str(out))
@@ -94,6 +102,8 @@ def export(
     write_checksums(out)
     size = format_bytes(sum(file.stat().st_size for file in out.iterdir()))
     say(f"{what} for {target} in {out} ({dialect}, {size}), read back without a difference")
+    if python is not None:
+        say(verify(python, dialect, out, model, target))
     if launch:
         print_output(launch)
 
@@ -108,11 +118,12 @@ class _ExportJob:
     to: str
     out: Path
     precision: torch.dtype | None
+    python: Path | None
 
 
 def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
     out, precision = job.out, job.precision
-    dialect: MedusaDialect = _dialect(job.to, "medusa", FORMATS[job.to].medusa)
+    dialect: MedusaDialect = _dialect(job, "medusa", FORMATS[job.to].medusa)
     if dialect != "v2" and weights.lm_heads is None:
         # Only v2 can share the target's lm_head: in other dialects each head has a copy.
         weights = replace(weights, lm_heads=copies_of_lm_head(job.model, weights.heads))
@@ -134,15 +145,23 @@ def _write_medusa(weights: MedusaWeights, job: _ExportJob) -> str:
 def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     version, out = head.config.version, job.out
     form = FORMATS[job.to].eagle1 if version == "eagle1" else FORMATS[job.to].eagle3
-    dialect: EagleDialect = _dialect(job.to, version, form)
+    dialect: EagleDialect = _dialect(job, version, form)
     if job.to == "vllm" and head.config.layers > 1:
         dialect = "speculators"
+    if dialect == "speculators" and head.config.hidden == head.config.target_hidden:
+        # Its reader expects the embedding, which the other forms take from the target.
+        module: Any = job.model.get_input_embeddings()
+        embedding = module.weight.detach()
+        smaller = embedding.to(head.tensors["self_attn.o_proj.weight"].dtype)
+        if torch.equal(smaller.to(embedding.dtype), embedding):  # it was loaded in a larger one
+            embedding = smaller
+        head = replace(head, tensors={"embed_tokens.weight": embedding} | head.tensors)
     if job.precision is not None:
         tensors = {
             name: tensor.to(job.precision) if tensor.is_floating_point() else tensor
             for name, tensor in head.tensors.items()
         }
-        head = EagleWeights(head.dialect, head.config, tensors, head.notes)
+        head = replace(head, tensors=tensors)
     write_eagle(head, out, dialect, job.target)
     again = read_eagle(out, target_shape(job.model))
     for name in head.tensors.keys() | again.tensors.keys():
@@ -152,10 +171,12 @@ def _write_eagle(head: EagleWeights, job: _ExportJob) -> str:
     return dialect
 
 
-def _dialect(to: str, kind: str, dialect: D | None) -> D:
+def _dialect(job: _ExportJob, kind: str, dialect: D | None) -> D:
     if dialect is None:
         able = [name for name, form in FORMATS.items() if getattr(form, kind)]
-        raise InputError(f"--to {to} has no form for {kind} heads: choose {', '.join(able)}")
+        raise InputError(f"--to {job.to} has no form for {kind} heads: choose {', '.join(able)}")
+    if job.python is not None:
+        require_reader(job.python, str(dialect))
     return dialect
 
 

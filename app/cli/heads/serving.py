@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from app.cli.heads.training_job import ANSWERS, TrainingJob, is_first_process
+from app.cli.heads.training_job import TrainingJob, is_first_process
 from app.config.model_options import ModelOptions
 from app.engine.token_events import TokenEvents
 from app.models.loaded import LoadedModels
@@ -21,6 +21,7 @@ from decoding.tokenizing.stopping import Stop, eos_ids
 from decoding.training.conversations import rendered
 from decoding.training.data import Record
 from decoding.training.evaluate import Answer, answer_prompts, stats_of
+from decoding.training.log import ANSWERS
 
 _PROMPTS = 24
 _TOKENS = 64  # an answer

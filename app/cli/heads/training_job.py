@@ -17,7 +17,7 @@ from app.cli.heads.training_data import conversations_of
 from app.cli.terminal import say
 from app.text.units import format_bytes
 from decoding.errors import InputError
-from decoding.training.log import LOG
+from decoding.training.log import ANSWERS, LOG
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     Examples = Conversations | FeatureCache
 
-ANSWERS = "answers.jsonl"  # beside the training log: one answer per evaluation
 BARE_TARGET = "target"  # in a folder of features: the target without its layers
 
 

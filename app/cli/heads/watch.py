@@ -1,178 +1,45 @@
-"""`specchat heads watch`: shows a running training from its log."""
+"""`specchat heads watch`: shows a running training."""
 
 from __future__ import annotations
 
-import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import TypeAdapter
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
-from app.cli.heads.training_job import ANSWERS
 from app.cli.terminal import print_output
-from app.tui.format.bars import HEIGHTS, progress_bar
-from app.tui.tokens.token_text import DisplayOptions, RenderMode, TokenText
-from app.tui.tokens.wrapping import TokenStyle
+from app.tui.format.training import REFRESH_SECONDS, answer_view, newest_stage, view
+from app.tui.tokens.token_text import RenderMode
 from decoding.errors import InputError
-from decoding.round import TokenEvent, TokenFate
-from decoding.training.log import LOG, duration, losses, rates, training_log
-
-_WIDTH = 40  # of curves and the bar, in characters
-_EVALUATIONS = 8  # shown
-_RECENT = 20  # reports for the estimate of the time left
-_REFRESH_SECONDS = 1.0
-# Named colours, so that they fit the terminal's own background.
-_STYLES = {
-    TokenStyle.ACCEPTED: "underline bright_blue",
-    TokenStyle.BONUS: "bold",
-    TokenStyle.PROMPT: "italic dim",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A line of the answers' file: the tokens' texts and fates."""
-
-    prompt: str
-    tokens: list[tuple[str, TokenFate]]
-
-
-_ANSWER = TypeAdapter(_Answer)
+from decoding.training.log import training_log
 
 
 def watch(out: Path) -> None:
     """Show the training that writes to `out` until it is done; once if stdout is not a terminal.
     Raises InputError if there is no training."""
-    work = _newest(out)
+    work = newest_stage(out)
+    entries = training_log(work)
+
+    def shown(console: Console) -> Group:
+        mode: RenderMode = "glyphs" if console.no_color else "colour"
+        return Group(view(out, entries, time.time()), answer_view(out, console.width, mode))
+
     if not sys.stdout.isatty():
         console = Console(width=100, no_color=True, highlight=False)
         with console.capture() as text:
-            console.print(view(out, training_log(work), time.time()), _answer(out, console))
+            console.print(shown(console))
         print_output(text.get().rstrip())
         return
-    entries = training_log(work)
     with Live(auto_refresh=False) as live:
-
-        def show() -> None:
-            shown = view(out, entries, time.time()), _answer(out, live.console)
-            live.update(Group(*shown), refresh=True)
-
-        show()
+        live.update(shown(live.console), refresh=True)
         while entries[-1]["step"] < entries[-1]["steps"]:
-            time.sleep(_REFRESH_SECONDS)
+            time.sleep(REFRESH_SECONDS)
             try:
-                entries = training_log(_newest(out))
+                entries = training_log(newest_stage(out))
             except (InputError, OSError):  # it is done, and its log is removed
                 break
-            show()
+            live.update(shown(live.console), refresh=True)
     if (out / "config.json").is_file():
         print_output(f"done: what was trained is in {out}")
-
-
-def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
-    """The progress, losses and evaluations, as of the time `now`."""
-    last = entries[-1]
-    step, steps = last["step"], last["steps"]
-    learned = [entry for entry in entries if "loss" in entry]
-    measured = [entry for entry in entries if "held_out" in entry]
-    lines = [
-        Text(f"training in {out}", style="bold"),
-        Text(
-            f"{progress_bar(step / max(steps, 1), _WIDTH)}  step {step} of {steps}"
-            f"{_left(entries, now)}"
-        ),
-    ]
-    table = Table.grid(padding=(0, 2))
-    if learned:
-        loss = [entry["loss"] for entry in learned]
-        table.add_row("loss", curve(loss), losses(learned[-1]))
-        first = [entry["accuracy"][0] for entry in learned if entry["accuracy"]]
-        table.add_row("right", curve(first), rates(learned[-1]["accuracy"]))
-    served = [entry["served"] for entry in measured if entry["served"] is not None]
-    if served:
-        table.add_row("served τ", curve(served), f"{served[-1]:.2f}, best {max(served):.2f}")
-    evaluations = [
-        Text(f"step {entry['step']:>6} held out · {entry['held_out']}")
-        for entry in measured[-_EVALUATIONS:]
-    ]
-    return Group(*lines, table, *evaluations)
-
-
-def _answer(out: Path, console: Console) -> Group:
-    """The answer to one prompt at the last evaluation with its drafted tokens marked, and their
-    share at every evaluation. Rejected drafts of new heads would hide the text: they are left
-    out."""
-    answers = []
-    with suppress(OSError):  # no evaluation yet, or it is done and this is removed
-        for line in (out / "training" / ANSWERS).read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError):  # being written, or cut by a kill
-                answers.append(_ANSWER.validate_json(line))
-    if not answers:
-        return Group()
-    last, shares = answers[-1], list(map(_drafted, answers))
-    title = f"drafted in one answer: {curve(shares)}  {shares[-1]:.0%} of its tokens"
-    body = TokenText()
-    mode: RenderMode = "glyphs" if console.no_color else "colour"
-    body.options = DisplayOptions(mode, show_rejected=False)
-    body.begin_turn(0, last.prompt, None)
-    for text, fate in last.tokens:
-        body.add_token(TokenEvent(0, text, fate, 0))
-    body.end_turn()
-    body.rewrap(console.width)
-    lines = [
-        Text.assemble(*((text, _STYLES.get(style, "")) for text, style in body.wrapper[i].runs))
-        for i in range(len(body.wrapper))
-    ]
-    return Group(Text(), Text(title), *lines)
-
-
-def _drafted(answer: _Answer) -> float:
-    fates = [fate for _, fate in answer.tokens if not fate.discarded]
-    return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
-
-
-def curve(values: Sequence[float]) -> str:
-    """The values as bars, scaled between lowest and highest; neighbours are averaged to fit. A
-    training may diverge: × is no number."""
-    size = -(-len(values) // _WIDTH) or 1
-    parts = [values[i : i + size] for i in range(0, len(values), size)]
-    means = [sum(part) / len(part) for part in parts]
-    finite = [mean for mean in means if math.isfinite(mean)]
-    low, high = min(finite, default=0), max(finite, default=0)
-    span = (high - low) or 1
-    return "".join(
-        HEIGHTS[round((mean - low) / span * (len(HEIGHTS) - 1))] if math.isfinite(mean) else "×"
-        for mean in means
-    )
-
-
-def _newest(out: Path) -> Path:
-    """The folder of the training, or of its last stage."""
-    logs = sorted((out / "training").glob(f"**/{LOG}"), key=lambda log: log.stat().st_mtime)
-    if not logs or not training_log(logs[-1].parent):
-        raise InputError(
-            f"{out} holds no training that has reported yet: give the --out of one that runs"
-        )
-    return logs[-1].parent
-
-
-def _left(entries: Sequence[Mapping[str, Any]], now: float) -> str:
-    """The time left, estimated from the last reports, and the last one's age if it is unusual."""
-    recent, last = entries[-_RECENT:], entries[-1]
-    steps, seconds = last["step"] - recent[0]["step"], last["time"] - recent[0]["time"]
-    ago = now - last["time"]
-    text = ""
-    if steps > 0 and last["step"] < last["steps"]:
-        left = seconds / steps * (last["steps"] - last["step"]) - ago
-        text = f", {duration(max(left, 0))} left"
-    reports = max(len(recent) - 1, 1)
-    return text + (f", silent for {duration(ago)}" if ago > max(60, 5 * seconds / reports) else "")

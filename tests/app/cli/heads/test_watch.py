@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from app.cli.heads.training_job import ANSWERS
-from app.cli.heads.watch import curve, view
-from decoding.training.log import LOG, training_log
+from app.tui.format.training import curve, view
+from decoding.training.log import ANSWERS, LOG, training_log
 from tests.conftest import Specchat
 
 WORDS = "right .71 .64 · served τ 1.90"
