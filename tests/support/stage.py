@@ -81,7 +81,8 @@ class Stage:
 
     async def begin(self, prompt: str = "Hello", turn: int = 0, *names: str) -> None:
         lanes = names or tuple(each.name for each in LANES if each.available)
-        await self.tell(RunStarted(turn, turn, prompt, 3, 42, lanes))
+        at = self.clock.now  # no two runs begin at once
+        await self.tell(RunStarted(turn, turn, prompt, 3, 42, lanes, at=at))
 
     async def finish(self, run: int = 0, *names: str) -> None:
         """All lanes are done, and the run is over."""

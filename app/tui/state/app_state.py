@@ -342,9 +342,9 @@ class AppState:
                 if self.notice == self.busy:
                     self.notice = ""
                 self.running = self.paused = False
-                if not self.played_again:
+                if self.started and not self.played_again:
                     for lane in self.lanes.values():
-                        self.runs.add(lane, self.prompt)
+                        self.runs.add(lane, self.prompt, self.started.at)
                 if self.started and len({e.answer for e in self.lanes.values() if e.first}) > 1:
                     self.differing.add(self.started.turn)
                 self.memory = event.memory or self.memory

@@ -22,10 +22,11 @@ class LaneRun:
 
     lane: str
     prompt: Prompt
+    at: float  # when the turn began, which is in its log too
     settings: Settings | None
     without_gamma: Settings | None
     metrics: Metrics
-    first: Round  # the lane's own object, which identifies the run
+    first: Round  # the lane's own object: what it shows now is this run
     rounds: tuple[Round, ...]  # without data that is only needed for the last answer
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
@@ -38,10 +39,13 @@ class SessionRuns:
     def __init__(self) -> None:
         self._runs: deque[LaneRun] = deque(maxlen=MAX_RUNS)
 
-    def add(self, lane: LaneState, prompt: Prompt) -> None:
-        """Add the lane's last run, if it has any rounds."""
+    def add(self, lane: LaneState, prompt: Prompt, at: float) -> None:
+        """Add the lane's last run, if it has any rounds. One that was already added, and is shown
+        again out of its log, takes the place of the old one."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
-            self._runs.append(run_of(lane, lane.metrics, prompt))
+            run = run_of(lane, lane.metrics, prompt, at)
+            others = (each for each in self._runs if (each.lane, each.at) != (run.lane, at))
+            self._runs = deque((*others, run), MAX_RUNS)
 
     def has(self, lane: LaneState) -> bool:
         """Whether the lane's last run was added."""
@@ -104,10 +108,11 @@ def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
     return [record for run in runs for record in run.rounds] + last
 
 
-def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
+def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt, at: float) -> LaneRun:
     return LaneRun(
         lane.info.name,
         prompt,
+        at,
         lane.settings_of_rounds(LENGTH),
         lane.settings_of_rounds(GAMMA),
         metrics,

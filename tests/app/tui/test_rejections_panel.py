@@ -48,7 +48,8 @@ def measured(record: Round, p: float) -> Round:
 
 
 async def answered(stage: Stage, run: int = 0, ids: tuple[int, ...] = (5, 6, 7)) -> None:
-    started = RunStarted(run, run, "Hello", 3, 42, ("ar", "draft", "lookup"), ids)
+    lanes = ("ar", "draft", "lookup")
+    started = RunStarted(run, run, "Hello", 3, 42, lanes, ids, at=stage.clock.now)
     steps = [
         RoundFinished("draft", record, shown, metrics(), TEXTS, Params())
         for record, shown in zip(ROUNDS, SHOWN, strict=True)

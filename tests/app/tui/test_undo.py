@@ -218,6 +218,24 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
     assert len(store.open(path).turns) == 2
 
 
+async def test_a_run_that_is_shown_again_counts_once(store: Store) -> None:
+    async with opened(store) as stage:
+        state = stage.app.state
+
+        def runs() -> list[int]:
+            return [len(state.runs.timed_like(lane)) for lane in state.lanes.values()][:2]
+
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        once = runs()
+        await stage.tell(*turn(1, "And on?", 20.0, 1))
+        twice = runs()
+        await reopen(stage, "ctrl+z")  # the first turn is shown out of the log
+        assert once[0] == 1 and runs()[0] == twice[0] == 2
+        assert "2 runs of this prompt" not in stage.text
+        await reopen(stage, "ctrl+y")
+        assert runs() == twice
+
+
 async def test_conversations_that_are_not_kept() -> None:
     async with opened(SessionStore()) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
