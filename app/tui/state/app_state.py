@@ -313,7 +313,7 @@ class AppState:
                 self.started, self.foreign, self.example = event, False, ""
                 for name, lane in self.lanes.items():
                     if name in event.lanes:
-                        lane.begin()
+                        lane.begin(event.at)
                     else:
                         lane.phase = Phase.IDLE
                         lane.clear_metrics()
@@ -342,9 +342,9 @@ class AppState:
                 if self.notice == self.busy:
                     self.notice = ""
                 self.running = self.paused = False
-                if self.started and not self.played_again:
+                if not self.played_again:
                     for lane in self.lanes.values():
-                        self.runs.add(lane, self.prompt, self.started.at)
+                        self.runs.add(lane, self.prompt)
                 if self.started and len({e.answer for e in self.lanes.values() if e.first}) > 1:
                     self.differing.add(self.started.turn)
                 self.memory = event.memory or self.memory
@@ -352,9 +352,8 @@ class AppState:
             case AnswerMeasured(lane=name):
                 answered = self.lanes.get(name)
                 if answered and self.started and event.run == self.started.run:
-                    known = answered.rounds
                     answered.add_probabilities(event)
-                    self.runs.add_probabilities(known, answered.rounds)
+                    self.runs.add_probabilities(answered)
             case RunRejected():
                 self.running = self.paused = False
                 self.busy_lane = None

@@ -45,6 +45,7 @@ class LaneState:
     phase: Phase = Phase.IDLE
     ttft_seconds: float | None = None
     metrics: Metrics | None = None
+    begun_at: float = 0.0  # the last run, on the engine's clock
     finished: Finished | None = None
     first: Prefilled | None = None  # of the last run, like the rounds
     round_events: list[RoundFinished] = field(default_factory=list)
@@ -197,8 +198,8 @@ class LaneState:
             self.round_events = [replace(known, round=record) for known, record in pairs]
             self.texts = {**event.texts, **self.texts}
 
-    def begin(self) -> None:
-        self.phase = Phase.WAITING
+    def begin(self, at: float) -> None:
+        self.phase, self.begun_at = Phase.WAITING, at
         self.clear_metrics()
 
     def clear_metrics(self) -> None:

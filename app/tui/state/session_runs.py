@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
@@ -22,11 +21,10 @@ class LaneRun:
 
     lane: str
     prompt: Prompt
-    at: float  # when the turn began, which is in its log too
+    at: float  # when it began, which its log says too, and no other run of the lane
     settings: Settings | None
     without_gamma: Settings | None
     metrics: Metrics
-    first: Round  # the lane's own object: what it shows now is this run
     rounds: tuple[Round, ...]  # without data that is only needed for the last answer
     shown: tuple[tuple[TokenEvent, ...], ...]  # the tokens of each round
     begun: str  # the text before the first round
@@ -39,30 +37,25 @@ class SessionRuns:
     def __init__(self) -> None:
         self._runs: deque[LaneRun] = deque(maxlen=MAX_RUNS)
 
-    def add(self, lane: LaneState, prompt: Prompt, at: float) -> None:
-        """Add the lane's last run, if it has any rounds. One that was already added, and is shown
-        again out of its log, takes the place of the old one."""
+    def add(self, lane: LaneState, prompt: Prompt) -> None:
+        """Add the lane's last run, if it has any rounds."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
-            run = run_of(lane, lane.metrics, prompt, at)
-            others = (each for each in self._runs if (each.lane, each.at) != (run.lane, at))
-            self._runs = deque((*others, run), MAX_RUNS)
+            self.drop_last(lane)  # it may be shown again
+            self._runs.append(run_of(lane, lane.metrics, prompt))
 
     def has(self, lane: LaneState) -> bool:
         """Whether the lane's last run was added."""
-        return bool(lane.rounds) and any(run.first is lane.rounds[0] for run in self._runs)
+        return any(_is_last(run, lane) for run in self._runs)
 
     def drop_last(self, lane: LaneState) -> None:
         """Drop the lane's last run, which goes on."""
-        newest = lane.rounds[0] if lane.rounds else None
-        self._runs = deque((run for run in self._runs if run.first is not newest), MAX_RUNS)
+        self._runs = deque((run for run in self._runs if not _is_last(run, lane)), MAX_RUNS)
 
-    def add_probabilities(self, known: Sequence[Round], measured: Sequence[Round]) -> None:
-        """Replace the `known` rounds of a run by those with probabilities."""
+    def add_probabilities(self, lane: LaneState) -> None:
+        """Replace the rounds of the lane's last run by those with probabilities."""
         for index, run in enumerate(self._runs):
-            if known and run.first is known[0]:
-                self._runs[index] = replace(
-                    run, first=measured[0], rounds=tuple(map(Round.slim, measured))
-                )
+            if _is_last(run, lane):
+                self._runs[index] = replace(run, rounds=tuple(map(Round.slim, lane.rounds)))
 
     def clear(self) -> None:
         self._runs.clear()
@@ -100,23 +93,24 @@ class SessionRuns:
         return _with_last(lane, self.like(lane))
 
 
+def _is_last(run: LaneRun, lane: LaneState) -> bool:
+    return (run.lane, run.at) == (lane.info.name, lane.begun_at)
+
+
 def _with_last(lane: LaneState, runs: list[LaneRun]) -> list[Round]:
     """All rounds, with those of the last run, which may not be finished, at the end."""
-    last = lane.rounds
-    if runs and last and runs[-1].first is last[0]:
-        runs = runs[:-1]
-    return [record for run in runs for record in run.rounds] + last
+    before = (run for run in runs if not _is_last(run, lane))
+    return [record for run in before for record in run.rounds] + lane.rounds
 
 
-def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt, at: float) -> LaneRun:
+def run_of(lane: LaneState, metrics: Metrics, prompt: Prompt) -> LaneRun:
     return LaneRun(
         lane.info.name,
         prompt,
-        at,
+        lane.begun_at,
         lane.settings_of_rounds(LENGTH),
         lane.settings_of_rounds(GAMMA),
         metrics,
-        lane.rounds[0],
         tuple(map(Round.slim, lane.rounds)),
         tuple(event.tokens for event in lane.round_events),
         lane.first.first.text if lane.first else "",
