@@ -258,7 +258,7 @@ def _reason(slow: LaneScore, fast: LaneScore) -> str | None:
         return None
     by_tokens = math.log(fast_tau / slow_tau)
     by_time = math.log(slow.round_seconds / fast.round_seconds)
-    if max(by_tokens, by_time) <= 0:
+    if max(by_tokens, by_time) < math.log(WORTH):
         return None
     if by_tokens >= by_time:
         return (

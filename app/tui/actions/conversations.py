@@ -40,9 +40,11 @@ class ConversationActions(AppBase):
         if self.state.busy:
             self.state.say(self.state.busy)
         else:
-            self.state.say("")
+            undo = self.state.keys["run.undo"]
+            before = bool(self.state.turns)
             self.engine.send(NewConversation())
             self.begin_conversation()
+            self.state.say(f"A new one; {undo} brings the last one back" if before else "")
         self.main.show_state()
 
     async def recall_prompts(self, store: Store) -> None:

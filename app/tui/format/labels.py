@@ -197,7 +197,7 @@ def placeholder(state: AppState) -> str:
         names = ("run.stop", "run.pause", "view.next", "run.step")
         stop, pause, lanes, step = (state.keys[name] for name in names)
         if state.paused:
-            return f"Paused: {pause} goes on; {lanes}, then {step} is one round; {stop} stops"
+            return f"Paused: {pause} goes on; {lanes}, {step}: one round; {stop} stops"
         return f"Ask the next question; {pause} pauses, {stop} stops"
     if state.example and not state.queued:
         return state.example
@@ -332,7 +332,7 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
     if not state.can_measure:
         return f"No probabilities recorded: {state.keys['run.again']} runs it again with them."
     if state.running:
-        return "No probabilities recorded: they are worked out when the answer is done."
+        return "No probabilities yet: worked out when the answer is done"
     return "Working out the probabilities …"
 
 

@@ -144,6 +144,8 @@ def test_why_the_slowest_lane_lost() -> None:
     assert why_slowest([AR, slow, EAGLE]) == (
         "A round of lane 3 takes 1.5 times as long as one of lane 4."
     )
+    alike = replace(slow, round_seconds=1.01 * EAGLE.round_seconds)
+    assert why_slowest([AR, alike, EAGLE]) is None
 
 
 def test_what_to_try_is_said_with_the_speed_to_expect() -> None:

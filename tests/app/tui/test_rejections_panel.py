@@ -225,7 +225,7 @@ async def test_while_an_answer_is_made_nothing_is_measured(play: Play) -> None:
         assert stage.engine.asked(RecordProbabilities)
         started = RunStarted(0, 0, "Hello", 3, 42, ("ar", "draft", "lookup"), (5, 6, 7))
         await stage.tell(started, FIRST)
-        assert "worked out when the answer is done" in stage.text
+        assert "No probabilities yet: worked out" in stage.text
         assert not stage.engine.asked(MeasureAnswer)
         await stage.finish()
         assert [each.lane for each in stage.engine.asked(MeasureAnswer)] == ["draft"]

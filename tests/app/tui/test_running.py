@@ -426,7 +426,7 @@ async def test_a_pause_is_seen_and_says_how_to_go_on(play: Play, size: tuple[int
         await stage.begin()
         await stage.tell(prefilled("ar", "The"), stepped("ar", [], [], "a"))
         await stage.press("space")
-        assert "Space goes on; Tab, then n is one round" in stage.text
+        assert "Space goes on; Tab, n: one round; Esc stops" in stage.text
         marks = stage.text.splitlines()[1]
         assert "‖" in marks and "▶" not in marks  # the tabs, or the first pane
         await stage.press("tab")

@@ -191,7 +191,7 @@ async def test_a_conversation_that_was_left(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
         await stage.press("ctrl+n")
-        assert "Count!" not in stage.text
+        assert "Count!" not in stage.text and "Ctrl+Z brings the last one back" in stage.text
         await reopen(stage, "ctrl+z")
         assert stage.engine.asked(Resume) == [Resume((Turn("Count!", 0, ANSWERS),), 42)]
         assert stage.lines(1)[0] == "› Count!" and "Undone: the new conversation" in stage.text
