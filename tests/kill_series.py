@@ -246,7 +246,9 @@ class Heads:
             done = run(specchat, [*command, *resume], said)
             if done.exit_code != 0:
                 return [f"{kind} does not go on: {done.lines[-1:]}"]
-        return [] if contents(out) == contents(self._root / kind) else [f"{kind} is another"]
+        found, whole = contents(out), contents(self._root / kind)
+        others = sorted(name for name in found | whole if found.get(name) != whole.get(name))
+        return [f"{kind}: {', '.join(others)} are others"] if others else []
 
 
 class Served:
@@ -285,8 +287,10 @@ class Served:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
+    """The files by their names; a recipe says where it was made, which is left out."""
     files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    out = b"out: " + os.fsencode(folder)
+    return {str(path.relative_to(folder)): path.read_bytes().replace(out, b"") for path in files}
 
 
 Scenario = Callable[[random.Random, Path], list[str]]

@@ -69,7 +69,9 @@ def test_convert_distill_train_eval_run(
     )  # fmt: skip
     done = specchat(*train)
     assert done.returncode == 0, done.stderr
-    assert re.search(r"^step 4/40 · loss [\d.]+ · right \.\d\d \.\d\d · lr", done.stderr, re.M)
+    assert re.search(
+        r"^step 4/40 · loss [\d.]+ \([\d. ]+\) · right \.\d\d \.\d\d · lr", done.stderr, re.M
+    )
     assert re.search(r"^step 20 held out · right [\d. ]+ · served τ \d\.\d\d$", done.stderr, re.M)
     watched = specchat("heads", "watch", str(trained)).stdout
     assert "served τ" in watched and "drafted in one answer: " in watched and "› the" in watched
