@@ -166,7 +166,7 @@ class LaneState:
             tuple(self.rounds),
             tuple(event.params or Params() for event in self.round_events),
             reason if reason == "stop" or reason == "length" else None,
-            self.metrics.speedup if self.metrics else None,
+            self.speedup,
         )
 
     @property
