@@ -87,15 +87,31 @@ class TreeSizer:
     draft_seconds: float = 0.0  # running mean of a draft, and below of a level
     level_seconds: float = 0.0
     _accepted: Rate = field(default_factory=Rate)  # accepted drafts over expected ones
+    # How often a draft below this level was accepted, over the probability of its nodes that were
+    # run: drafters are the less calibrated the further they guess.
+    _reached: list[Rate] = field(default_factory=list)
+    _hoped: list[float] = field(default_factory=list)  # these probabilities in the last tree
     _speed: float = 0.0  # expected tokens per second of the last tree
     _expected: float = 0.0  # accepted drafts of the last tree, uncalibrated
 
-    def another_level_pays(self, likely: float) -> bool:
-        """Whether another level, below nodes with the highest probability `likely`, is worth its
-        time and that of one more node to verify. Empirically its other nodes add about half of what
-        the best one adds."""
+    def rows_that_pay(self, level: int, likely: list[float]) -> int:
+        """How many nodes of a level, from the likeliest down, to run for another level below; 0 if
+        it is not worth its time. `likely`: their probabilities, the highest first."""
+        # What is below a node is no likelier than it. It must be worth the time to verify it and
+        # that of its parent's row in a level, which is to the level as a node is to a pass.
         node = (self.verify_cost(16) - self.verify_cost(8)) / 8
-        return 1.5 * likely * self._calibration > self._speed * (self.level_seconds + node)
+        row = node * self.level_seconds / self.verify_cost(1)
+        least = self._speed * (node + row) / self._calibration
+        rows = max(sum(probability > least for probability in likely), 1)
+        hoped = sum(likely[:rows])
+        reached = self._calibration
+        while len(self._reached) <= level:
+            self._reached.append(Rate())
+        for rate in self._reached[: level + 1]:
+            reached = rate.estimate(reached)
+        pays = reached * hoped > self._speed * (self.level_seconds + node)
+        self._hoped = [*self._hoped[:level], hoped] if pays else self._hoped[:level]
+        return rows if pays else 0
 
     def best_size(self, likely: list[float]) -> int:
         """How many of the nodes to verify, given their probabilities from the highest down."""
@@ -124,6 +140,10 @@ class TreeSizer:
         self._accepted.fade()
         self._accepted.add(count, self._expected)
         self._expected = 0.0
+        for rate in self._reached:
+            rate.fade()
+        for level, hoped in enumerate(self._hoped):
+            self._reached[level].add(count > level + 1, hoped)
 
     @property
     def _calibration(self) -> float:

@@ -81,8 +81,8 @@ class CostAwarePlan(DynamicPlan):
         best = scores.topk(self.width)
         if scores.device.type == "cuda":  # waiting for the scores would take longer than a level
             return best.indices
-        pays = self._sizer.another_level_pays(float(best.values[0].exp()))
-        return best.indices if pays else None
+        rows = self._sizer.rows_that_pay(level, best.values.exp().tolist())
+        return best.indices[:rows] if rows else None
 
     def keep(self, pool: CandidatePool) -> SelectedNodes:
         return prune(pool, self.count, self._sizer.best_size)

@@ -48,7 +48,7 @@ class Linear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """[n, in] -> [n, out]."""
-        if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
+        if self._packed is not None and self._by_packed[min(x.shape[0], ROWS[-1])]:
             return self._packed(x)
         if self._bias is None:
             return torch.mm(x, self._weight)
@@ -56,7 +56,7 @@ class Linear:
 
     def add_to(self, residual: Tensor, x: Tensor) -> None:
         """The same, added to `residual` [n, out] in place."""
-        if self._packed is not None and self._by_packed[min(len(x), ROWS[-1])]:
+        if self._packed is not None and self._by_packed[min(x.shape[0], ROWS[-1])]:
             residual.add_(self._packed(x))
             return
         residual.addmm_(x, self._weight)
@@ -139,7 +139,8 @@ def _halved(weight: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor] |
     exponent = half_exponent(weight)
     if exponent is None:
         return None
-    scaled, factor = weight.float() * 2.0**exponent, 2.0**-exponent
+    scaled = weight.float() * 2.0**exponent
+    factor = torch.full((), 2.0**-exponent)  # multiplying by a number takes three times as long
     wide_bias, dtype = None if bias is None else bias.float(), weight.dtype
     linear: Any
     packed: tuple[Any, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import pytest
@@ -66,4 +67,33 @@ def test_a_tree_that_pays_grows_with_trust_and_shrinks_with_cost() -> None:
 def test_a_paying_tree_goes_deeper_where_the_draft_is_sure() -> None:
     sizer = TreeSizer(lambda n: 1.0 + 0.1 * n, draft_seconds=0.3, level_seconds=0.1)
     sizer.best_size([0.9, 0.8, 0.7])
-    assert sizer.another_level_pays(0.9) and not sizer.another_level_pays(0.02)
+    assert sizer.rows_that_pay(0, [0.9]) and not sizer.rows_that_pay(0, [0.02])
+
+
+def test_only_nodes_with_children_that_can_pay_are_run() -> None:
+    likely = [0.8, 0.5, 0.04, 0.01]
+    for slope, rows in ((0.0, 4), (0.05, 2), (0.4, 1)):
+        sizer = TreeSizer(partial(_line, slope), draft_seconds=0.3, level_seconds=0.1)
+        sizer.best_size([0.9, 0.8, 0.7])
+        assert sizer.rows_that_pay(0, likely) == rows
+
+
+def test_a_level_that_is_never_reached_is_given_up_and_tried_again_later() -> None:
+    """Whatever the draft says of it, and although the levels above are always right."""
+    sizer = TreeSizer(partial(_line, 0.1), draft_seconds=0.3, level_seconds=0.2)
+
+    def deep() -> bool:
+        """A round in which the first two tokens are accepted, and the third is not."""
+        levels = [bool(sizer.rows_that_pay(level, [0.9])) for level in range(2)]
+        sizer.best_size([0.9, 0.9, 0.9][: 1 + sum(levels)])
+        sizer.accepted(2)
+        assert levels[0]
+        return levels[1]
+
+    rounds = [deep() for _ in range(400)]
+    assert rounds[0] and not any(rounds[10:30]) and any(rounds[30:])
+    assert sum(rounds) < 40
+
+
+def _line(slope: float, nodes: float) -> float:
+    return 1.0 + slope * nodes
