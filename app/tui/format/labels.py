@@ -52,7 +52,8 @@ def lane_title(state: AppState, number: int, lane: LaneState) -> tuple[list[Part
     if state.answers_differ and lane.info.name == state.goes_on_from:
         left.append(Part("next turn goes on here", "italic $primary", 5))
     if (place := state.place(lane.info.name)) is not None:
-        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", 1))
+        rank = 4 if changed else 1  # then it is of a race that is not the next one's
+        left.append(Part(ordinal(place), "bold $success" if place == 0 else "$foreground", rank))
     right = [LOSSY] if lane.lossy else []
     if metrics := lane.metrics:
         if metrics.tokens_per_second is not None:

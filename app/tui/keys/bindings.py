@@ -9,7 +9,7 @@ from app.tui.state.app_state import AppState
 LANE_KEYS = 9
 # The actions in the bar at the bottom, in order; shown if they apply and there is room.
 KEY_BAR = (
-    *("submit", "screen.end_search", "focus_prompt", "leave"),
+    *("submit", "screen.end_search", "take", "drop", "focus_prompt", "leave"),
     *("screen.hit(1)", "screen.hit(-1)"),
     *("step(-1)", "step(1)", "edge(False)", "edge(True)", "reset"),  # of a slider
     *("pause", "step", "step_all", "speed(-1)", "speed(1)", "again", "app.focus_next"),
@@ -197,6 +197,7 @@ def key_bar_state(
     *,
     typing: bool,
     slider: bool,
+    number: bool,
     looking: bool,
     alone: bool,
     cursor: bool,
@@ -204,8 +205,8 @@ def key_bar_state(
     searching: bool,
 ) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
     """The names of some actions in the present state, the actions to hide because they would do
-    nothing, and those that have room before all others. `slider`: one has the focus, `looking`: a
-    panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus has one, `searching`:
+    nothing, and those that have room before all others. `slider`: one has the focus, `number`: one
+    is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus has one, `searching`:
     words are marked in it."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
@@ -223,6 +224,9 @@ def key_bar_state(
         hidden |= {"round(-1)", "round(1)"}
     if typing:
         hidden.add("focus_prompt")  # the letters are there already
+    if number:
+        hidden |= {"focus_prompt", "step(-1)", "step(1)", "edge(False)", "edge(True)", "again"}
+        names["reset"] = "Erase"
     if state.queued:
         names["leave"] = "Take back"
     elif typing:

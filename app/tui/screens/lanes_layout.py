@@ -36,7 +36,7 @@ from app.tui.widgets.prompt import Prompt
 from app.tui.widgets.rejections_panel import RejectionsPanel
 from app.tui.widgets.scoreboard import Scoreboard
 from app.tui.widgets.search_line import SearchLine
-from app.tui.widgets.slider import NUMBER, Slider
+from app.tui.widgets.slider import Slider
 from app.tui.widgets.sliders_panel import SlidersPanel
 from app.tui.widgets.split_line import SplitLine, StatusLine
 from app.tui.widgets.token_panel import TokenPanel
@@ -228,7 +228,7 @@ class LanesLayout(Screen[None]):
         """What typed keys do, if the focus is not in the prompt."""
         slider = isinstance(self.focused, Slider)
         if isinstance(self.focused, Slider) and self.focused.typed is not None:
-            return NUMBER
+            return self.focused.hint
         if not typing:
             return letters_are_commands(self.state, slider)
         free = not (self.state.running or self.state.slow_motion or self.state.queued)
@@ -281,6 +281,7 @@ class LanesLayout(Screen[None]):
             self.state,
             typing=self.writing,
             slider=isinstance(self.focused, Slider),
+            number=isinstance(self.focused, Slider) and self.focused.typed is not None,
             looking=self.open is not None,
             alone=self.panel_alone,
             cursor=self.pane_here is not None and self.pane_here.view.cursor is not None,

@@ -10,12 +10,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from app.tui.keys.key_names import first_key
 from app.tui.state.scale import Scale, Value
 
 LABEL_CELLS = 6
 VALUE_CELLS = 5
 TYPED_CELLS = 7  # at most
-NUMBER = "Enter takes the number, Esc does not"
 
 
 class Slider(Widget, can_focus=True):
@@ -40,12 +40,19 @@ class Slider(Widget, can_focus=True):
             "backspace", "reset", "Default", False, id="slider.default",
             tooltip="Back to the default",
         ),
+        Binding(
+            "enter", "take", "Set", False, id="slider.set",
+            tooltip="Set the number that is typed; so does leaving the slider",
+        ),
+        Binding("escape", "drop", "Drop", False, id="slider.drop",
+                tooltip="Forget the number that is typed"),
     ]  # fmt: skip
 
     @dataclass
     class Changed(Message):
         slider: Slider
         value: Value
+        own: str | None  # the lane whose override it is
 
     class Typing(Message):
         """The user types a number, or ends typing it."""
@@ -64,7 +71,7 @@ class Slider(Widget, can_focus=True):
         self.scale = scale
         self.value = value
         self.default = default
-        self.own = False
+        self.own: str | None = None  # the lane whose override is shown
         self.typed: str | None = None  # a number that is being typed
         self._refused = False  # it is not on the scale; the next digit begins another one
         self._tip = ""
@@ -78,7 +85,9 @@ class Slider(Widget, can_focus=True):
     # A number that is typed
 
     def _on_blur(self, event: events.Blur) -> None:
-        self._type(None)
+        """Leaving takes the number, as in any form, but not when another window is looked at."""
+        if self.app.app_focus:
+            self._leave()
 
     def _type(self, text: str | None) -> None:
         if text != self.typed:
@@ -87,7 +96,7 @@ class Slider(Widget, can_focus=True):
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or a minus sign starts a typed number, Enter sets it."""
+        """A digit or a minus sign starts a typed number."""
         typed = "" if self._refused else self.typed or ""
         if event.character and event.character in f"0123456789.{'-' * (not typed)}":
             self._type((typed + event.character)[:TYPED_CELLS])
@@ -95,36 +104,55 @@ class Slider(Widget, can_focus=True):
             return
         elif event.key == "backspace":
             self._type(self.typed[:-1])
-        elif event.key == "enter":
-            self._take()
-        elif event.key == "escape":
-            self._type(None)
         elif event.is_printable:
-            self.post_message(self.Refused(f"“{event.character}” is no digit: {NUMBER}"))
+            self.post_message(self.Refused(f"“{event.character}” is no digit: {self.hint}"))
         else:
-            self._type(None)
             return
         event.stop()
         event.prevent_default()
 
-    def _take(self) -> None:
+    @property
+    def hint(self) -> str:
+        """How a number that is typed ends."""
+        return f"{first_key(self, 'take')} takes the number, {first_key(self, 'drop')} does not"
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.typed is not None or action not in ("take", "drop")
+
+    def _parse(self, typed: str | None) -> Value:
+        return self.scale.parse(typed) if typed else self.value
+
+    def action_take(self) -> None:
         """Set the typed number; one that the scale does not have stays, to be corrected or typed
         over."""
         try:
-            value = self.scale.parse(self.typed) if self.typed else self.value
+            value = self._parse(self.typed)
         except ValueError as error:
             self._refused = True
             self.post_message(self.Refused(f"{self.label} {error}"))
-            return
+        else:
+            self._type(None)
+            self._choose(value)
+
+    def action_drop(self) -> None:
         self._type(None)
-        self._choose(value)
+
+    def _leave(self) -> None:
+        """Set the typed number, if the scale has it."""
+        typed = self.typed
+        self._type(None)
+        try:
+            self._choose(self._parse(typed))
+        except ValueError as error:
+            stays = f"{self.scale.text(self.value)} stays"
+            self.post_message(self.Refused(f"{self.label} {error}: {stays}"))
 
     def set_scale(self, scale: Scale) -> None:
         if scale != self.scale:
             self.scale = scale
             self.refresh()
 
-    def set_own(self, own: bool) -> None:
+    def set_own(self, own: str | None) -> None:
         """Mark the slider as showing a lane's override."""
         if own != self.own:
             self.own = own
@@ -150,12 +178,14 @@ class Slider(Widget, can_focus=True):
     def _choose(self, value: Value) -> None:
         if value != self.value:
             self.show(value)
-            self.post_message(self.Changed(self, value))
+            self.post_message(self.Changed(self, value, self.own))
 
     def action_step(self, steps: int) -> None:
+        self._leave()
         self._choose(self.scale.beside(self.value, steps))
 
     def action_edge(self, right: bool) -> None:
+        self._type(None)
         self._choose(self.scale.value(self.scale.last if right else 0))
 
     def action_reset(self) -> None:

@@ -12,7 +12,6 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 
 from app.tui.state.app_state import AppState
-from app.tui.state.lane_state import LaneState
 from app.tui.state.scale import Scale
 from app.tui.state.sliders import SLIDERS, is_shown, token_stops, why_idle
 from app.tui.widgets.slider import Slider
@@ -34,7 +33,6 @@ class SlidersPanel(VerticalScroll, can_focus=False):
     def __init__(self, *, dom_id: str, consumes: ConsumesKey) -> None:
         super().__init__(id=dom_id)
         self._consumes = consumes
-        self._lane: LaneState | None = None  # in focus; its overrides are shown
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         return self._consumes(key, character)
@@ -55,7 +53,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
 
     def show(self, state: AppState, name: str) -> None:
         """Show the run's settings, or the lane's overrides."""
-        self._lane = lane = state.lanes.get(name)
+        lane = state.lanes.get(name)
         values = flat(lane.effective_params(state.params) if lane else state.params)
         if state.loaded:
             stops = token_stops(state.loaded.context)
@@ -64,7 +62,7 @@ class SlidersPanel(VerticalScroll, can_focus=False):
             slider = self.slider(spec.name)
             slider.display = is_shown(spec, state, lane)
             own = lane is not None and spec.name in lane.info.overrides
-            slider.set_own(own)
+            slider.set_own(lane.info.name if lane and own else None)
             slider.show(values[spec.name])
             why = why_idle(spec, state, lane if own else None)
             whose = f"\n\n* {state.label(name)}'s own value" if own else ""
@@ -74,8 +72,4 @@ class SlidersPanel(VerticalScroll, can_focus=False):
     @on(Slider.Changed)
     def change(self, event: Slider.Changed) -> None:
         event.stop()
-        name, lane = str(event.slider.id), self._lane
-        own = lane is not None and name in lane.info.overrides
-        self.post_message(
-            self.Changed({name: event.value}, lane.info.name if lane and own else None)
-        )
+        self.post_message(self.Changed({str(event.slider.id): event.value}, event.own))

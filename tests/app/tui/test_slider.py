@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual import events
 
-from app.engine.commands import SetParams, Stop
+from app.engine.commands import SetOverrides, SetParams, Stop
 from app.engine.events import Finished
 from app.strategies.settings import SETTINGS
 from app.tui.state.scale import Scale, evenly
@@ -15,7 +15,7 @@ from app.tui.state.sliders import SLIDERS, token_stops
 from app.tui.widgets.slider import LABEL_CELLS, Slider
 from decoding.params import Params, SamplingParams, flat
 from tests.support.scripted import lane, stepped
-from tests.support.stage import Play, Stage
+from tests.support.stage import LANES, Play, Stage
 
 GAMMA = Scale((None, "auto", *range(17)), {None: "each"})
 TOP_P = Scale(evenly(0.05, 1.0, 0.05), decimals=2)
@@ -303,3 +303,56 @@ async def test_the_key_bar_has_the_keys_of_a_slider(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "t")
         assert "← Less  → More" in stage.text and "Backspace Default" in stage.text
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_leaving_a_slider_sets_the_number_and_escape_drops_it(
+    play: Play, size: tuple[int, int]
+) -> None:
+    async with play(size) as stage:
+        await stage.press("escape", "t", "1", "tab")
+        assert last_params(stage).sampling.temperature == 1.0
+        await stage.press("t", "2", "escape", "tab")
+        assert last_params(stage).sampling.temperature == 1.0
+        await stage.press("t", "9", "tab")
+        assert "temp takes numbers from 0.00 to 2.00, not 9: 1.00 stays" in " ".join(
+            stage.text.split()
+        )
+        await stage.press("g", "5")
+        await stage.pilot.click("#prompt")
+        assert last_params(stage).gamma == 5
+        await stage.press("escape", "g", "7", "left")  # a step from there
+        assert last_params(stage).gamma == 6
+
+
+async def test_a_number_goes_to_the_lane_whose_slider_it_was_typed_on(play: Play) -> None:
+    own = (LANES[0], lane("draft", title="Draft model", gamma=4, overrides={"gamma": 2}))
+    async with play(lanes=own, load=False) as stage:
+        await stage.load(own)
+        await stage.to_lane(2)
+        await stage.press("g", "3")
+        await stage.pilot.click(stage.view(1))
+        assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {"gamma": 3})
+
+
+async def test_a_number_that_is_typed_waits_while_another_window_is_looked_at(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "b", "7")
+        stage.app.post_message(events.AppBlur())
+        await stage.pilot.pause()
+        stage.app.post_message(events.AppFocus())
+        await stage.pilot.pause()
+        assert not stage.engine.asked(SetParams)
+        await stage.press("7", "enter")
+        assert last_params(stage).max_new_tokens == 77
+
+
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+async def test_the_key_bar_says_how_a_typed_number_ends(play: Play, size: tuple[int, int]) -> None:
+    async with play(size) as stage:
+        await stage.press("escape", "g", "5")
+        bar = stage.text.splitlines()[-1]
+        assert bar.startswith(" Enter Set  Esc Drop  Backspace Erase") and "Write" not in bar
+        await stage.press("backspace", "3", "enter")
+        bar = stage.text.splitlines()[-1]
+        assert last_params(stage).gamma == 3 and "Drop" not in bar and "i Write" in bar
