@@ -93,6 +93,7 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
                 asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leave)
         self.begin()
         self.main.prompt.changed_at = lambda: self.undo.stack.changed_at
+        self.main.prompt.undone_at = lambda: self.undo.stack.undone_at
         self.call_after_refresh(lambda: self.run_worker(self._send_typed_ahead()))
         if self.store:
             self.run_worker(self.recall_prompts(self.store))

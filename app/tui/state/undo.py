@@ -86,8 +86,7 @@ def describe(before: Setup, after: Setup) -> str:
         said.append("the order of the lanes' turns")
     if before.models != after.models:
         said.append("the models")
-    if (before.lanes, before.off) != (after.lanes, after.off):
-        said.append("the lanes")
+    said += changed_lanes(before, after)
     gone = sorted(entry.title for entry in after.deleted - before.deleted)
     said += [f"deleting “{shortened(title, TITLE_CHARACTERS)}”" for title in gone]
     if before.log != after.log and not said:  # else it follows from the others
@@ -95,12 +94,31 @@ def describe(before: Setup, after: Setup) -> str:
     return ", ".join(said)
 
 
+def changed_lanes(before: Setup, after: Setup) -> list[str]:
+    """What has happened to the lanes, by their numbers on the screen."""
+    then, now = ({s.name: (n, s) for n, s in enumerate(x.lanes, 1)} for x in (before, after))
+    said = [f"removing lane {n}" for name, (n, _) in then.items() if name not in now]
+    for name, (number, spec) in now.items():
+        if name not in then:
+            said.append(f"adding lane {number}")
+            continue
+        _, old = then[name]
+        if (name in before.off) != (name in after.off):
+            said.append(f"switching lane {number} {'off' if name in after.off else 'on'}")
+        if old.overrides != spec.overrides:
+            said.append(f"lane {number}'s own settings")
+        if old.tree != spec.tree:
+            said.append(f"lane {number}'s tree")
+    return said
+
+
 class Change(NamedTuple):
-    """The setup before and after a change, and when it was made."""
+    """The setup before and after a change, when it was made, and when undone."""
 
     before: Setup
     after: Setup
     at: float
+    undone_at: float = 0.0
 
     @property
     def is_turn(self) -> bool:
@@ -159,6 +177,11 @@ class UndoStack:
         return self.done[-1].at if self.done and not self.done[-1].is_turn else 0.0
 
     @property
+    def undone_at(self) -> float:
+        """When the change that is done again next was undone; 0 if there is none."""
+        return self.undone[-1].undone_at if self.undone else 0.0
+
+    @property
     def waiting(self) -> bool:
         """Whether an undo or redo is in progress."""
         return self._expected is not None
@@ -169,7 +192,7 @@ class UndoStack:
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None
-        before, after, _ = steps[-1]
+        before, after, *_ = steps[-1]
         now, then = (after, before) if back else (before, after)
         what = describe(before, after)
         return self._present, replace(self._present, **now.differences(then)), what
@@ -177,5 +200,5 @@ class UndoStack:
     def begin(self, back: bool, then: Setup, now: float) -> None:
         """An undo (`back`) or redo that leads to `then` begins."""
         steps, others = (self.done, self.undone) if back else (self.undone, self.done)
-        others.append(steps.pop())
+        others.append(steps.pop()._replace(undone_at=now))
         self._expected, self._until, self._at = then, now + TIMEOUT_SECONDS, 0.0

@@ -62,9 +62,11 @@ class Prompt(TextArea):
         self.commands = " "  # characters that are commands in an empty prompt
         self.example = ""  # submitted by Enter in an empty prompt
         self._written = ""
-        # when the user last changed something else that can be undone
+        # when the user last changed, and undid, something else
         self.changed_at: Callable[[], float] = lambda: 0.0
+        self.undone_at: Callable[[], float] = lambda: 0.0
         self._typed_at: list[float] = []  # when each entry of the undo stack was
+        self._undone_at: list[float] = []  # when each entry of the redo stack was undone
 
     def edit(self, edit: Edit) -> EditResult:
         result = super().edit(edit)
@@ -169,10 +171,14 @@ class Prompt(TextArea):
         typed = len(self.history.undo_stack)
         if not typed or self._typed_at[typed - 1] < self.changed_at():
             raise SkipAction
+        older = len(self.history.redo_stack)
         super().action_undo()
+        self._undone_at = [*self._undone_at[:older], time.monotonic()]
 
     def action_redo(self) -> None:
-        if not self.history.redo_stack:
+        """Type again what was undone here, unless something else was undone later."""
+        undone = len(self.history.redo_stack)
+        if not undone or self._undone_at[undone - 1] < self.undone_at():
             raise SkipAction
         super().action_redo()
 

@@ -88,6 +88,21 @@ async def test_what_was_done_last_is_undone_first(play: Play) -> None:
         assert prompt.text == ""
 
 
+async def test_what_was_undone_last_is_done_again_first(play: Play) -> None:
+    async with play() as stage:
+        prompt = stage.app.main.prompt
+        await stage.press("escape", "m", "i")
+        await stage.type("Hi")
+        await stage.press("ctrl+z", "ctrl+z")
+        assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("race")
+        await stage.press("ctrl+y")
+        assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
+        await stage.press("ctrl+y")
+        assert prompt.text == "Hi"
+        await stage.press("ctrl+z")
+        assert prompt.text == "" and stage.engine.asked(SetSchedule)[-1] == SetSchedule("fair")
+
+
 async def test_a_new_conversation_after_the_prompt_was_emptied(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
@@ -135,7 +150,9 @@ async def test_a_lane_that_was_switched_off_or_given_settings(play: Play) -> Non
         await stage.to_lane(2)
         await stage.press("f", "o", "ctrl+z")
         assert stage.engine.asked(SetEnabled)[-1] == SetEnabled("draft", True)
+        assert "Undone: switching lane 2 off;" in stage.text
         await stage.press("ctrl+z")
+        assert "Undone: lane 2's own settings;" in stage.text
         assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {})
 
 
@@ -154,7 +171,7 @@ async def test_a_lane_that_was_removed_or_added(play: Play, added: bool) -> None
         await stage.tell(LanesChanged(changed))
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetLanes) == [SetLanes(specs)]
-        assert "Undone: the lanes" in stage.text
+        assert f"Undone: {'adding lane 5' if added else 'removing lane 2'};" in stage.text
         await stage.press("ctrl+z")
         assert "The last one is still in progress" in stage.text
         await stage.tell(LanesChanged(LANES))
