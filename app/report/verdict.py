@@ -41,11 +41,19 @@ class LaneScore:
     sampled: bool = False
     lossy: bool = False
     stopped: bool = False  # by the user
+    left_out: bool = False  # the last run, from the speeds, because it was stopped
 
     @property
     def few(self) -> bool:
         """Too few tokens to believe a speed."""
         return self.tokens < FEW_TOKENS
+
+    @property
+    def sample(self) -> str:
+        """What the speeds were measured over."""
+        tokens = pluralize(self.tokens, "token")
+        runs = self.speed.count if self.speed else 1
+        return f"{tokens} in {pluralize(runs, 'run')}" if runs > 1 else tokens
 
     @property
     def incredible(self) -> bool:
@@ -142,10 +150,10 @@ def verdict(scores: Sequence[LaneScore], again: str = "") -> Verdict | None:
         return Verdict(text, f"{short}? more than its τ", None, best.number)
     if best.few:
         text = (
-            f"{best.title} looks {times}, but {pluralize(best.tokens, 'token')} are too few to "
-            f"tell. {again} runs it again; with the same settings both count."
+            f"{best.title} looks {times}, but {best.sample} are too few to tell. {again} runs it "
+            "again; with the same settings both count."
         )
-        short = f"{short}, but {pluralize(best.tokens, 'token')} are too few to tell"
+        short = f"{short}, but {best.sample} are too few to tell"
         return Verdict(text, short, None, best.number)
     if factor < WORTH:
         alike = "only as fast as" if factor > 1 / WORTH else f"{factor:.1f} times as fast as"
@@ -184,8 +192,11 @@ def why_slowest(scores: Sequence[LaneScore], suggestion: Suggestion | None = Non
 
 
 def doubt_about_speeds(scores: Sequence[LaneScore]) -> str | None:
-    """A warning if speedups, which compare lanes while both ran, don't go with the speeds of whole
-    answers: the machine was busier in one part of the run than in the other."""
+    """What speaks against the speeds: that they are not of the last run, or that speedups, which
+    compare lanes while both ran, don't go with the speeds of whole answers: the machine was busier
+    in one part of the run than in the other."""
+    if any(each.left_out for each in scores):
+        return "The run that was stopped does not count: tok/s and × are of whole ones."
     plain = baseline(scores)
     if plain is None or plain.speed is None or not all(score.done for score in scores):
         return None

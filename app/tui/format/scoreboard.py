@@ -15,7 +15,7 @@ from app.tui.format.numbers import ordinal
 from app.tui.themes import lane_color
 
 MIN_BAR = 12
-RANGE_COLUMNS = 70  # width from which the ranges are shown
+RANGE_COLUMNS = 70  # cells of a row from which the ranges are shown
 EXACT_BELOW = 20.0  # tok/s; lower speeds are shown with a decimal
 LONGEST_TITLE = 18
 
@@ -77,7 +77,7 @@ def range_text(spread: Spread, doubt: str = "") -> str:
 
 
 def passes_text(score: LaneScore) -> str:
-    if not score.passes:
+    if not score.passes or score.left_out:
         return ""
     return f"{score.passes} pass{'es' * (score.passes != 1)}"
 

@@ -19,10 +19,10 @@ def scores(state: AppState) -> list[LaneScore]:
 
 def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
     """A lane's score; its speeds are over all runs of this prompt, including the present one."""
-    ended, now = lane.finished, lane.metrics
-    counted = []
-    if not state.played_again:
-        counted = [run.metrics for run in state.runs.timed_like(lane, state.prompt)]
+    now = lane.metrics
+    stopped = lane.phase is Phase.STOPPED
+    runs = [] if state.played_again else state.runs.timed_like(lane, state.prompt)
+    counted = [run.metrics for run in runs]
     if now and not (counted and state.runs.has(lane)):
         counted.append(now)
     spent = now.decode_seconds if now else 0.0
@@ -42,13 +42,24 @@ def score_of(state: AppState, number: int, lane: LaneState) -> LaneScore:
         round_seconds=spent / len(lane.round_events) if lane.round_events else 0.0,
         draft_share=now.draft_seconds / spent if now and spent else 0.0,
         remote=lane.strategy.remote,
-        same_text=(ended.same_text if lane.strategy.remote else ended.matches_ar)
-        if ended
-        else None,
+        same_text=same_text(state, lane),
         sampled=lane.sampled,
         lossy=lane.lossy,
-        stopped=lane.phase is Phase.STOPPED,
+        stopped=stopped,
+        left_out=stopped and any(not run.stopped for run in runs),
     )
+
+
+def same_text(state: AppState, lane: LaneState) -> bool | None:
+    """Whether the lane said what the autoregressive one did. Drawn answers need not be the same,
+    but may be."""
+    if lane.finished is None:
+        return None
+    known = lane.finished.same_text if lane.strategy.remote else lane.finished.matches_ar
+    if known is None and lane.sampled and lane.phase is Phase.DONE:
+        plain = (e.answer for e in state.lanes.values() if e.strategy.is_baseline and e.finished)
+        return lane.answer in plain or None
+    return known
 
 
 def measured_speeds(state: AppState, lane: LaneState) -> tuple[float | None, float | None]:

@@ -20,7 +20,7 @@ from app.report.verdict import (
 from app.text.plural import pluralize
 from app.tui.format.glossary import SCOREBOARD
 from app.tui.format.parts import Part
-from app.tui.format.scoreboard import bar_rows, range_text
+from app.tui.format.scoreboard import RANGE_COLUMNS, bar_rows, range_text
 from app.tui.format.setting_changes import changes_since
 from app.tui.format.welcome import welcome
 from app.tui.state.app_state import AppState
@@ -73,11 +73,13 @@ class Scoreboard(Panel):
     def show(self, state: AppState, name: str) -> None:
         found = scores(state)
         self._lanes = len(found) if state.turns else None
-        counted = max((each.speed.count for each in found if each.speed), default=0)
+        counts = {each.speed.count for each in found if each.speed}
         title = [Part("Scoreboard", "bold $primary")]
-        if counted > 1:
-            runs = pluralize(counted, "run")
-            title.append(Part(f"{runs} of this prompt, median (lowest-highest)", "$quiet", 1))
+        if (most := max(counts, default=0)) > 1:
+            least = f"{min(counts)} to " * (len(counts) > 1)
+            title.append(Part(f"{least}{most} runs of this prompt, median", "$quiet", 1))
+            if self.columns - EDGE_CELLS >= RANGE_COLUMNS:
+                title.append(Part("(lowest-highest)", "$quiet", 2))
         if any(changes_since(lane, state.params) for lane in state.lanes.values()):
             title.append(Part("with the settings before the change", "$warning"))
         self.top.show(title)

@@ -90,6 +90,9 @@ def test_few_tokens_and_impossible_speeds_are_nothing_to_be_proud_of() -> None:
     assert few is not None and few.factor is None
     assert "looks 2.3 times as fast, but 12 tokens are too few to tell. F5 runs it" in few.text
     assert few.short == "EAGLE-3 2.3×, but 12 tokens are too few to tell"
+    twice = replace(score(4, "EAGLE-3", 138.0, 2.3, tokens=28), speed=Spread(138, 130, 146, 2))
+    again = verdict([AR, twice], "F5")
+    assert again and again.short == "EAGLE-3 2.3×, but 28 tokens in 2 runs are too few to tell"
     busy = verdict([AR, score(4, "EAGLE-3", 138.0, 2.3, tokens_per_pass=2.0)], "F5")
     assert busy is not None and busy.factor is None
     assert "can't be with 2.0 tokens a pass" in busy.text

@@ -32,10 +32,12 @@ async def answer(stage: Stage, speeds: dict[str, float] = SPEEDS, **changes: Any
     params = changes.pop("params", None)
     reason = changes.pop("reason", "stop")
     same = changes.pop("same", True)
+    ends = changes.pop("ends", {})
     await stage.begin()
     for name, times in speeds.items():
         now = at(times, **changes)
-        await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], "c", now, params=params))
+        end = ends.get(name, "c")
+        await stage.tell(prefilled(name, "A"), stepped(name, ["b"], [], end, now, params=params))
         await stage.tell(Finished(name, reason, None, now, None if name == "ar" else same))
     await stage.tell(RunFinished(0, False))
 
@@ -75,7 +77,8 @@ async def test_above_temperature_0_it_says_that_texts_may_differ(
 ) -> None:
     sampled = Params(SamplingParams(0.8))
     async with play(size, scoreboard=True, params=sampled) as stage:
-        await answer(stage, params=sampled, same=None, tokens=60)
+        other = {"draft": "d", "lookup": "e"}
+        await answer(stage, params=sampled, same=None, tokens=60, ends=other)
         if size == (60, 24):
             assert "Prompt lookup 2.3×, " in stage.text and ", sampled" in stage.text
             await stage.press("escape", "r")
@@ -83,6 +86,9 @@ async def test_above_temperature_0_it_says_that_texts_may_differ(
         assert "though its text may differ, as it is sampled" in words
         if size == (100, 30):
             assert "sampled" in row(stage, "Draft model")
+            await answer(stage, params=sampled, same=None, tokens=60, ends={"draft": "d"})
+            assert "sampled" in row(stage, "Draft model")
+            assert "same text" in row(stage, "Prompt lookup")  # it happens to be
 
 
 async def test_before_the_first_run_it_says_what_this_is(play: Play) -> None:
@@ -158,9 +164,21 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         stopped = {"params": Params(gamma=4), "reason": "stopped"}
         await answer(stage, {"ar": 1.0, "draft": 9.0}, **stopped)  # not counted beside whole ones
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 3), (1.7, 1.5, 2.5, 3)]
-        assert "3 runs of this prompt" in stage.text and "1.7× (1.5-2.5)" in stage.text
+        assert "3 runs of this prompt, median (lowest-highest)" in stage.text
+        assert "1.7× (1.5-2.5)" in stage.text and "The run that was stopped" in stage.text
+        assert "pass" not in row(stage, "Draft model")  # they would be of the stopped run
+        await stage.press("escape", "Z")
+        await stage.pilot.pause()
+        assert "The run that was stopped does not count" in " ".join(stage.text.split())
+        assert "tok/s, stopped" not in stage.text
+        await stage.press("Z")
         await answer(stage, {"ar": 1.0, "draft": 2.0}, params=Params(gamma=2))
         assert shares(stage.app.state) == [(1.0, 1.0, 1.0, 4), (2.0, 2.0, 2.0, 1)]
+        assert "1 to 4 runs of this prompt" in stage.text
+        stage.app.change_params({"gamma": 2})
+        await stage.resize(60, 24)
+        await stage.press("r")
+        assert "1 to 4 runs of this prompt, median ─" in stage.text
         await stage.tell(Loaded("demo", "cpu", "float32", 2, 2048, LANES))
         assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
 
