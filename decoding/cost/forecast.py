@@ -15,13 +15,14 @@ With one h = alpha everywhere tau is (1 - alpha^(g+1)) / (1 - alpha): Leviathan 
 (2211.17192), section 3. For trees S(j) holds for trees of the present gamma; one made for a smaller
 g might use its nodes better (Sequoia, 2402.12374), so these values are slightly low.
 
-What an earlier run accepted says something about the next; what its rounds took does not, because
-the machine may have been busier. So times are those of one run, and so is its speed.
+What an earlier run accepted says something about the next, and so do the trees that it drafted
+with another gamma. What its rounds took does not, because the machine may have been busier: only
+how long drafting took beside the target's pass. So times are those of one run, as its speed is.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -166,22 +167,40 @@ def _seconds(
     at_once: bool,
     most: int,
 ) -> tuple[list[float], float]:
-    """[g]: expected seconds of a round with gamma g, modelled by medians; and the sum over the
-    rounds of the run."""
+    """[g]: expected seconds of a round with gamma g, modelled by medians, from the drafts with the
+    least gamma from g on that there are; and the sum over the rounds of the run."""
     passes = [(len(r.tokens), r.verify_seconds) for r in (*run, *(() if pass_costs else others))]
     verify = fit_verify(passes, Curve(tuple(pass_costs)) if pass_costs else None)
-    drafting = [record for record in run if record.gamma > 0] or asked
-    made = [(r.shape.depth, r.draft_seconds) for r in drafting if r.drafted]
+    here = set(map(id, run))
+
+    def drafting_seconds(record: Round) -> float:
+        """As if the machine were as busy as in the run."""
+        known = id(record) in here or not record.verify_seconds
+        busier = 1.0 if known else record.verify_seconds / verify(len(record.tokens))
+        return record.draft_seconds / busier
+
+    made = [(r.shape.depth, drafting_seconds(r)) for r in asked if r.drafted]
     line = robust_line(made or [(1, 0.0)], proportional=not at_once)
     costs = CostModel(line, verify, median(map(rest_seconds, run)))
-    totals = [0.0] * (most + 1)
-    shapes = Counter((record.shape.level_sizes, record.gamma) for record in drafting)
-    for (sizes, gamma), count in shapes.items():
-        levels, nodes = len(sizes) - 1, list(accumulate(sizes))
-        if levels == gamma:  # only gamma limited the depth
-            nodes += [nodes[-1] + sizes[-1] * more for more in range(1, most - levels + 1)]
-        for g in range(most + 1):
-            levels = min(g, len(nodes) - 1)
-            totals[g] += count * costs.seconds(levels, nodes[levels], drafting=levels > 0)
+    shapes: defaultdict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
+    for record in asked:
+        shapes[record.gamma][record.shape.level_sizes] += 1
+    often = [g for g, found in shapes.items() if found.total() >= MIN_ROUNDS] or [*shapes]
+    seconds = []
+    for g in range(most + 1):
+        gamma = min((each for each in often if each >= g), default=max(often))
+        taken = (
+            count * _round_seconds(costs, sizes, gamma, g) for sizes, count in shapes[gamma].items()
+        )
+        seconds.append(sum(taken) / shapes[gamma].total())
     spent = sum(costs.seconds(r.shape.depth, len(r.tokens), drafting=r.drafted > 0) for r in run)
-    return [total / len(drafting) for total in totals], spent
+    return seconds, spent
+
+
+def _round_seconds(costs: CostModel, sizes: Sequence[int], gamma: int, g: int) -> float:
+    """A round with a draft of these level `sizes`, made with `gamma`, cut or continued to `g`."""
+    levels, nodes = len(sizes) - 1, list(accumulate(sizes))
+    if levels == gamma:  # only gamma limited the depth
+        nodes += [nodes[-1] + sizes[-1] * more for more in range(1, g - levels + 1)]
+    levels = min(g, len(nodes) - 1)
+    return costs.seconds(levels, nodes[levels], drafting=levels > 0)

@@ -11,6 +11,7 @@ import pytest
 from decoding.cost.curve import Curve, robust_line
 from decoding.cost.forecast import MIN_LIMIT, MIN_ROUNDS, break_even, forecast, survival
 from decoding.cost.model import fit_verify
+from decoding.round import Round
 from tests.support.simulated import Machine, slower
 
 ROUNDS = 3000
@@ -174,6 +175,34 @@ def test_what_earlier_runs_took_is_no_matter(before: float) -> None:
     assert found is not None
     for gamma, speed in enumerate(found.speeds):
         assert speed == pytest.approx(machine.speed(gamma), rel=0.05)
+
+
+@pytest.mark.parametrize("before", [1.0, 1.7])
+def test_which_gamma_was_run_last_is_no_matter(before: float) -> None:
+    """Drafting has a start that one gamma can't tell, and trees grow narrower than they began."""
+
+    def tree(record: Round) -> Round:
+        """Of four nodes on the first two levels, then of one; the rest of the chain's nodes."""
+        wide = [0] * 3 * min(2, record.shape.depth)
+        nodes = len(record.tokens) + len(wide)
+        return replace(
+            record,
+            tokens=(0,) * nodes,
+            parents=record.parents + tuple(range(len(wide) // 3)) * 3,
+            verify_seconds=1.0 + machine.node * (nodes - 1),
+        )
+
+    machine = Machine((0.9,), start=0.4, level=0.05, node=0.05)
+    found = {}
+    for last in (2, 8):
+        runs = {g: [tree(machine.round(g)) for _ in range(400)] for g in (8, 2)}
+        other = [slower(each, before) for each in runs[10 - last]]
+        all_rounds = [*other, *runs[last]]
+        told = forecast(all_rounds, last, run=runs[last], pass_costs=table(machine))
+        assert told is not None
+        found[last] = [speed / told.speeds[2] for speed in told.speeds[1:9]]
+        assert told.best_seen >= 7
+    assert found[2] == pytest.approx(found[8], rel=0.06)
 
 
 def test_at_the_gamma_that_was_run_it_is_what_was_measured() -> None:
