@@ -337,6 +337,17 @@ def not_recorded(state: AppState, lane: LaneState) -> str:
     return "Working out the probabilities …"
 
 
+def q_not_recorded(state: AppState, lane: LaneState) -> str:
+    """Why a draft's own probabilities are missing where the target's are known; empty if they are
+    not, or if such a draft has none. They can't be worked out afterwards."""
+    probed = [record for record in lane.rounds if record.drafted and record.entropies]
+    if not probed or not lane.strategy.role or any(record.q for record in probed):
+        return ""
+    if not state.can_measure:
+        return "not recorded"
+    return f"not recorded; {state.keys['run.again']} with this open has it"
+
+
 def round_counts(record: Round | None) -> list[Part]:
     if record is None:
         return []

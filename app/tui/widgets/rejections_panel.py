@@ -19,7 +19,7 @@ from textual.widgets import DataTable, Static
 
 from app.report.rejections import Level, Rejection, levels_of, rejections
 from app.text.plural import pluralize
-from app.tui.format.labels import not_recorded, why_off
+from app.tui.format.labels import not_recorded, q_not_recorded, why_off
 from app.tui.format.parts import Part
 from app.tui.format.rejections import (
     COLUMNS,
@@ -128,11 +128,13 @@ class RejectionsPanel(Panel):
             self._draw(state, lane)
         counts = [Part(count, "$foreground", rank) for rank, count in enumerate(self._counts, 2)]
         self.top.show(title_of("Rejections", state.label(name)), counts)
-        unknown = lane.unmeasured and bool(self._found)
-        self.bottom.show(
-            [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)],
-            [Part(not_recorded(state, lane), "$warning", 4)] if unknown else [],
-        )
+        missing = []
+        if self._found and lane.unmeasured:
+            missing = [Part(not_recorded(state, lane), "$warning", 4)]
+        elif self._found and (why := q_not_recorded(state, lane)):
+            missing = [Part(f"q {why}", "$quiet", 1)]
+        hints = [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)]
+        self.bottom.show(hints, missing)
 
     @property
     def _columns(self) -> tuple[Column, ...]:

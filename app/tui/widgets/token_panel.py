@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from app.text.terminal_text import token_name
 from app.tui.format.bars import bar
-from app.tui.format.labels import LOSSY, not_recorded, why_off
+from app.tui.format.labels import LOSSY, not_recorded, q_not_recorded, why_off
 from app.tui.format.numbers import probability
 from app.tui.format.parts import Part, fitted
 from app.tui.format.token_facts import TokenFacts, facts_here
@@ -87,6 +87,8 @@ class TokenPanel(Panel):
             title += [Part(f"· {facts.name}", "bold $foreground"), Part(nth, "$foreground", 1)]
             self.top.show(title, [LOSSY] if facts.record and facts.record.lossy else [])
             texts = fact_texts(facts)
+            if facts.drafted and facts.q is None:
+                texts["draft q"] = q_not_recorded(state, lane)
             likely = Content("\n").join(likely_lines(facts))
             self._likely.show(likely if facts.measured else Content(not_recorded(state, lane)))
         for name, row in zip(ROWS, self._rows, strict=True):
