@@ -7,6 +7,7 @@ from typing import Any
 
 from app.models.assets import examples
 from app.strategies.registry import STRATEGIES
+from app.strategies.settings import SAMPLING
 from app.tui.actions.base import AppBase
 from app.tui.screens.advice import AdviceRequest, AdviceScreen
 from app.tui.state.lane_state import LaneState
@@ -35,7 +36,8 @@ class AdviceActions(AppBase):
             self.say(f"There is no lane of {STRATEGIES[best['strategy']].title} any more")
             return
         pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
-        self.change_overrides(lane.info.name, pins)
+        kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
+        self.change_overrides(lane.info.name, kept | pins)
         own = ", ".join(f"{name} {value}" for name, value in pins.items())
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
         self.say(f"{label}: {own or 'its usual settings'} ({key} takes it back)")

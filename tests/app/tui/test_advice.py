@@ -12,7 +12,8 @@ from app.models.assets import examples
 from app.tui.format.advice import advice_lines
 from decoding.params import Params, SamplingParams
 from tests.app.report.test_advice_text import ROW, entry
-from tests.support.stage import Play, Stage
+from tests.support.scripted import lane
+from tests.support.stage import LANES, Play, Stage
 
 BEST = {**ROW, "strategy": "draft", "checkpoint": None, "pins": {"gamma": 4}}
 AR = {
@@ -57,6 +58,18 @@ async def test_it_asks_shows_and_gives_the_settings_to_a_lane(
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", {"gamma": 4})]
         await stage.press("ctrl+z")
         assert stage.engine.asked(SetOverrides)[-1] == SetOverrides("draft", {})
+
+
+async def test_a_lane_keeps_its_own_sampling(play: Play) -> None:
+    own = {"gamma": 7, "temperature": 1.0}
+    warm = (LANES[0], lane("draft", title="Draft model", gamma=4, overrides=own))
+    async with play(lanes=warm, load=False) as stage:
+        await stage.load(warm)
+        await stage.press("f7")
+        await stage.tell(Advice(document=DOCUMENT))
+        await stage.press("enter")
+        kept = {"gamma": 4, "temperature": 1.0}
+        assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", kept)]
 
 
 async def test_what_is_copied(play: Play) -> None:
