@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.engine.commands import Turn
 from app.engine.config import SessionConfig
+from app.engine.events import BEGIN_ANEW
 from app.engine.mailbox import Mailbox
 from decoding.errors import InputError
 
@@ -61,8 +62,8 @@ class Conversation:
             return []
         ids = models.encode(self.messages(before, prompt), self._config.raw)
         name, advice = "the question", "shorten it"
-        if before:  # this fits beside the numbers in 100 columns
-            name, advice = "the conversation", "shorten it or begin a new one"
+        if before:
+            name, advice = "the conversation", f"shorten it or {BEGIN_ANEW}"
         require_room(models.context, name, len(ids), advice)
         return ids
 

@@ -221,6 +221,9 @@ class RunFinished(Timed):
     memory: Memory | None = None
 
 
+BEGIN_ANEW = "begin a new one"  # ends the message if only the conversation is too long
+
+
 @dataclass(frozen=True, slots=True)
 class RunRejected(Timed):
     """The prompt could not be answered (too long, no lane enabled). Nothing has changed."""

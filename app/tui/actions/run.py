@@ -32,6 +32,7 @@ COMMAND = re.compile(r"/[a-z?]+( \S+){0,3}|exit|quit|:q!?")  # as other chat pro
 class RunActions(AppBase):
     _asked_for_typical = False
     _taken_for_command = ""
+    _asks_new = True  # the last request was a new question, not one that is in the panes already
 
     async def run_action(
         self,
@@ -60,7 +61,7 @@ class RunActions(AppBase):
                 keys = state.keys
                 leave, switch = keys["run.stop"], keys["view.toggle_here"]
                 state.say(f"No lane is on: {leave}, then {switch} switches one on")
-            if not prompt.text:
+            if self._asks_new and not prompt.text:
                 prompt.write(event.prompt)
         self.take_questions_back()
 
@@ -125,6 +126,7 @@ class RunActions(AppBase):
 
     def _ask(self, text: str) -> None:
         self.end_slow_motion()
+        self._asks_new = True
         self.state.running = True  # at once, so that a second Enter has no effect
         self.engine.send(Run(text))
 
@@ -142,7 +144,7 @@ class RunActions(AppBase):
             if state.gone or hangs:
                 self._reopen_engine()
             self.end_slow_motion()
-            state.running = True
+            self._asks_new, state.running = False, True
             self.engine.send(RunAgain())
         elif hangs:
             self._reopen_engine()
@@ -245,6 +247,9 @@ class RunActions(AppBase):
         """Change the speed of the slow motion."""
         if self.slow_motion is not None:
             self.slow_motion.player.change_speed(direction)
+        else:
+            pause = self.state.keys["run.pause"]
+            self.say(f"That is for slow motion: {pause} plays a run again that is done")
 
     def action_schedule(self) -> None:
         schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"

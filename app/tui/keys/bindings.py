@@ -206,8 +206,8 @@ def key_bar_state(
 ) -> tuple[dict[str, str], set[str], tuple[str, ...]]:
     """The names of some actions in the present state, the actions to hide because they would do
     nothing, and those that have room before all others. `slider`: one has the focus, `number`: one
-    is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane in focus has one, `searching`:
-    words are marked in it."""
+    is typed there, `looking`: a panel is open, `alone`: in place of the lanes, `cursor`: the pane
+    in focus has one, `searching`: words are marked in it."""
     names = dict(BAR_NAMES)
     slow = state.slow_motion is not None
     leaves_slider = slider and not (typing or state.running or slow)
@@ -249,9 +249,10 @@ def key_bar_state(
         names["pause"] = "Go on"
     elif not (state.running or slow or state.replay is not None):
         names["pause"] = "Slow motion"
+    hits = ("leave", "screen.hit(1)", "screen.hit(-1)") if searching and not typing else ()
     asks_why = ("panel('token')",) if cursor and not looking else ()
     # where somebody begins who has been here before
     begun = state.turns or state.example or state.queued
     opens = () if begun or slider else ("conversations",)
     steps = ("step", "step_all") if state.paused and not typing else ()
-    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *steps, *opens)
+    return names, hidden, (*ALWAYS_IN_BAR, *asks_why, *hits, *steps, *opens)

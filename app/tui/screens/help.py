@@ -34,6 +34,8 @@ from app.tui.widgets.rejections_panel import RejectionTable
 from app.tui.widgets.slider import Slider
 from app.tui.widgets.token_view import TokenView
 
+KEYS = "Keys; letters and signs are keys in a lane, and text in the prompt"
+
 
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [
@@ -72,7 +74,7 @@ class HelpScreen(ModalScreen[None]):
             )
             switch = self._state.keys["view.toggle_here"]
             lanes = (compact_keys(numbers), f"To that lane; {switch} switches it on or off")
-            yield from section("Keys", [*keys, lanes])
+            yield from section(KEYS, [*keys, lanes])
             yield from section(
                 "Keys of an answer; a click does it as well", self._keys(TokenView.BINDINGS)
             )

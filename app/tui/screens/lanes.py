@@ -125,9 +125,10 @@ class MainScreen(LanesLayout):
     def tell_of_lane(self, event: LanePane.EdgeClicked) -> None:
         """A click on a title goes to the lane, and says what can be done with it."""
         names = ("run.stop", "view.zoom", "view.toggle_here", "view.copy")
-        leave, alone, off, copy = (self.state.keys[name] for name in names)
+        leave, zoom, off, copy = (self.state.keys[name] for name in names)
         label, then = self.state.label(event.pane.name_of_lane), f"{leave}, then " * self.writing
-        self.state.say(f"{label}: {then}{alone} shows it alone, {off} is off, {copy} copies")
+        alone = "" if self.tabbed else f"{zoom} shows it alone, "
+        self.state.say(f"{label}: {then}{alone}{off} is off, {copy} copies")
         self.show_state()
 
     @on(TokenView.OlderClicked)
@@ -221,7 +222,11 @@ class MainScreen(LanesLayout):
         self.app.push_screen(ProjectorScreen(self.state))
 
     def action_zoom(self) -> None:
-        self.zoomed = not self.zoomed
+        if self.tabbed and not self.zoomed:
+            key = self.state.keys["view.next"]
+            self.state.say(f"There is room for one lane only: {key} shows the next")
+        else:
+            self.zoomed = not self.zoomed
         self.show_state()
 
     def action_panel(self, name: str) -> None:
@@ -305,7 +310,9 @@ class MainScreen(LanesLayout):
             if pane.view.searched != self.searched:
                 pane.view.search(self.searched)
             number, count = pane.view.to_hit(step)
-            self.state.say(f"{number} of {count}" if count else "Not found")
+            on, back = (self.state.keys[name] for name in ("search.next", "search.before"))
+            more = f"; {on} goes on, {back} back" * (count > 1)
+            self.state.say(f"{number} of {count}{more}" if count else "Not found")
             self.show_state()
 
     def action_end_search(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from app.config.model_options import ModelOptions
 from app.engine.commands import Continue, MeasureAnswer
 from app.engine.events import (
+    BEGIN_ANEW,
     AnswerMeasured,
     EngineExited,
     Event,
@@ -361,7 +362,8 @@ class AppState:
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
-                    self.say(event.message, None)
+                    key = f" ({self.keys['run.new']})" * event.message.endswith(BEGIN_ANEW)
+                    self.say(event.message + key, None)
             case EngineExited():
                 self.running = self.paused = False
                 self.busy_lane, self.notice = None, ""

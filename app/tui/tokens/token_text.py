@@ -140,8 +140,11 @@ class TokenText:
         return found
 
     def add_note(self, text: str, error: bool) -> None:
+        """Once, though a lane reports its end again when it can be compared."""
         mark, style = ("✗ ", TokenStyle.ERROR) if error else ("· ", TokenStyle.NOTE)
-        self._add(Span(f"\n{mark}{visible(text)}", style))
+        note = Span(f"\n{mark}{visible(text)}", style)
+        if self.spans[-1:] != [note]:
+            self._add(note)
 
     def end_turn(self) -> None:
         """End the turn: close an open group of glyphs."""

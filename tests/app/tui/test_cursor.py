@@ -109,6 +109,20 @@ async def test_a_click_on_an_older_answer_says_why_not(play: Play) -> None:
         assert under(stage) is None
 
 
+async def test_a_lane_that_is_alone_is_not_offered_alone(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        row = next(y for y, line in enumerate(stage.text.splitlines()) if "╭ 1 Auto" in line)
+        await stage.pilot.click(offset=(6, row))
+        await stage.tell()
+        assert "1 Autoregressive: Esc, then o is off, y copies" in stage.text
+        await stage.press("escape", "z")
+        assert "There is room for one lane only: Tab shows the next" in stage.text
+        assert "All panes" not in stage.text
+        await stage.resize(100, 30)
+        await stage.press("z")
+        assert "All panes" in stage.text
+
+
 async def test_a_click_on_a_title_says_what_the_lane_can_do(play: Play) -> None:
     async with play() as stage:
         row = next(y for y, line in enumerate(stage.text.splitlines()) if "╭ 3 Prompt" in line)

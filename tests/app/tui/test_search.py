@@ -23,7 +23,12 @@ async def test_places_are_gone_to_one_by_one(play: Play) -> None:
         await stage.type("cat")
         await stage.press("enter")
         assert stage.app.focused is stage.view(1)
-        assert "2 of 2" in stage.text and any("A CAT again" in line for line in stage.lines(1))
+        assert "2 of 2; n goes on, N back" in stage.text
+        assert any("A CAT again" in line for line in stage.lines(1))
+        await stage.resize(60, 24)
+        bar = stage.text.splitlines()[-1]
+        assert bar.startswith(" Esc End search  n Next place  N Place before  F1 Help")
+        await stage.resize(100, 30)
         await stage.press("n")
         assert "1 of 2" in stage.text and any("The cat." in line for line in stage.lines(1))
         await stage.press("N")

@@ -113,6 +113,14 @@ async def test_its_speed_and_its_steps(play: Play) -> None:
         assert stage.lines(1)[1] == "One two. three."
 
 
+async def test_slower_and_faster_say_what_they_are_for(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        for key in ("minus", "equals_sign"):
+            await stage.press("escape", "tab", "1", key)
+            assert "That is for slow motion: Space plays a run again that is done" in stage.text
+
+
 async def test_a_round_of_every_lane_in_slow_motion(play: Play) -> None:
     async with play() as stage:
         await raced(stage)

@@ -6,7 +6,7 @@ import pytest
 from textual import events
 
 from app.engine.commands import Pause, Run, SetEnabled, SetParams, Stop
-from app.engine.events import LanesChanged, LoadFailed, RunFinished, RunRejected
+from app.engine.events import Finished, LanesChanged, LoadFailed, RunFinished, RunRejected
 from app.tui.screens.lanes import MainScreen
 from decoding.params import Params, SamplingParams
 from tests.support.scripted import lane, prefilled
@@ -362,11 +362,39 @@ async def test_what_is_said_ends_with_what_to_do_however_long(
     async with play(size) as stage:
         rows = stage.app.main.query_one("#room").size.height
         await stage.tell(RunRejected("Long", long))
-        assert long in " ".join(stage.text.split())
+        assert f"{long} (Ctrl+N)" in " ".join(stage.text.split())
         assert size == (100, 30) or "\n holds 4096: shorten" in stage.text
         await stage.type("y")
         assert "shorten" not in stage.text and "accepted rejected" in stage.text
         assert stage.app.main.query_one("#room").size.height == rows
+
+
+async def test_a_question_that_is_asked_again_stays_out_of_the_prompt(play: Play) -> None:
+    """It is in the lanes already."""
+    async with play() as stage:
+        await stage.begin("Hi")
+        await stage.finish()
+        for number in ("1", "2", "3"):
+            await stage.to_lane(int(number))
+            await stage.press("o")
+        await stage.press("f5")
+        await stage.tell(RunRejected("Hi", "no lane"))
+        assert "No lane is on: Esc, then o switches one on" in stage.text
+        assert stage.app.main.prompt.text == ""
+        await stage.press("i")
+        await stage.type("New")
+        await stage.press("enter")
+        await stage.tell(RunRejected("New", "no lane"))
+        assert stage.app.main.prompt.text == "New"
+
+
+async def test_a_lane_that_reports_its_end_again_says_why_once(play: Play) -> None:
+    async with play() as stage:
+        await stage.begin()
+        await stage.tell(prefilled("draft", "The"))
+        for same in (None, True):  # compared once the autoregressive lane is done
+            await stage.tell(Finished("draft", "length", "the context is full", None, same))
+        assert sum("the context is full" in line for line in stage.lines(2)) == 1
 
 
 async def test_a_notice_has_the_rows_that_the_present_width_needs(play: Play) -> None:
