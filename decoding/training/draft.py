@@ -10,10 +10,11 @@ import copy
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import Dataset
 from transformers import EvalPrediction, PreTrainedModel
@@ -25,7 +26,7 @@ from decoding.training.features import features_of, plain_attention
 from decoding.training.log import rates
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
-from decoding.training.quantize import fake_quantize_linears
+from decoding.training.quantize import fake_quantize_layers
 from decoding.training.sharding import shard_layers, whole
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, per_process, train
@@ -62,9 +63,9 @@ class DraftTrainingModel(nn.Module):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, final: Tensor | None = None
     ) -> dict[str, Tensor]:
-        """`loss`, and in evaluation `hits`, `overlap` and `counts` [batch]: the number of answer
-        tokens where both models have the same argmax, the sum of 1 - TVD, and the number of tokens.
-        The target runs unless its states `final` are given."""
+        """`loss`, and in evaluation `hits`, `overlap`, `kl` and `counts` [batch]: the number of
+        answer tokens where both models have the same argmax, the sums of 1 - TVD and of KL(p, q),
+        and the number of tokens. The target runs unless its states `final` are given."""
         target, draft = self._target[0], self.draft
         if self.training:
             self.running.read(attention_mask)
@@ -76,48 +77,71 @@ class DraftTrainingModel(nn.Module):
             out = draft.get_decoder()(input_ids=input_ids, use_cache=False)
         student = out.last_hidden_state[:, :-1][is_answer]
         tokens = labels[:, 1:][is_answer]
-        rows = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
-        several = len(student) > rows
-        slices = [slice(start, start + rows) for start in range(0, max(len(student), 1), rows)]
-        parts = [self._compare(student[s], teacher[s], tokens[s], several) for s in slices]
-        losses, *found = zip(*parts, strict=True)
-        right, shared = map(torch.cat, found)
+        compared = compare(target, draft, teacher, student, tokens, self._loss, self.training)
+        right = compared.right
         count = torch.tensor(len(right), device=right.device)
-        result = {"loss": torch.stack(losses).sum() / per_process(count)}
+        result = {"loss": compared.loss / per_process(count)}
         if self.training:
             self.running.add(0, right, result["loss"])
         else:
             text = is_answer.nonzero()[:, 0]
-            for name, values in (("hits", right.float()), ("overlap", shared)):
+            found = {"hits": right.float(), "overlap": compared.overlap, "kl": compared.kl}
+            for name, values in found.items():
                 none = torch.zeros(len(labels), device=values.device)
                 result[name] = none.index_add_(0, text, values)
             result["counts"] = is_answer.sum(1)
         return result
 
-    def _compare(
-        self, student: Tensor, teacher: Tensor, tokens: Tensor, recompute: bool
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """From the hidden states [n, H] of both models before `tokens` [n]: the sum of the losses,
-        whether they have the same argmax [n], and 1 - TVD [n]. With `recompute` the logits are not
-        kept for the backward pass."""
-        if recompute and self.training:
-            found: Any = checkpoint(
-                self._compare, student, teacher, tokens, False, use_reentrant=False
-            )
-            return found  # type: ignore[no-any-return]
-        target, draft = self._target[0], self.draft
-        q, p = logits_of(draft, student), logits_of(target, teacher)
+
+class Compared(NamedTuple):
+    """Of two models before n tokens: the sum of the losses; whether they have the same argmax [n];
+    and, zeros in training, 1 - TVD and the KL divergence from the target [n]."""
+
+    loss: Tensor
+    right: Tensor
+    overlap: Tensor
+    kl: Tensor
+
+
+def compare(
+    target: PreTrainedModel,
+    draft: PreTrainedModel,
+    teacher: Tensor,
+    student: Tensor,
+    tokens: Tensor,
+    loss: Loss,
+    training: bool,
+) -> Compared:
+    """Compare the models by their hidden states [n, H], the target's `teacher` and the draft's
+    `student`, before `tokens` [n]. If the logits are many, they are not kept for the backward
+    pass."""
+
+    def compare_rows(start: int) -> tuple[Tensor, ...]:
+        rows = slice(start, start + size)
+        q, p = logits_of(draft, student[rows]), logits_of(target, teacher[rows])
         vocab = min(q.shape[-1], p.shape[-1])  # either may be padded
         q, p = q[..., :vocab], p[..., :vocab]
         with torch.no_grad():
             right = likeliest(q) == likeliest(p)
             p = p.float().softmax(-1)
-            shared = p.new_zeros(len(p))
-            if not self.training:
-                shared = torch.minimum(q.float().softmax(-1), p).sum(-1)
-        rows = torch.arange(len(q), device=q.device)
-        targets, weights = tokens if self._loss == "ce" else p, torch.ones_like(shared)
-        return token_loss(self._loss, q, targets, rows, weights), right, shared
+            overlap = kl = p.new_zeros(len(p))
+            if not training:
+                log_q = q.float().log_softmax(-1)
+                overlap = torch.minimum(log_q.exp(), p).sum(-1)
+                kl = functional.kl_div(log_q, p, reduction="none").sum(-1).clamp_min(0)
+        which, weights = torch.arange(len(q), device=q.device), p.new_ones(len(q))
+        targets = tokens[rows] if loss == "ce" else p
+        return token_loss(loss, q, targets, which, weights), right, overlap, kl
+
+    size = max(_LOGITS // draft.get_output_embeddings().weight.shape[0], 1)
+    starts = range(0, max(len(tokens), 1), size)
+    recompute = training and len(starts) > 1
+    parts = [
+        checkpoint(compare_rows, start, use_reentrant=False) if recompute else compare_rows(start)
+        for start in starts
+    ]
+    losses, *found = zip(*parts, strict=True)
+    return Compared(torch.stack(losses).sum(), *map(torch.cat, found))
 
 
 def train_draft(
@@ -138,7 +162,7 @@ def train_draft(
     the newest one there.
     """
     if config.qat:
-        fake_quantize_linears(draft, config.qat)
+        fake_quantize_layers(draft, config.qat)
     draft.float()
     learner = copy.deepcopy(draft) if config.shard else draft  # shards can't be served or written
     if config.shard:
@@ -153,7 +177,7 @@ def train_draft(
         return draft
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:
-        hits, overlap, counts = (float(part.sum()) for part in prediction.predictions)
+        hits, overlap, _, counts = (float(part.sum()) for part in prediction.predictions)
         return {
             "agreement": round(hits / max(counts, 1), 5),
             "overlap": round(overlap / max(counts, 1), 5),
@@ -177,20 +201,21 @@ def train_draft(
 
 
 @torch.no_grad()
-def draft_agreement(
+def divergence(
     target: PreTrainedModel, draft: PreTrainedModel, answers: Iterable[Answer]
-) -> tuple[float, float]:
-    """How often the draft's likeliest token is the target's, and 1 - TVD, along the target's
-    `answers`."""
+) -> dict[str, float]:
+    """`agreement`, how often the draft's likeliest token is the target's; `overlap`, 1 - TVD; and
+    `kl`, the KL divergence from the target in nats; along the `answers`."""
     model = DraftTrainingModel(target, draft).eval()
-    sums = torch.zeros(3)
+    names = ("hits", "overlap", "kl", "counts")
+    sums = torch.zeros(len(names))
     for answer in answers:
         if answer.ids:
             batch = collate([Example.of_answer(answer.prompt, answer.ids)])
             found = model(**{name: t.to(target.device) for name, t in batch.items()})
-            sums += torch.cat([found[name] for name in ("hits", "overlap", "counts")]).cpu()
-    hits, overlap, count = sums.tolist()
-    return hits / max(count, 1), overlap / max(count, 1)
+            sums += torch.cat([found[name] for name in names]).cpu()
+    rates = (sums / sums[-1].clamp_min(1)).tolist()
+    return dict(zip(("agreement", "overlap", "kl"), rates, strict=False))
 
 
 def _describe(entry: Mapping[str, Any]) -> str:

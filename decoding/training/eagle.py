@@ -20,7 +20,7 @@ from decoding.training.eagle_model import STEPS, EagleTrainingModel
 from decoding.training.evaluate import Answer
 from decoding.training.log import rates
 from decoding.training.optimizers import optimizer_of
-from decoding.training.quantize import fake_quantize_linears
+from decoding.training.quantize import fake_quantize_layers
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import train
 
@@ -58,7 +58,7 @@ def train_eagle(
     """
     model = EagleTrainingModel(target, weights, steps, config.loss or "kl")
     if config.qat:
-        fake_quantize_linears(model.head, config.qat)
+        fake_quantize_layers(model.head, config.qat)
 
     def trained() -> EagleWeights:
         return EagleWeights(weights.dialect, weights.config, model.head.tensors(), weights.notes)

@@ -3,10 +3,14 @@
 Cai et al. 2024 (2401.10774), section 2.2.2: the loss includes the target's own cross entropy, the
 target has a smaller learning rate, and the heads are first trained alone, because the large losses
 of untrained heads would damage the target.
+
+With `qat` both compute with rounded weights from the beginning, and the target learns nothing but
+the distributions that it had unrounded (self-distillation).
 """
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +21,7 @@ from transformers import PreTrainedModel
 from decoding.checkpoints.medusa import MedusaWeights, read_medusa, write_medusa
 from decoding.training.conversations import Example
 from decoding.training.medusa import copies_of_lm_head, train_medusa
+from decoding.training.quantize import fake_quantize_layers
 from decoding.training.train_config import TrainConfig
 
 
@@ -31,11 +36,15 @@ def train_joint(
 ) -> MedusaWeights:
     """Train the heads alone, then, for as long again, both; the target is changed in place.
 
-    Returns the heads with their own lm_heads and their accuracies on `held_out`. Each stage has its
+    Returns the heads with their own lm_heads and their accuracies on `held_out`. With `qat` the
+    target goes on to compute rounded; its parameters are those to be quantized. Each stage has its
     checkpoints in a folder in `work`; `resume` continues from the newest one. The heads of the
     first stage, for the original target, are kept there.
     """
-    precision = target.dtype
+    precision, teacher = target.dtype, None
+    if config.qat:
+        teacher = copy.deepcopy(target).requires_grad_(False).eval()
+        fake_quantize_layers(target, config.qat)
     target.float()  # the target's small updates would vanish in half precision
     stage = work / "heads"
     if resume and (stage / "config.json").is_file():
@@ -47,7 +56,10 @@ def train_joint(
         heads, alone = replace(weights, lm_heads=own), replace(_of(config, "heads"), target_lr=0.0)
         heads = train_medusa(target, heads, data, held_out, alone, stage, resume)
         write_medusa(heads, stage, "v0.1", str(target.name_or_path))
-    both = train_medusa(target, heads, data, held_out, _of(config, "both"), work / "both", resume)
+    config = _of(config, "both")
+    both = train_medusa(
+        target, heads, data, held_out, config, work / "both", resume, teacher=teacher
+    )
     nn.Module.to(target, precision)
     return both
 

@@ -25,7 +25,9 @@ from decoding.checkpoints.quantized import Precision
 from decoding.errors import InputError
 from decoding.model.target import logits_of
 from decoding.training.conversations import IGNORED, Example
+from decoding.training.draft import compare
 from decoding.training.evaluate import RANKS
+from decoding.training.features import features_of
 from decoding.training.log import rates
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
@@ -55,8 +57,8 @@ def copies_of_lm_head(target: PreTrainedModel, heads: int) -> Tensor:
 
 
 class MedusaTrainingModel(nn.Module):
-    """Medusa heads on a target that is frozen or, if `joint`, also trained. The state dict has only
-    what is trained."""
+    """Medusa heads on a target that is frozen or, if `joint`, also trained, by the distributions of
+    its `teacher` or else by the answers' tokens. The state dict has only what is trained."""
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class MedusaTrainingModel(nn.Module):
         joint: bool = False,
         qat: Precision | None = None,
         loss: Loss = "ce",
+        teacher: PreTrainedModel | None = None,
     ) -> None:
         super().__init__()
         if weights.token_map is not None:
@@ -73,6 +76,7 @@ class MedusaTrainingModel(nn.Module):
         self._loss = loss
         self._rounded = fake_quantizer(qat, weights.hidden) if qat else None
         self._target = [target.requires_grad_(joint).eval()]  # in a list: not a submodule
+        self._teacher = [teacher]
         # each parameter once, also where the lm_head is tied: safetensors takes no shared tensors
         self.of_target = nn.ParameterList(target.parameters() if joint else ())
         self.weights = nn.Parameter(weights.weights.clone().to(target.device))
@@ -125,8 +129,18 @@ class MedusaTrainingModel(nn.Module):
         self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor
     ) -> tuple[Tensor, Tensor]:
         """The target's last states [batch, length, hidden] and its own loss, 0 if it is frozen."""
-        target = self._target[0]
+        target, teacher = self._target[0], self._teacher[0]
         shown = {"input_ids": input_ids, "attention_mask": attention_mask, "use_cache": False}
+        if self.joint and teacher is not None:
+            hidden = target.get_decoder()(**shown).last_hidden_state
+            is_answer = labels[:, 1:] != IGNORED
+            wanted = features_of(teacher, input_ids, ())[1][:, :-1][is_answer]
+            found = compare(
+                teacher, target, wanted, hidden[:, :-1][is_answer], labels[:, 1:][is_answer], "kl",
+                self.training,
+            )  # fmt: skip
+            # Better guesses would cost some of the target's own answers.
+            return hidden.detach(), found.loss / per_process(is_answer.sum())
         if self.joint:
             out = target(**shown, labels=labels, output_hidden_states=True)
             return out.hidden_states[-1], out.loss
@@ -167,15 +181,16 @@ def train_medusa(
     work: Path,
     resume: bool = False,
     served: Callable[[MedusaWeights], float] | None = None,
+    teacher: PreTrainedModel | None = None,
 ) -> MedusaWeights:
     """Train the heads; returns them with their accuracies on `held_out`. With a `target_lr` the
-    target is trained as well, in place.
+    target is trained as well, in place, by the distributions of its `teacher` if there is one.
 
     `served` gives the tokens per target pass with these weights, for the log. Checkpoints and
     optimizer state go to `work`; `resume` goes on from the newest one there.
     """
     model = MedusaTrainingModel(
-        target, weights, config.target_lr > 0, config.qat, config.loss or "ce"
+        target, weights, config.target_lr > 0, config.qat, config.loss or "ce", teacher
     )
     logged = train(
         model, data, held_out, config, work, resume,

@@ -51,16 +51,20 @@ def _fake_config(precision: Precision) -> Any:
     return config(torch.int8, "per_channel", is_symmetric=True)
 
 
-def fake_quantize_linears(model: nn.Module, precision: Precision) -> None:
-    """Make the model's linear layers compute with rounded weights, in place; parameters and their
-    names do not change."""
+def fake_quantize_layers(model: nn.Module, precision: Precision) -> None:
+    """Make the model's linear layers and plain embeddings compute with rounded weights, in place;
+    parameters and their names do not change."""
     ao, qat = _torchao("torchao.quantization"), _torchao("torchao.quantization.qat")
-    linears = [(n, m) for n, m in model.named_modules() if isinstance(m, nn.Linear)]
+    matrices = {
+        name: module.weight
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Linear) or type(module) is nn.Embedding  # scaled ones are others
+    }
     for kind in ("int8", "int4"):
         names = {
             name
-            for name, linear in linears
-            if _precision_for(f"{name}.weight", linear.in_features, precision) == kind
+            for name, matrix in matrices.items()
+            if _precision_for(f"{name}.weight", matrix.shape[1], precision) == kind
         }
         config = qat.QATConfig(weight_config=_fake_config(kind), step="prepare")
         ao.quantize_(model, config, lambda module, name, names=names: name in names)

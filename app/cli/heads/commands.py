@@ -219,7 +219,8 @@ def train(
             "--joint",
             help="Medusa: then train the target too, as long again (Medusa-2). Better guesses, but "
             "it becomes another model with other answers, --out holds it whole, and training "
-            "takes 16 bytes of memory a parameter. Nothing is served meanwhile.",
+            "takes 16 bytes of memory a parameter (--qat: and the target again). Nothing is "
+            "served meanwhile.",
         ),
     ] = False,
     unroll: Annotated[
@@ -265,7 +266,10 @@ def train(
     ] = None,
     qat: Annotated[
         Literal["int8", "int4"] | None,
-        typer.Option(help="Train for `quantize`: compute with weights rounded to that."),
+        typer.Option(
+            help="Train for `quantize`: compute with weights rounded to that; with --joint the "
+            "target's too, which learns to answer as it did unrounded."
+        ),
     ] = None,
     max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
     epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
@@ -378,7 +382,11 @@ def quantize(
     to: Annotated[Literal["int8", "int4", "fp8"], typer.Option(help="Precision of the weights.")],
     out: Annotated[Path, typer.Option(help="Folder for them.")],
     target: Annotated[
-        str | None, typer.Option(help="Measure before and after: folder or hub id of the target.")
+        str | None,
+        typer.Option(
+            help="Measure before and after: folder or hub id of the target; for --joint's, of the "
+            "one it was trained from."
+        ),
     ] = None,
     prompts: Annotated[
         list[str] | None, typer.Option(help="Measure before and after: JSONL of prompts.")
@@ -387,8 +395,8 @@ def quantize(
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Write heads or a draft model with quantized weights; `train --qat` makes them fit for it.
-    Needs the extra `quantize` (torchao)."""
+    """Write heads, a draft model or --joint's target with its heads with quantized weights;
+    `train --qat` makes them fit for it. Needs the extra `quantize` (torchao)."""
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
     refuse_existing(out)

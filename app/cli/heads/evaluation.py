@@ -30,7 +30,7 @@ from decoding.errors import InputError
 from decoding.params import Params
 from decoding.stats import Stats, acceptance_by_position
 from decoding.tokenizing.stopping import Stop
-from decoding.training.draft import draft_agreement
+from decoding.training.draft import divergence
 from decoding.training.eagle import chain_accuracy, simulated_length
 from decoding.training.evaluate import Answer, answer_prompts, medusa_accuracy, stats_of
 
@@ -194,18 +194,22 @@ def tau_ratio(base: Evaluation, other: Evaluation) -> Estimate | None:
 
 
 def comparison(named: Sequence[tuple[str, Evaluation]]) -> str:
-    """A table of evaluations on the same prompts, with τ relative to the first one's."""
+    """A table of evaluations on the same prompts, with τ relative to the first one's; `KL` is how
+    far a whole model is from --target."""
     width = max(len(name) for name, _ in named)
     base = named[0][1]
-    lines = [f"{'':{width}}       size   top-1       τ       α   τ against the first"]
+    distant = all("kl" in each.facts for _, each in named)
+    kl = "       KL" if distant else ""
+    lines = [f"{'':{width}}       size   top-1       τ       α{kl}   τ against the first"]
     for name, each in named:
         served, ratio = each.served, tau_ratio(base, each)
         versus = ""
         if each is not base and ratio is not None:
             versus = f"{ratio.ratio:.3f}× ({ratio.interval} {ratio.low:.3f} to {ratio.high:.3f})"
+        kl = f"{each.facts['kl']:9.4f}" if distant else ""
         lines.append(
             f"{name:{width}} {format_bytes(weight_bytes(each.heads)):>10} {each.top1:7.3f} "
-            f"{served.tokens_per_pass or 0:7.3f} {served.acceptance_rate or 0:7.3f}   {versus}"
+            f"{served.tokens_per_pass or 0:7.3f} {served.acceptance_rate or 0:7.3f}{kl}   {versus}"
         )
     return "\n".join(line.rstrip() for line in lines)
 
@@ -287,14 +291,13 @@ def _eagle(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measure
 
 def _draft(models: LoadedModels, heads: Path, answers: list[Answer]) -> _Measured:
     draft = models.drafters["draft"].model
-    agreement, overlap = draft_agreement(models.target.model, draft, answers)
+    facts = divergence(models.target.model, draft, answers)
     line = (
-        f"agrees with the target {agreement:.3f} of the times; 1 - TVD {overlap:.3f}, the rate at "
-        "which drafts sampled at temperature 1 are accepted"
-    )
+        "agrees with the target {agreement:.3f} of the times; 1 - TVD {overlap:.3f}, the rate at "
+        "which drafts sampled at temperature 1 are accepted; KL {kl:.4f} nats"
+    ).format_map(facts)
     longest = max((r.gamma for answer in answers for r in answer.rounds), default=0)
-    facts = {"agreement": agreement, "overlap": overlap}
-    return facts, [line], agreement, f"chains of {longest}"
+    return facts, [line], facts["agreement"], f"chains of {longest}"
 
 
 _MEASURES: dict[str, Callable[[LoadedModels, Path, list[Answer]], _Measured]] = {

@@ -14,7 +14,7 @@ from decoding.errors import InputError
 from decoding.model.target import Target
 from decoding.training import draft as training
 from decoding.training.conversations import IGNORED, Example, collate
-from decoding.training.draft import DraftTrainingModel, draft_agreement
+from decoding.training.draft import DraftTrainingModel, divergence
 from decoding.training.draft_attach import attach_draft
 from decoding.training.evaluate import Answer
 from tests.conftest import FamilyFolders, Specchat
@@ -75,8 +75,15 @@ def test_few_logits_at_a_time_give_the_same_gradients(
 def test_agreement_along_an_answer(make_model: Callable[[], LlamaForCausalLM]) -> None:
     target = make_model()
     answers = [Answer((1, 2), (3, 4, 5), ()), Answer((1,), (), ())]
-    found = draft_agreement(target, make_model(), answers)
-    assert found == pytest.approx((1, 1))
+    found = divergence(target, make_model(), answers)
+    assert found == pytest.approx({"agreement": 1, "overlap": 1, "kl": 0}, abs=1e-6)
+    other = make_model()
+    with torch.no_grad():
+        other.lm_head.weight.mul_(3)
+        p, q = (model(torch.tensor([[1, 2, 3, 4]])).logits[0, 1:].log_softmax(-1)
+                for model in (target, other))  # fmt: skip
+    kl = float((p.exp() * (p - q)).sum(-1).mean())
+    assert divergence(target, other, answers)["kl"] == pytest.approx(kl, rel=1e-4) and kl > 0.01
 
 
 @pytest.mark.slow

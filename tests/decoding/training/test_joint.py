@@ -6,14 +6,23 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
+from app.cli.heads.evaluation import weight_bytes
 from decoding.checkpoints.medusa import MedusaWeights, is_merged, read_medusa, write_merged
+from decoding.checkpoints.quantized import dequantized
 from decoding.errors import InputError
-from decoding.training.medusa import MedusaTrainingModel
+from decoding.training.conversations import Example
+from decoding.training.draft import divergence
+from decoding.training.evaluate import Answer
+from decoding.training.joint import train_joint
+from decoding.training.medusa import MedusaTrainingModel, attach
+from decoding.training.quantize import quantize
+from decoding.training.train_config import TrainConfig
 from tests.conftest import FamilyFolders, Specchat
 
 WORDS = ("the", "quick", "brown", "fox", "and", "the", "lazy", "dog")
@@ -89,6 +98,60 @@ def test_joint_training_ends_in_a_merged_folder(
     ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
     assert medusa["token_ids"] == ar["token_ids"] and medusa["accepted"] > 0
     assert ar["text"].strip().startswith(" ".join(WORDS))  # the target itself has learned
+
+
+def test_a_target_that_was_trained_rounded_loses_less_by_rounding(
+    family_folders: FamilyFolders, tmp_path: Path
+) -> None:
+    pytest.importorskip("torchao")
+    torch.manual_seed(0)
+    original, target = (load(family_folders.target) for _ in range(2))
+    texts = torch.randint(5, 280, (496, 48)).tolist()
+    data: Any = [Example.of_answer(text[:1], text[1:]) for text in texts]
+    config = TrainConfig(steps=60, lr=1e-3, target_lr=1e-3, qat="int4", evaluate_every=60)
+    heads = attach(target, 1, own_lm_heads=True)
+    train_joint(target, heads, data[:-16], data[-16:], config, tmp_path)
+    held_out = [Answer(text[:1], text[1:], ()) for text in texts[-16:]]
+
+    def lost(model: PreTrainedModel) -> float:
+        rounded = load(family_folders.target)
+        rounded.load_state_dict(dequantized(quantize(model.state_dict(), "int4")))
+        return divergence(original, rounded, held_out)["kl"]
+
+    assert lost(target) < 0.85 * lost(original)
+
+
+def test_target_and_heads_are_quantized_together(
+    specchat: Specchat, target: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("torchao")
+    merged, small = tmp_path / "merged", tmp_path / "small"
+    model = load(target)
+    write_merged(
+        attach(model, 2, own_lm_heads=True), merged, model, AutoTokenizer.from_pretrained(target)
+    )
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "the fox"}\n')
+    done = specchat(
+        "heads", "quantize", "--heads", str(merged), "--to", "int4", "--out", str(small),
+        "--target", target, "--prompts", str(prompts), "--max-new-tokens", "8", "--device", "cpu",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    titles, before, after = (line.split() for line in done.stdout.splitlines())
+    distance = titles.index("KL") + 2  # behind the name and the size's unit
+    assert float(before[distance]) == 0 < float(after[distance])
+    assert is_merged(small) and weight_bytes(small) < weight_bytes(merged) / 2
+
+    done = specchat(
+        "run", "--target", str(small), "--medusa", str(small), "--prompt", "the fox", "--json",
+        "--strategies", "ar,medusa", "--max-new-tokens", "8", "--ignore-eos",
+    )  # fmt: skip
+    ar, medusa = json.loads(done.stdout)["runs"][0]["lanes"]
+    assert medusa["token_ids"] == ar["token_ids"] and medusa["drafted"] > 0
+    rounded = load(target)
+    rounded.load_state_dict(dequantized(quantize(rounded.state_dict(), "int4")))
+    prompt = torch.tensor([json.loads(done.stdout)["runs"][0]["prompt_ids"]])
+    assert ar["token_ids"][0] == int(rounded(prompt).logits[0, -1].argmax())
 
 
 def test_heads_that_share_the_lm_head_are_not_merged(

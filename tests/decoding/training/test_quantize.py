@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +21,7 @@ from tests.conftest import FamilyFolders, Specchat
 pytest.importorskip("torchao")  # the extra quantize
 
 from decoding.training.quantize import (
-    fake_quantize_linears,
+    fake_quantize_layers,
     fake_quantizer,
     quantize,
 )
@@ -58,17 +59,23 @@ def test_what_is_read_is_near_what_was_quantized(precision: Precision) -> None:
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
 def test_training_rounds_as_quantizing_does(precision: Precision) -> None:
-    layers = {"a": nn.Linear(64, 48), "lm_head": nn.Linear(64, 9, bias=False)}
+    layers: dict[str, Any] = {
+        "a": nn.Linear(64, 48),
+        "embed_tokens": nn.Embedding(9, 64),
+        "lm_head": nn.Linear(64, 9, bias=False),
+    }
     model = nn.ModuleDict(layers)
     names, parameters = list(model.state_dict()), list(model.parameters())
     x = torch.randn(3, 64)
-    fake_quantize_linears(model, precision)
+    fake_quantize_layers(model, precision)
     assert list(model.state_dict()) == names
     assert all(a is b for a, b in zip(model.parameters(), parameters, strict=True))
     rounded = dequantized(quantize(model.state_dict(), precision))
     expected = nn.functional.linear(x, rounded["a.weight"], rounded["a.bias"])
     torch.testing.assert_close(model["a"](x), expected)
     torch.testing.assert_close(model["lm_head"](x), x @ rounded["lm_head.weight"].mT)
+    read = model["embed_tokens"](torch.tensor([3]))
+    assert torch.equal(read, rounded["embed_tokens.weight"][3:4])
     model["a"](x).sum().backward()
     weight = layers["a"].weight  # the same parameter
     assert weight.grad is not None
