@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.binding import Binding
+from textual.keys import key_to_character
 
 from app.tui.state.app_state import AppState
 
@@ -178,6 +179,13 @@ REPLAY_KEYS = [
     key("n", "step", "One round", "run.step", "Pause and play exactly one round"),
 ]  # fmt: skip
 
+# Actions of keys that are characters.
+OF_CHARACTERS = frozenset(
+    each.action
+    for each in (*RUN_KEYS, *VIEW_KEYS)
+    if (key_to_character(each.key.split(",")[0]) or "\t").isprintable()
+)
+
 
 def run_keys(state: AppState) -> list[Binding]:
     return RUN_KEYS if state.replay is None else REPLAY_KEYS
@@ -225,7 +233,7 @@ def key_bar_state(
     if typing:
         hidden.add("focus_prompt")  # the letters are there already
     if number:
-        hidden |= {"focus_prompt", "step(-1)", "step(1)", "edge(False)", "edge(True)", "again"}
+        hidden |= {"step(-1)", "step(1)", "edge(False)", "edge(True)", "again", *OF_CHARACTERS}
         names["reset"] = "Erase"
     if state.queued:
         names["leave"] = "Take back"

@@ -350,9 +350,12 @@ async def test_a_number_that_is_typed_waits_while_another_window_is_looked_at(pl
 @pytest.mark.parametrize("size", [(100, 30), (60, 24)])
 async def test_the_key_bar_says_how_a_typed_number_ends(play: Play, size: tuple[int, int]) -> None:
     async with play(size) as stage:
+        await stage.begin()
+        await stage.finish()
         await stage.press("escape", "g", "5")
         bar = stage.text.splitlines()[-1]
-        assert bar.startswith(" Enter Set  Esc Drop  Backspace Erase") and "Write" not in bar
+        assert bar.startswith(" Enter Set  Esc Drop  Backspace Erase")
+        assert "Write" not in bar and "Slow motion" not in bar and "Tree" not in bar
         await stage.press("backspace", "3", "enter")
         bar = stage.text.splitlines()[-1]
         assert last_params(stage).gamma == 3 and "Drop" not in bar and "i Write" in bar
