@@ -1,8 +1,9 @@
 """The log file of a conversation: one JSON array per line, append-only.
 
 ["conversation", {log_version, version, created, settings, ...}] comes first, then ["loaded", ...]
-and the events of the turns, and ["name", "..."] whenever the user gives it another name. A line
-that a crash cut short is left out when the file is read, and cut off before it is appended to.
+and the events of the turns, ["name", "..."] whenever the user gives it another name, and
+["left", {...}] if settings were changed after the last run. A line that a crash cut short is left
+out when the file is read, and cut off before it is appended to.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from app.engine.events import (
     RunRejected,
     RunStarted,
 )
-from app.history.recording import NO_METRICS, Recording
+from app.history.recording import NO_METRICS, LeftWith, Recording
 from app.report.document import envelope
 from app.strategies.registry import find_strategy
 from decoding.errors import InputError
@@ -43,6 +44,7 @@ KINDS: dict[str, type[Any]] = {
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 _CODECS: dict[str, TypeAdapter[Any]] = {name: TypeAdapter(kind) for name, kind in KINDS.items()}
+_LEFT = TypeAdapter(LeftWith)
 assert set(KINDS.values()) <= set(get_args(Event))
 # Fields that were renamed since the format was fixed.
 _ON_DISK = {
@@ -62,6 +64,10 @@ def header(created: str, settings: dict[str, Any]) -> bytes:
 
 def name_line(name: str) -> bytes:
     return _line("name", json.dumps(name).encode())
+
+
+def left_line(left: LeftWith) -> bytes:
+    return _line("left", _LEFT.dump_json(left))
 
 
 def event_line(event: Event) -> bytes | None:
@@ -131,6 +137,8 @@ def read_log(data: bytes, where: Path) -> Recording:
                 recording = _begin(name, value, where)
             elif name == "name":
                 recording.name = name_of(value)
+            elif name == "left":
+                recording.left = _LEFT.validate_python(value)
             elif name in KINDS:
                 recording.add(read_event(name, value))
         except InputError:

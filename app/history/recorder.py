@@ -21,8 +21,8 @@ from app.engine.events import (
     RunStarted,
     Timed,
 )
-from app.history.log import event_line, header
-from app.history.recording import Recording
+from app.history.log import event_line, header, left_line
+from app.history.recording import LeftWith, Recording
 from app.history.session_store import SessionStore
 
 
@@ -114,6 +114,12 @@ class Recorder:
         self.begin()
         self.path, self._lock, self.size = path, claim, store.size(path)
         self._headed = True
+
+    def leave(self, left: LeftWith) -> None:
+        """Keep the settings that the conversation is left with, if there is one."""
+        if self.path is not None and self._headed:
+            with suppress(OSError):
+                self._write(left_line(left))
 
     def close(self) -> None:
         if self._file is not None:

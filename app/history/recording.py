@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from app.servers.usage import Usage, settled
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import STRATEGIES
 from app.strategies.strategy import Strategy
+from decoding.params import Params, with_settings
 from decoding.round import Round
 from decoding.stats import Stats
 
@@ -192,15 +193,32 @@ class RunningMetrics:
         return metrics_of(sums, 1 + sums.emitted, passes, speed)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftWith:
+    """The settings that a conversation was left with: the run's, and by lane its overrides and its
+    tree; and the lanes that were off."""
+
+    params: Params
+    overrides: Mapping[str, Mapping[str, Any]]
+    trees: Mapping[str, str]
+    off: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for own in self.overrides.values():
+            with_settings(self.params, own)  # raises for what no lane can have
+
+
 @dataclass(slots=True)
 class Recording:
-    """A conversation, built from its events. `settings` are those at its beginning."""
+    """A conversation, built from its events. `settings` are those at its beginning; `left` are the
+    last ones, if they were changed after the last run."""
 
     created: str  # ISO 8601
     settings: dict[str, Any]
     name: str = ""  # given by the user
     loaded: Loaded | None = None  # the models of the newest turn
     turns: list[RecordedTurn] = field(default_factory=list)
+    left: LeftWith | None = None
 
     @property
     def title(self) -> str:
@@ -224,6 +242,7 @@ class Recording:
             case Loaded():
                 self.loaded = event
             case RunStarted():
+                self.left = None
                 if self.turns and self.turns[-1].started.run == event.run:
                     self.turns.pop()  # run again: the old answers are replaced
                 started = replace(event, turn=len(self.turns))  # a rejected turn may be missing

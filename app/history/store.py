@@ -19,6 +19,7 @@ from app.history.recording import Recording
 from decoding.errors import InputError
 from decoding.json_text import parse_json
 
+UNSENT = "unsent.txt"  # what was in the prompt when the app was left
 RECENT = 30  # conversations whose prompts are offered again
 
 
@@ -88,6 +89,21 @@ class Store:
         """The prompts of the newest conversations, the last one at the end."""
         newest = sorted(self.folder.glob("*.jsonl"))[-RECENT:]  # the names begin with the time
         return [prompt for entry in reversed(_entries(newest)) for prompt in entry.prompts]
+
+    def unsent(self) -> str:
+        """What was written and not sent."""
+        path = self.folder / UNSENT
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    def keep_unsent(self, text: str) -> None:
+        """For the next start; "" is nothing."""
+        path = self.folder / UNSENT
+        if not text:
+            path.unlink(missing_ok=True)
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path.touch(0o600)
+        path.write_text(text, encoding="utf-8")
 
     def append_to(self, path: Path) -> BinaryIO:
         """Unbuffered. A last line that was never finished is cut off."""

@@ -134,6 +134,11 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         self._last_heard = self.clock()
         self.refresh()
 
+    def exit(self, *args: Any, **options: Any) -> None:
+        if self.main.is_mounted:
+            self.keep_for_next_time()
+        super().exit(*args, **options)
+
     def on_unmount(self) -> None:
         self.engine.close()
         if self.recorder:

@@ -9,7 +9,7 @@ from textual.app import App
 from textual.filter import LineFilter
 
 from app.config.model_options import ModelOptions
-from app.engine.commands import OpenModels, Pause, SetOverrides, SetParams, SetTree
+from app.engine.commands import OpenModels, Pause, SetEnabled, SetOverrides, SetParams, SetTree
 from app.engine.events import (
     Advice,
     Event,
@@ -135,6 +135,16 @@ class AppBase(App[None]):
         self.state.lanes[name].set_overrides(overrides)
         self.engine.send(SetOverrides(name, overrides))
         self.main.show_state()
+
+    def switch_lanes(self, wanted: Mapping[str, bool]) -> None:
+        """Switch lanes on or off; those that are still to come as well."""
+        for name, enabled in wanted.items():
+            lane = self.state.lanes.get(name)
+            if lane is None or lane.enabled != enabled:
+                self.engine.send(SetEnabled(name, enabled))
+            if lane is not None:
+                lane.enabled = enabled
+        self.state.choose_leader()
 
     def change_lane(self, name: str, overrides: Mapping[str, Any], tree: str) -> None:
         """Give a lane these overrides and this tree, if it has others."""

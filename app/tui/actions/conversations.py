@@ -10,10 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.engine.commands import NewConversation, Resume
-from app.engine.events import Event, Finished, Prefilled, RoundFinished, RunStarted
+from app.engine.events import (
+    Event,
+    Finished,
+    Prefilled,
+    RoundFinished,
+    RunFinished,
+    RunStarted,
+)
 from app.engine.protocol import Engine
 from app.history.recorder import Recorder
-from app.history.recording import Recording
+from app.history.recording import LeftWith, Recording
 from app.history.store import Entry, Store
 from app.text.terminal_text import shortened
 from app.tui.actions.base import AppBase
@@ -24,6 +31,7 @@ from app.tui.state.last_settings import last_settings
 from app.tui.state.sliders import describe_settings
 from app.tui.state.startup import Startup
 from decoding.errors import InputError
+from decoding.params import flat
 
 TITLE_CHARACTERS = 30  # in a notice
 
@@ -35,6 +43,7 @@ class ConversationActions(AppBase):
         self.refill: tuple[Path, str | None] | None = None
         self.opened: dict[Path, str] = {}  # the titles of those chosen from the list
         self.deleted: dict[Entry, bytes] = {}  # their content, for undo
+        self.known_settings: LeftWith | None = None  # those that the log tells
 
     def action_new_conversation(self) -> None:
         if self.state.busy:
@@ -48,9 +57,43 @@ class ConversationActions(AppBase):
         self.main.show_state()
 
     async def recall_prompts(self, store: Store) -> None:
-        """Let the up key find the prompts of kept conversations, too."""
+        """Let the up key find the prompts of kept conversations, too, and bring back what was not
+        sent."""
+        prompt = self.main.prompt
         with suppress(OSError):  # as if there were none
-            self.main.prompt.recall_earlier(await run_in_background(store.prompts))
+            unsent = await run_in_background(store.unsent)
+            if unsent and not prompt.text:
+                prompt.write(unsent)
+            earlier = await run_in_background(store.prompts)
+            prompt.recall_earlier([*earlier, *([unsent] if unsent else [])])
+
+    def keep_for_next_time(self) -> None:
+        """What is lost otherwise when the app is left: a text that was not sent, and settings that
+        no answer was made with."""
+        if self.store:
+            texts = [*self.state.queued, self.main.prompt.text]
+            with suppress(OSError):
+                self.store.keep_unsent("\n".join(filter(str.strip, texts)))
+        left = self._settings_now()
+        if self.recorder and self.state.turns and left != self.known_settings:
+            self.recorder.leave(left)
+            self.known_settings = left
+
+    def _settings_now(self) -> LeftWith:
+        lanes = self.state.lanes
+        return LeftWith(
+            self.state.params,
+            {name: dict(lane.info.overrides) for name, lane in lanes.items()},
+            {name: lane.tree for name, lane in lanes.items()},
+            tuple(name for name, lane in lanes.items() if not lane.enabled),
+        )
+
+    async def handle_event(self, event: Event) -> None:
+        await super().handle_event(event)
+        if (
+            isinstance(event, RunFinished) and not self.state.opening
+        ):  # the answers tell, but for lanes that were off
+            self.known_settings = replace(self._settings_now(), off=())
 
     def action_conversations(self) -> None:
         """The list of recorded conversations."""
@@ -140,25 +183,31 @@ class ConversationActions(AppBase):
                 await sleep(0)
             await self.handle_event(event)
         if told is None:
-            told = goes_on_here(recording, state) + self._take_settings()
+            told = goes_on_here(recording, state) + self._take_settings(recording.left)
+            self.known_settings = self._settings_now()
             if self.recorder and self.recorder.path:
                 self.opened[self.recorder.path] = recording.title
         state.foreign = recording.loaded.source != state.loaded.source
         state.opening = False
         self.say(told)
 
-    def _take_settings(self) -> str:
-        """Go on with the settings of the last answers; returns what that changes, as the end of a
-        notice."""
+    def _take_settings(self, left: LeftWith | None) -> str:
+        """Go on with the settings that it was left with, or of the last answers; returns what that
+        changes, as the end of a notice."""
         state = self.state
-        run, overrides = last_settings(state.lanes.values(), state.params)
+        if left:
+            run, overrides, trees = flat(left.params), left.overrides, left.trees
+            self.switch_lanes({name: name not in left.off for name in trees})
+        else:
+            run, overrides = last_settings(state.lanes.values(), state.params)
+            trees = {name: state.lanes[name].round_events[-1].tree for name in overrides}
         changed = describe_settings(run, state.params)
         if changed:
             self.change_params(run)
-        for name, own in overrides.items():
-            lane = state.lanes[name]
-            tree = lane.round_events[-1].tree
-            self.change_lane(name, own, tree if tree in lane.info.trees else lane.tree)
+        for name in overrides.keys() & state.lanes.keys():
+            lane, tree = state.lanes[name], trees.get(name, "")
+            known = tree if tree in lane.info.trees else lane.tree
+            self.change_lane(name, overrides[name], known)
         return f", with {changed} again" if changed else ""
 
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from app.engine.commands import (
     NewConversation,
-    SetEnabled,
     SetLanes,
     SetParams,
     SetSchedule,
@@ -92,12 +91,7 @@ class Undo:
             self.app.engine.send(SetSchedule(then.schedule))
 
     def _switch_lanes(self, then: Setup) -> None:
-        for spec in then.lanes:
-            lane, enabled = self.app.state.lanes.get(spec.name), spec.name not in then.off
-            if lane is None or lane.enabled != enabled:
-                self.app.engine.send(SetEnabled(spec.name, enabled))
-            if lane is not None:
-                lane.enabled = enabled
+        self.app.switch_lanes({name: name not in then.off for name in then.names})
 
     def _change_models(self, then: Setup, message: str) -> None:
         self._switch_lanes(then)

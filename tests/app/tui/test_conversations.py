@@ -12,7 +12,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.engine.commands import NewConversation, Resume, Run, SetOverrides, SetParams, Turn
+from app.engine.commands import (
+    NewConversation,
+    Resume,
+    Run,
+    SetEnabled,
+    SetOverrides,
+    SetParams,
+    Turn,
+)
 from app.engine.events import Event, LanesChanged, Loaded, LoadFailed, RoundFinished
 from app.history.parse_document import read_recording
 from app.history.recorder import LogStore, Recorder
@@ -27,6 +35,7 @@ from app.tui.state.lane_state import LaneState
 from app.tui.state.last_settings import last_settings
 from app.tui.state.startup import Startup
 from app.tui.widgets.prompt import Prompt
+from decoding.errors import InputError
 from decoding.params import Params, SamplingParams, flat
 from tests.support.conversation import LOADED, SETTINGS, turn
 from tests.support.scripted import ScriptedEngine, lane, stepped
@@ -86,6 +95,55 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
         await stage.tell(*turn(1, "And on?", 5.0, 1))
         assert "› And on?" in stage.text
     assert len(store.open(kept).turns) == 2
+
+
+async def test_settings_changed_after_the_last_run_come_back_with_it(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        await stage.press("escape", "t", "0", ".", "5", "enter", "escape", "2", "o")
+        stage.app.change_overrides("draft:gamma=2", {"gamma": 5})
+        stage.app.exit()
+        stage.app.exit()
+    (path,) = (entry.path for entry in store.entries())
+    assert path.read_bytes().count(b'["left"') == 1
+    async with opened(store) as stage:
+        assert stage.app.state.params == Params()
+        await reopen(stage, "f3", "enter")
+        assert "goes on here, with temp 0.50 again" in stage.text
+        assert stage.app.state.params.sampling.temperature == 0.5
+        assert stage.engine.asked(SetOverrides) == [SetOverrides("draft:gamma=2", {"gamma": 5})]
+        assert stage.engine.asked(SetEnabled) == [SetEnabled("draft:gamma=2", False)]
+        stage.app.exit()
+    assert path.read_bytes().count(b'["left"') == 1  # nothing has changed
+    async with opened(store) as stage:
+        await reopen(stage, "f3", "enter")
+        await stage.tell(*turn(1, "On", 1.0, 1))
+    assert store.open(path).left is None  # there is a newer run
+
+
+def test_settings_of_a_damaged_log_are_refused(store: Store, kept: Path) -> None:
+    for value in ('"x"', '{"params": {"gamma": -3}, "overrides": {}, "trees": {}}'):
+        with kept.open("a") as file:
+            file.write(f'["left", {value}]\n')
+        with pytest.raises(InputError, match="not a recorded left"):
+            store.open(kept)
+        store.cut(kept, kept.read_bytes().rindex(b'["left"'))
+
+
+async def test_what_was_not_sent_is_in_the_prompt_the_next_time(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.type("Unsent")
+        stage.app.exit()
+    assert not store.entries()
+    async with opened(store) as stage:
+        prompt = stage.app.main.prompt
+        await stage.until(lambda: prompt.text == "Unsent")
+        await stage.press("ctrl+c")
+        assert not prompt.text
+        stage.app.exit()
+    async with opened(store) as stage:
+        await stage.app.workers.wait_for_complete()
+        assert not stage.app.main.prompt.text
 
 
 async def test_its_settings_come_back_with_it(store: Store) -> None:
