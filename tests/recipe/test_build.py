@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
 from assets.demo.recipe.corpus import code, first, plots, talk
 from assets.demo.recipe.corpus.build import SOURCES, conversations, judged
+from assets.demo.recipe.corpus.text import CHOICE, FORMS, PART, PARTS, read_topics
 from assets.demo.recipe.corpus.unknown import plain
 
 
@@ -73,3 +75,23 @@ def test_forms_of_talk_are_spelled_out(held_out: bool) -> None:
             said = [message["content"] for message in source(rng, held_out)]
             assert not any(set("[]{}|") & set(asked) for asked in said[::2]), said
             assert not any(set("{}|") & set(answered) for answered in said[1::2]), said
+
+
+def spelled_out(form: str) -> Iterator[str]:
+    """Every wording that `form` stands for."""
+    form = PART.sub(lambda part: f"[{PARTS[part[1]]}]", form)
+    if choice := CHOICE.search(form):
+        for chosen in choice[1].split("|"):
+            yield from spelled_out(form[: choice.start()] + chosen + form[choice.end() :])
+    else:
+        yield plain(form)
+
+
+def test_what_a_newcomer_asks_has_one_answer_and_what_is_kept_back_is_not_trained() -> None:
+    topic_of: dict[str, tuple[str, bool]] = {}
+    for topic in read_topics(FORMS / "newcomer.txt"):
+        for forms, trained in ((topic.questions, True), (topic.reserved, False)):
+            for wording in (wording for form in forms for wording in spelled_out(form)):
+                before = topic_of.setdefault(wording, (topic.name, trained))
+                assert before == (topic.name, trained), wording
+    assert len(topic_of) > 15_000

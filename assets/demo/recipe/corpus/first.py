@@ -199,7 +199,7 @@ def _short(source: Sample, words: tuple[str, ...], best: tuple[str, ...] = ()) -
 
 
 KINDS: dict[Sample, float] = {
-    explained: 60, talk.otherwise: 85, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
+    explained: 60, talk.otherwise: 140, greeted: 5, talk.greeted: 20, calculated: 18, countries: 4,
     _school(LISTED): 10, _school(IN_WORDS): 6, copied: 13,
     _short(stories.sample, HEROES, HEROES[:8]): 7, _short(verse.sample, THEMES): 5, coded: 12,
     unknown.sample: 6,

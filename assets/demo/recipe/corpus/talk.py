@@ -1,8 +1,8 @@
 """What strangers say in words of their own: greetings with a remark, thanks, praise and the like,
 and questions of the other sources in many more wordings.
 
-In `forms/asking.txt` and `everyday.txt` an answer that begins with `=` is that of the topic of the
-same name in `answers`, and what follows it are names of the thing, for the frames.
+In the files of `ASKED` an answer that begins with `=` is that of the topic of the same name in
+`answers` or in a file before it, and what follows it are names of the thing, for the frames.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from assets.demo.recipe.corpus.text import (
 )
 from assets.demo.recipe.corpus.unknown import FRAMES, SLOT, Filling, plain
 
+ASKED = ("asking.txt", "newcomer.txt", "everyday.txt")
 FRAMED = 0.45  # of the questions about a thing that has a name
 SHORT = 0.5  # of the plain ones of these: with the wish for a short answer
 OWN_SHORT = ("speculative decoding", "what am I looking at", "lane")  # short answers of their own
@@ -78,12 +79,13 @@ def asked() -> tuple[tuple[Topic, ...], dict[str, tuple[str, ...]]]:
         known.setdefault(topic.name, topic)
     topics = []
     names: dict[str, tuple[str, ...]] = {}
-    for topic in read_topics(FORMS / "asking.txt")[1:] + read_topics(FORMS / "everyday.txt"):
+    for topic in [topic for file in ASKED for topic in read_topics(FORMS / file)][1:]:
         answers = topic.answers
         if answers[0].startswith("="):
             called = (name.strip() for name in answers[0][1:].split("|"))
             names[topic.name] = names.get(topic.name, ()) + tuple(filter(None, called))
             answers = known[topic.name].answers
+        known.setdefault(topic.name, topic)
         topics.append(Topic(topic.name, topic.questions, topic.reserved, answers, topic.weight))
     return tuple(topics), names
 
