@@ -85,7 +85,7 @@ class ConversationActions(AppBase):
             self.state.params,
             {name: dict(lane.info.overrides) for name, lane in lanes.items()},
             {name: lane.tree for name, lane in lanes.items()},
-            tuple(name for name, lane in lanes.items() if not lane.enabled),
+            tuple(n for n, lane in lanes.items() if lane.info.available and not lane.enabled),
         )
 
     async def handle_event(self, event: Event) -> None:
@@ -195,9 +195,14 @@ class ConversationActions(AppBase):
         """Go on with the settings that it was left with, or of the last answers; returns what that
         changes, as the end of a notice."""
         state = self.state
+        off = ""
         if left:
             run, overrides, trees = flat(left.params), left.overrides, left.trees
-            self.switch_lanes({name: name not in left.off for name in trees})
+            able = {name for name, lane in state.lanes.items() if lane.info.available}
+            self.switch_lanes({name: name not in left.off for name in able & trees.keys()})
+            numbers = [str(n) for n, name in enumerate(state.lanes, 1) if name in left.off]
+            several = "s" * (len(numbers) > 1)
+            off = f", lane{several} {', '.join(numbers)} off" if numbers else ""
         else:
             run, overrides = last_settings(state.lanes.values(), state.params)
             trees = {name: state.lanes[name].round_events[-1].tree for name in overrides}
@@ -208,7 +213,7 @@ class ConversationActions(AppBase):
             lane, tree = state.lanes[name], trees.get(name, "")
             known = tree if tree in lane.info.trees else lane.tree
             self.change_lane(name, overrides[name], known)
-        return f", with {changed} again" if changed else ""
+        return f", with {changed} again{off}" if changed else off
 
 
 def goes_on_here(recording: Recording, state: AppState) -> str:

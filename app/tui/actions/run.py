@@ -249,7 +249,7 @@ class RunActions(AppBase):
             self.slow_motion.player.change_speed(direction)
         else:
             pause = self.state.keys["run.pause"]
-            self.say(f"That is for slow motion: {pause} plays a run again that is done")
+            self.say(f"For slow motion: {pause} plays a finished run again")
 
     def action_schedule(self) -> None:
         schedule: Schedule = "race" if self.state.schedule == "fair" else "fair"

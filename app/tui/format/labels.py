@@ -345,7 +345,7 @@ def q_not_recorded(state: AppState, lane: LaneState) -> str:
         return ""
     if not state.can_measure:
         return "not recorded"
-    return f"not recorded; {state.keys['run.again']} with this open has it"
+    return f"not recorded: {state.keys['run.again']} records it"
 
 
 def round_counts(record: Round | None) -> list[Part]:

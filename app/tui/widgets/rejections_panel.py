@@ -132,7 +132,7 @@ class RejectionsPanel(Panel):
         if self._found and lane.unmeasured:
             missing = [Part(not_recorded(state, lane), "$warning", 4)]
         elif self._found and (why := q_not_recorded(state, lane)):
-            missing = [Part(f"q {why}", "$quiet", 1)]
+            missing = [Part(f"q {why}", "$quiet")]
         hints = [Part(hint, "$quiet", rank) for rank, hint in enumerate(self._hints)]
         self.bottom.show(hints, missing)
 

@@ -100,16 +100,18 @@ async def test_reopen_and_go_on(store: Store, kept: Path) -> None:
 async def test_settings_changed_after_the_last_run_come_back_with_it(store: Store) -> None:
     async with opened(store) as stage:
         await stage.tell(*turn(0, "Count!", 1.0, 0))
+        stage.app.keep_for_next_time()
+        (path,) = (entry.path for entry in store.entries())
+        assert b'["left"' not in path.read_bytes()  # the answers tell
         await stage.press("escape", "t", "0", ".", "5", "enter", "escape", "2", "o")
         stage.app.change_overrides("draft:gamma=2", {"gamma": 5})
         stage.app.exit()
         stage.app.exit()
-    (path,) = (entry.path for entry in store.entries())
     assert path.read_bytes().count(b'["left"') == 1
     async with opened(store) as stage:
         assert stage.app.state.params == Params()
         await reopen(stage, "f3", "enter")
-        assert "goes on here, with temp 0.50 again" in stage.text
+        assert "goes on here, with temp 0.50 again, lane 2 off" in stage.text
         assert stage.app.state.params.sampling.temperature == 0.5
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft:gamma=2", {"gamma": 5})]
         assert stage.engine.asked(SetEnabled) == [SetEnabled("draft:gamma=2", False)]

@@ -201,9 +201,9 @@ async def test_a_finished_answer_is_measured_when_it_is_looked_at(play: Play) ->
         await stage.press("R")
         assert [row.split()[-1] for row in stage.text.splitlines() if "·and" in row][-1]
         assert "2    .200" in stage.text and "1.5" in stage.text
-        assert "q not recorded; F5 with this open has it" in stage.text
+        assert "q not recorded: F5 records it" in stage.text
         await stage.press("enter", "w")
-        assert "not recorded; F5 with this open has it" in words(stage)
+        assert "not recorded: F5 records it" in words(stage)
         await stage.press("R")
         await stage.press("w", "v", "l")
         assert stage.engine.asked(MeasureAnswer) == [request]

@@ -118,7 +118,7 @@ async def test_slower_and_faster_say_what_they_are_for(play: Play) -> None:
         await stage.begin("Hello", 0, "ar", "draft")
         for key in ("minus", "equals_sign"):
             await stage.press("escape", "tab", "1", key)
-            assert "That is for slow motion: Space plays a run again that is done" in stage.text
+            assert "For slow motion: Space plays a finished run again" in stage.text
 
 
 async def test_a_round_of_every_lane_in_slow_motion(play: Play) -> None:
