@@ -8,7 +8,7 @@ draft's cache holds them when served, and those of its own steps 1 to k.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import torch
@@ -29,7 +29,9 @@ def unroll(
     true features [B, n, F] -> at each step k the outputs [M, H], which guess what follows
     t_{start+k+1}; where the text ends before they mean nothing."""
     n = ids.shape[1]
-    attention = [UnrolledAttention(batch, start, len(ids)) for _ in head.layers]
+    counts = batch.bincount(minlength=len(ids)).tolist()  # waits for the device, as the next does
+    known = [rows.tolist() for rows in start.cpu().split(counts)]
+    attention = [UnrolledAttention(start.split(counts), known) for _ in head.layers]
     # Under autocast fc returns bfloat16, but the residual stream must not.
     hidden = head.hidden(features).to(features.dtype)
     rows = torch.arange(n, device=ids.device)
@@ -44,12 +46,12 @@ def unroll(
 
 
 class UnrolledAttention:
-    """A layer's attention of each step: `true_rows` in step 0, `own_rows` in all others."""
+    """A layer's attention of each step: `true_rows` in step 0, `own_rows` in all others. `starts`
+    are the rows at which drafts begin in each text, on the device and, `known`, off it."""
 
-    def __init__(self, batch: Tensor, start: Tensor, texts: int) -> None:
-        self._counts = batch.bincount(minlength=texts).tolist()
-        self._starts = start.split(self._counts)
-        self._known = [rows.tolist() for rows in start.cpu().split(self._counts)]
+    def __init__(self, starts: Sequence[Tensor], known: Sequence[list[int]]) -> None:
+        self._starts, self._known = starts, known
+        self._counts = list(map(len, known))
         self._true: list[tuple[Tensor, Tensor]] = []  # of each text [kv_heads, n, D]
         self._own: list[tuple[Tensor, Tensor]] = []  # of each step [kv_heads, 1, M, D]
 
