@@ -24,7 +24,8 @@ def watch(out: Path) -> None:
 
     def shown(console: Console) -> Group:
         mode: RenderMode = "glyphs" if console.no_color else "colour"
-        return Group(view(out, entries, time.time()), answer_view(out, console.width, mode))
+        columns = console.width
+        return Group(view(out, entries, columns, time.time()), answer_view(out, columns, mode))
 
     if not sys.stdout.isatty():
         console = Console(width=100, no_color=True, highlight=False)

@@ -21,7 +21,7 @@ from decoding.errors import InputError
 from decoding.round import TokenEvent, TokenFate
 from decoding.training.log import ANSWERS, LOG, duration, losses, rates, training_log
 
-_WIDTH = 40  # of curves and the bar, in characters
+_WIDTH = 40  # of curves and the bar at most, in characters
 _EVALUATIONS = 8  # shown
 _RECENT = 20  # reports for the estimate of the time left
 REFRESH_SECONDS = 1.0
@@ -44,28 +44,28 @@ class _Answer:
 _ANSWER = TypeAdapter(_Answer)
 
 
-def view(out: Path, entries: Sequence[Mapping[str, Any]], now: float) -> Group:
+def view(out: Path, entries: Sequence[Mapping[str, Any]], columns: int, now: float) -> Group:
     """The progress, losses and evaluations, as of the time `now`."""
-    last = entries[-1]
+    last, width = entries[-1], min(columns // 3, _WIDTH)  # beside what they say in figures
     step, steps = last["step"], last["steps"]
     learned = [entry for entry in entries if "loss" in entry]
     measured = [entry for entry in entries if "held_out" in entry]
     lines = [
         Text(f"training in {out}", style="bold"),
         Text(
-            f"{progress_bar(step / max(steps, 1), _WIDTH)}  step {step} of {steps}"
+            f"{progress_bar(step / max(steps, 1), width)}  step {step} of {steps}"
             f"{_left(entries, now)}"
         ),
     ]
     table = Table.grid(padding=(0, 2))
     if learned:
         loss = [entry["loss"] for entry in learned]
-        table.add_row("loss", curve(loss), losses(learned[-1]))
+        table.add_row("loss", curve(loss, width), losses(learned[-1]))
         first = [entry["accuracy"][0] for entry in learned if entry["accuracy"]]
-        table.add_row("right", curve(first), rates(learned[-1]["accuracy"]))
+        table.add_row("right", curve(first, width), rates(learned[-1]["accuracy"]))
     served = [entry["served"] for entry in measured if entry["served"] is not None]
     if served:
-        table.add_row("served τ", curve(served), f"{served[-1]:.2f}, best {max(served):.2f}")
+        table.add_row("served τ", curve(served, width), f"{served[-1]:.2f}, best {max(served):.2f}")
     evaluations = [
         Text(f"step {entry['step']:>6} held out · {entry['held_out']}")
         for entry in measured[-_EVALUATIONS:]
@@ -85,7 +85,8 @@ def answer_view(out: Path, columns: int, mode: RenderMode) -> Group:
     if not answers:
         return Group()
     last, shares = answers[-1], list(map(_drafted, answers))
-    title = f"drafted in one answer: {curve(shares)}  {shares[-1]:.0%} of its tokens"
+    shape = curve(shares, min(columns // 3, _WIDTH))
+    title = f"drafted in one answer: {shape}  {shares[-1]:.0%} of its tokens"
     body = TokenText()
     body.options = DisplayOptions(mode, show_rejected=False)
     body.begin_turn(0, last.prompt, None)
@@ -105,10 +106,10 @@ def _drafted(answer: _Answer) -> float:
     return fates.count(TokenFate.ACCEPTED) / max(len(fates), 1)
 
 
-def curve(values: Sequence[float]) -> str:
+def curve(values: Sequence[float], width: int = _WIDTH) -> str:
     """The values as bars, scaled between lowest and highest; neighbours are averaged to fit. A
     training may diverge: × is no number."""
-    size = -(-len(values) // _WIDTH) or 1
+    size = -(-len(values) // max(width, 1)) or 1
     parts = [values[i : i + size] for i in range(0, len(values), size)]
     means = [sum(part) / len(part) for part in parts]
     finite = [mean for mean in means if math.isfinite(mean)]

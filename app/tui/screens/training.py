@@ -78,4 +78,5 @@ class TrainingScreen(ModalScreen[None]):
 
     def _read(self, out: Path, columns: int) -> Group:
         entries = training_log(newest_stage(out))
-        return Group(view(out, entries, time.time()), answer_view(out, columns, self._mode))
+        figures = view(out, entries, columns, time.time())
+        return Group(figures, answer_view(out, columns, self._mode))

@@ -63,9 +63,18 @@ def test_an_answer_shows_what_was_drafted_of_it(specchat: Specchat, out: Path) -
 def test_what_is_left_goes_by_the_last_reports(out: Path) -> None:
     console = Console(width=100)
     with console.capture() as text:
-        console.print(view(out, ENTRIES, now=1031.0))
+        console.print(view(out, ENTRIES, 100, now=1031.0))
     assert "step 30 of 100, 69 s left\n" in text.get()
     assert "█▆▁" in text.get()
+
+
+def test_in_a_narrow_terminal_curves_leave_room_for_the_figures() -> None:
+    console = Console(width=51)
+    with console.capture() as text:
+        console.print(view(Path("out"), [learned(step, 3.0) for step in range(60)], 51, now=1059.0))
+    lines = text.get().splitlines()
+    for whole in ("step 59 of 100, 41 s left", "3.000 (3.00 6.00)", ".50 .25"):
+        assert any(line.rstrip().endswith(whole) for line in lines)
 
 
 def test_a_resumed_training_goes_back(out: Path) -> None:
