@@ -230,7 +230,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
         return None if self.recorder.problem == known else self.recorder.problem
 
     def action_undo(self) -> None:
-        self.undo.move(back=True)
+        if not self.main.drop_number():  # an undo takes back the last thing that was typed
+            self.undo.move(back=True)
 
     def action_redo(self) -> None:
         self.undo.move(back=False)

@@ -208,6 +208,14 @@ class MainScreen(LanesLayout):
     def action_slider(self, name: str) -> None:
         self.set_focus(self.query_one(f"#{name}", Slider))
 
+    def drop_number(self) -> bool:
+        """Forget the number that is being typed on a slider; False if there is none."""
+        slider = self.focused
+        if not isinstance(slider, Slider) or slider.typed is None:
+            return False
+        slider.action_drop()
+        return True
+
     @on(Slider.Typing)
     def show_number(self) -> None:
         self.state.hush()

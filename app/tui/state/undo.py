@@ -132,7 +132,7 @@ class Change(NamedTuple):
 class UndoStack:
     """Changes to undo and to redo, each with the setup before and after it. They are found by
     comparing setups. The engine carries out an undo or redo later: until its events have arrived,
-    nothing is recorded."""
+    only a change of the settings is recorded."""
 
     def __init__(self) -> None:
         self.undone: list[Change] = []
@@ -145,6 +145,10 @@ class UndoStack:
         first = replace(present, deleted=frozenset())  # nothing else can be undone before loading
         before, self._present = self._present or first, present
         if self._expected is not None:
+            if present.params != self._expected.params:  # those of an undo are there at once
+                own = replace(self._expected, params=present.params)
+                self._add(self._expected, own, now)
+                self._expected = own
             if present == self._expected or now > self._until:
                 self._expected = None
         elif before != present:

@@ -325,6 +325,16 @@ async def test_leaving_a_slider_sets_the_number_and_escape_drops_it(
         assert last_params(stage).gamma == 6
 
 
+async def test_an_undo_takes_back_a_number_that_is_being_typed_before_a_change(play: Play) -> None:
+    async with play() as stage:
+        await stage.press("escape", "t", "1", "tab")
+        before = last_params(stage)
+        await stage.press("g", "5", "ctrl+z", "tab")
+        assert last_params(stage) == before and before.sampling.temperature == 1.0
+        await stage.press("ctrl+z")
+        assert last_params(stage).sampling.temperature == 0.0
+
+
 async def test_a_number_goes_to_the_lane_whose_slider_it_was_typed_on(play: Play) -> None:
     own = (LANES[0], lane("draft", title="Draft model", gamma=4, overrides={"gamma": 2}))
     async with play(lanes=own, load=False) as stage:

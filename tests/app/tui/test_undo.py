@@ -60,6 +60,19 @@ def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
     assert steps.peek(back=False) is None
 
 
+def test_settings_that_change_while_an_undo_is_in_progress_can_be_undone_too() -> None:
+    steps, asked = UndoStack(), replace(START, log=LogPosition(Path("log"), 9, 1))
+    warm = Params(gamma=4)
+    steps.record(START, 0.0)
+    steps.record(asked, 1.0)
+    steps.begin(True, START, 2.0)
+    steps.record(replace(asked, params=warm), 2.1)
+    assert steps.waiting
+    steps.record(replace(START, params=warm), 2.2)
+    assert not steps.waiting
+    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma")
+
+
 async def test_settings_come_back_one_by_one(play: Play) -> None:
     async with play() as stage:
         await stage.press("escape", "g", "end", "m")
