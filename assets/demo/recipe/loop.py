@@ -172,10 +172,11 @@ def train(
 
 
 def round_to_bfloat16(model: nn.Module) -> None:
-    """Round the weights in place to what a bfloat16 file will hold, still as float32."""
+    """Round the weights in place to what a bfloat16 file will hold, still as float32. The tiny ones
+    are also rounded to float16's, so that a copy in float16 needs no scaling."""
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.copy_(parameter.bfloat16().float())
+            parameter.copy_(parameter.bfloat16().half().bfloat16().float())
 
 
 def _log(out: Path, entry: dict[str, float]) -> None:
