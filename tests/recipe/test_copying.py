@@ -45,6 +45,8 @@ def expected(job: Job) -> str:
             return replaced(job.text, job.a, job.b)
         case "upper":
             return job.text.upper()
+        case "polite":
+            return "Could you please " + job.text[0].lower() + job.text[1:].rstrip(".!") + "?"
         case "lower":
             return job.text.lower()
         case "stop":
@@ -103,6 +105,10 @@ def test_a_copy_is_right(kind: str) -> None:
             assert sorted(differ[0]) == sorted(differ[1])
         elif job.kind == "grammar":
             assert is_corrected(job)
+        elif job.kind == "tighten":
+            assert job.answer.rstrip(".").lower() in job.text.lower() and len(job.answer) < len(
+                job.text
+            )
         elif job.kind in ("past", "present"):
             past, present = (job.answer, job.text)[:: 1 if job.kind == "past" else -1]
             assert len(past.split()) == len(present.split()) and past != present

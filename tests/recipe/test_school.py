@@ -131,7 +131,11 @@ def test_words_are_spelled_and_counted_right() -> None:
     for text in answers(drawn(wordplay, 3000)):
         for word, letters in re.findall(r"[Tt]he word (\w+) is spelled ([a-z-]+)", text):
             assert letters.replace("-", "") == word
-        for letters, count in re.findall(r"spelled ([a-z-]+)\. It has (\d+) letters", text):
+        for name, letters in re.findall(r"The name (\w+) is spelled ([A-Za-z-]+)", text):
+            assert letters.replace("-", "") == name
+        for letters, word in re.findall(r"The letters ([a-z-]+) make (\w+)", text):
+            assert letters.replace("-", "") == word
+        for letters, count in re.findall(r"spelled ([A-Za-z-]+)\. It has (\d+) letters", text):
             assert len(letters.split("-")) == int(count)
         counted = re.search(r"That makes (\d+) words", text)
         if counted:

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from assets.demo.recipe.corpus import manners, subjects, unknown
 from assets.demo.recipe.corpus.text import (
-    ANSWERS,
     Conversation,
+    alternative,
     chat,
     listed,
     read_topics,
     sentence,
 )
-from assets.demo.recipe.corpus.wordplay import plural_of
+from assets.demo.recipe.corpus.wordplay import TEXT, TEXT_WORDS, plural_of
 
 FORMS = Path(__file__).parent / "forms"
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
@@ -141,6 +141,9 @@ _pairs = {
 }  # fmt: skip
 
 
+UNSEEN = 0.4  # of the names in a scene; half as many of its things
+
+
 def scene(rng: random.Random, held_out: bool = False, most: int = 6) -> Scene:
     """A scene of at least two sentences."""
     slots = rng.choice(SCENES)
@@ -156,6 +159,13 @@ def scene(rng: random.Random, held_out: bool = False, most: int = 6) -> Scene:
     for slot, (words, count) in _pairs.items():
         for i, word in enumerate(rng.sample(words, count)):
             values[slot + (str(i + 1) if i else "")] = word
+    if not held_out:  # names and things that nobody can know by heart
+        for slot in ("name", "friend"):
+            if rng.random() < UNSEEN:
+                values[slot] = subjects.rare_name(rng)
+        for slot in ("thing", "thing2", "animal"):
+            if rng.random() < UNSEEN / 2:
+                values[slot] = subjects.made_up(rng)
     values["n"], values["m"] = (str(n) for n in rng.sample(range(2, 40), 2))
     return Scene(tuple(_with_articles(line, values) for line in raw), values, gender)
 
@@ -207,11 +217,7 @@ SAYINGS = (
 )  # fmt: skip
 
 
-# Every word and every sentence of the hand-written answers: a copy must come from the prompt, so
-# what is to be copied must be more than can be learned by heart.
-_TEXT = " ".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("facts_*.txt")))
-ALL_WORDS: list[str] = sorted(set(re.findall(r"\b[a-z]{2,11}\b", _TEXT)))
-ALL_SENTENCES: list[str] = sorted(set(re.findall(r"(?<=[.] )[A-Z][a-z, ]{12,70}[.](?= |$)", _TEXT)))
+ALL_SENTENCES: list[str] = sorted(set(re.findall(r"(?<=[.] )[A-Z][a-z, ]{12,70}[.](?= |$)", TEXT)))
 
 
 def _counted(rng: random.Random) -> str:
@@ -238,11 +244,11 @@ def _salad(rng: random.Random) -> str:
     if way in (6, 7):
         return _counted(rng)
     if way in (8, 9):
-        return " ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(2, 8)))
+        return " ".join(rng.choice(TEXT_WORDS) for _ in range(rng.randint(2, 8)))
     if way == 10:
-        return ", ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(2, 7)))
+        return ", ".join(rng.choice(TEXT_WORDS) for _ in range(rng.randint(2, 7)))
     if way == 11:
-        text = " ".join(rng.choice(ALL_WORDS) for _ in range(rng.randint(3, 9)))
+        text = " ".join(rng.choice(TEXT_WORDS) for _ in range(rng.randint(3, 9)))
         return sentence(text) + rng.choice(".!?")
     if way == 0:
         return " ".join(rng.sample(subjects.OBJECTS + subjects.ANIMALS, rng.randint(2, 8)))
@@ -283,9 +289,57 @@ def _note(rng: random.Random) -> str:
     return rng.choice(NOTES).format_map(values)
 
 
+# Single sentences with names (n, m, l), places (p), things (w, v) and adjectives (a) of all kinds.
+LINES = (
+    "{n} lives in {p}.", "My friend {n} has a {w}.", "{n} and {m} went to {p} by train.",
+    "The {w} is under the {v}.", "Do not forget the {w}, {n}!", "Where did {n} put the {w}?",
+    "Please tell {n} that the {w} is {a}.", "In {p} everybody knows {n} {l}.",
+    "Is {n} still in {p}?", "{n} {l} was born in {p}.", "I met {n} {l} at the {w}.",
+    "Dr {l} comes back on {d}.", "A {a} {w} sat on a {a} {v}.",
+    "{n} sold a {w} to {m} for {k} coins.", "My name is {n} {l}.",
+    "{n}, {m} and {o} play with a {w}.", "The {a} {w} belongs to {n}.", "I never saw a {w} in {p}.",
+    "{n} loves {m}, but {m} loves a {w}.", "{m} asked {n} for a {a} {w}.",
+    "No {w} is as {a} as a {v}.", "On {d} the {w} was {a} again.",
+    "{n} wrote to {m} about the {w}.", "Call {n} at {k} in {p}.", "Who gave {n} the {a} {w}?",
+    "From {p} to {q} it is {k} miles.", "{w} {v} {w}", "{n} {m} {o}", "{n}", "{n} {l}", "{w}",
+    "{p}, {q} and {n}", "The {w} said hello to the {v}.", "hello {n}", "hi {n}, how is {p}?",
+    "Good night, {n}!", "{n} is {a}, and {m} is not.", "I am {n} from {p}.",
+    "The cat of {n} is called {m}.", "{w}, {v}, {w}, {n}", "A {w} a day keeps the {v} away.",
+    "There is a {w} in my {v}.", "{n} has {k} {a} dogs.", "Today {n} learned the word {w}.",
+)  # fmt: skip
+PLACE_ENDS = ("", "", "ville", "burg", "ton", "ford", "ia", " City", " Bay", "stad")
+
+
+def _line(rng: random.Random, form: str = "") -> str:
+    """One sentence (of this form), mostly with words and names that were never seen before."""
+
+    def word() -> str:
+        way = rng.random()
+        pool = subjects.OBJECTS + subjects.ANIMALS if way < 0.75 else TEXT_WORDS
+        return subjects.made_up(rng) if way < 0.5 else rng.choice(pool)
+
+    def name() -> str:
+        return subjects.rare_name(rng) if rng.random() < 0.75 else rng.choice(_women[0] + _men[0])
+
+    def place() -> str:
+        if rng.random() < 0.4:
+            return rng.choice(subjects.CITIES)
+        return subjects.made_up(rng).capitalize() + rng.choice(PLACE_ENDS)
+
+    last = subjects.made_up(rng).capitalize()
+    values = {"n": name(), "m": name(), "o": name(), "w": word(), "v": word(), "p": place()}
+    values |= {"q": place(), "k": str(rng.randint(2, 99)), "d": rng.choice(DAYS)}
+    values |= {"l": last if rng.random() < 0.6 else rng.choice(subjects.LAST_NAMES)}
+    values |= {"a": rng.choice(_PLAIN["a"] if rng.random() < 0.7 else subjects.COLOURS)}
+    text = (form or rng.choice(LINES)).format_map(values)
+    return re.sub(r"\b([Aa]) (?=[aeiou])", r"\1n ", text)
+
+
 def _anything(rng: random.Random, held_out: bool) -> str:
     """A text of any kind to be copied."""
     way = rng.random()
+    if rng.random() < 0.3 and not held_out:
+        return _line(rng)
     if way < 0.18:
         return scene(rng, held_out, 3).text(rng.random() < 0.6, rng.random() < 0.4)
     if way < 0.28:
@@ -323,13 +377,43 @@ def whole_words(text: str, old: str, new: str) -> str:
     return re.sub(rf"\b{re.escape(old)}\b", new, text)
 
 
+def _one_word(rng: random.Random) -> Job:
+    """One word of a single sentence, whatever it is, for any other."""
+    while True:
+        text = _line(rng) if rng.random() < 0.7 else rng.choice(ALL_SENTENCES)
+        olds = re.findall(r"\b[a-z]{3,}\b", text)
+        new = subjects.made_up(rng) if rng.random() < 0.5 else rng.choice(TEXT_WORDS)
+        olds = [w for w in olds if (w[0] in "aeiou") == (new[0] in "aeiou") and w != new]
+        if olds:
+            old = rng.choice(olds)
+            return Job("word", text, whole_words(text, old, new), old, new)
+
+
+def _one_name(rng: random.Random) -> Job:
+    """A name of a single sentence for another one."""
+    while True:
+        text = rng.choice([line for line in LINES if "{n}" in line and line != "{n}"])
+        old, new = subjects.rare_name(rng), rng.choice(_women[0] + _men[0])
+        if rng.random() < 0.3:
+            old, new = new, old
+        elif rng.random() < 0.8:
+            new = subjects.rare_name(rng)
+        text = _line(rng, text.replace("{n}", old))
+        if old != new and len(re.findall(rf"\b{old}\b", text)) == 1:
+            return Job("name", text, whole_words(text, old, new), old, new)
+
+
 def _word(rng: random.Random, held_out: bool) -> Job:
+    if rng.random() < 0.45 and not held_out:
+        return _one_word(rng)
     for _ in range(20):
         drawn = scene(rng, held_out)
         text = drawn.text(rng.random() < 0.6, rng.random() < 0.4)
         if drawn.nouns:
             old = rng.choice(drawn.nouns)
-            pool = subjects.ANIMALS if old in subjects.ANIMALS else subjects.OBJECTS
+            pool = list(subjects.ANIMALS if old in subjects.ANIMALS else subjects.OBJECTS)
+            if not held_out and rng.random() < UNSEEN:
+                pool = [subjects.made_up(rng) for _ in range(3)]
             vowel = old[0] in "aeiou"
             fitting = [w for w in pool if (w[0] in "aeiou") == vowel and w not in text]
             if fitting and re.search(rf"\b{old}\b", text):
@@ -339,6 +423,8 @@ def _word(rng: random.Random, held_out: bool) -> Job:
 
 
 def _name(rng: random.Random, held_out: bool) -> Job:
+    if rng.random() < 0.4 and not held_out:
+        return _one_name(rng)
     drawn = scene(rng, held_out)
     text = drawn.text(rng.random() < 0.6, rng.random() < 0.4)
     which, gender = ("name", drawn.gender)
@@ -348,11 +434,15 @@ def _name(rng: random.Random, held_out: bool) -> Job:
         gender = rng.randrange(2)
     old = drawn.values[which]
     new = rng.choice([name for name in _NAMES[held_out][gender] if name not in text] or ["Robin"])
+    if not held_out and rng.random() < UNSEEN:
+        new = subjects.rare_name(rng)
     return Job("name", text, whole_words(text, old, new), old, new)
 
 
 def _short(rng: random.Random, held_out: bool) -> str:
     """One sentence, or a few words."""
+    if rng.random() < 0.3 and not held_out:
+        return _line(rng)
     way = rng.random()
     if way < 0.6:
         return rng.choice(scene(rng, held_out).sentences(rng.random() < 0.6, rng.random() < 0.4))
@@ -430,6 +520,23 @@ ACTORS = ("he", "she", "my brother", "my sister", "the dog", "our teacher", "my 
 PAST, NOW = ("yesterday", "last week", "last night"), ("every day", "every morning", "on Sundays")
 
 
+def _did(rng: random.Random) -> Job:
+    """One sentence of what somebody does, and the same of what somebody did."""
+    who = rng.choice((*ACTORS, "I", "we", "they", "you"))
+    who = subjects.rare_name(rng) if rng.random() < 0.5 else who
+    many = who in ("I", "we", "they", "you")
+    verb, _, rest = rng.choice(ACTS).partition(" ")
+    if rng.random() < 0.5:
+        verb, rest = (
+            rng.choice(("see", "find", "buy", "open", "like", "take", "bring", "keep")),
+            (_line(rng, rng.choice(("the {w}", "a {a} {w}", "a {w} in {p}", "the {w} of {n}")))),
+        )
+    now, then = (
+        f"{sentence(who)} {conjugated(verb, past, many)} {rest}." for past in (False, True)
+    )
+    return Job("past", now, then) if now != then else _did(rng)
+
+
 def _grammar(rng: random.Random, held_out: bool) -> Job:
     """A sentence whose verb has the wrong form."""
     verb, _, rest = rng.choice(ACTS).partition(" ")
@@ -443,6 +550,59 @@ def _grammar(rng: random.Random, held_out: bool) -> Job:
         return _grammar(rng, held_out)
     text = f"{who} {wrong} {rest} {when}"
     return Job("grammar", text, f"{sentence(who)} {right} {rest} {when}.")
+
+
+# Commands: to be made polite.
+COMMANDS = (
+    "give me the {w}", "give me a {w}", "bring me the {a} {w}", "bring {n} a {w}", "close the door",
+    "open the {w}", "close the {w}", "pass the {w}", "call {n}", "call me back", "wait for {n}",
+    "come here", "sit down", "be quiet", "stop it", "wait here", "help me", "help {n} with the {w}",
+    "send me the {w}", "send the {w} to {n}", "tell me your name", "tell {n} about the {w}",
+    "show me the {w}", "show {n} the way to {p}", "clean the {w}", "find my {w}", "repair the {w}",
+    "write to {n}", "answer me", "turn off the {w}", "turn on the light", "move the {w}", "go away",
+    "take the {w} to {p}", "come to {p} on {d}", "buy a {a} {w} for {n}", "speak slowly",
+    "lend me your {w}", "make me a {w}", "send me the report", "fix this by {d}", "let {n} in",
+    "put the {w} on the {v}", "read this", "explain this", "pay for the {w}", "feed the {w}",
+    "give {n} the keys", "do it again", "hurry up", "tell {n} to come", "leave the {w} alone",
+)  # fmt: skip
+
+
+def _polite(rng: random.Random, held_out: bool) -> Job:
+    text = _line(rng, rng.choice(COMMANDS))
+    command = sentence(text) + rng.choice((".", ".", "!")) if rng.random() < 0.7 else text
+    return Job("polite", command, f"Could you please {text}?")
+
+
+# Words that say nothing, before and behind a sentence.
+BEFORE = (
+    "I just wanted to tell you that", "I think that", "It is a fact that", "As you may know,",
+    "To be honest,", "I would like to say that", "What I mean is that", "The thing is that",
+    "If you ask me,", "Let me tell you that", "In my opinion,", "I am writing to tell you that",
+    "It is important to know that", "As far as I can see,", "I have to say that", "Well, you know,",
+)  # fmt: skip
+BEHIND = (
+    ", if you ask me", ", as far as I know", ", you know", ", to be honest",
+    ", and that is how it is", ", as I have said before", ", as everybody knows",
+    ", and that is all that I wanted to say",
+)  # fmt: skip
+
+
+def _tighten(rng: random.Random, held_out: bool) -> Job:
+    """A sentence with words that say nothing, and without them."""
+    while not (core := _line(rng)).endswith(".") or not re.match("[A-Z]", core) or " " not in core:
+        pass
+    first = core.split()[0]
+    small = core if first not in ("The", "A", "An", "My", "On", "In", "No") else (
+        core[0].lower() + core[1:]
+    )  # fmt: skip
+    if core.split()[0] in ("Please", "Do", "Call", "From", "Today", "There"):
+        return _tighten(rng, held_out)
+    before, behind = rng.choice(BEFORE), rng.choice(BEHIND)
+    way = rng.random()
+    text = f"{before} {small}" if way < 0.75 else core
+    if way > 0.45:
+        text = text[:-1] + behind + "."
+    return Job("tighten", text, core)
 
 
 def _spelling(rng: random.Random, held_out: bool) -> Job:
@@ -496,6 +656,8 @@ def _row(rng: random.Random, held_out: bool) -> Job:
 
 
 def _past(rng: random.Random, held_out: bool) -> Job:
+    if rng.random() < 0.5 and not held_out:
+        return _did(rng)
     drawn = scene(rng, held_out, most=rng.choice((2, 3, 4)))
     digits = rng.random() < 0.3
     return Job("past", drawn.text(False, digits), drawn.text(True, digits))
@@ -602,11 +764,12 @@ def _code(rng: random.Random, held_out: bool) -> Job:
 
 
 MAKERS: dict[str, tuple[Maker, int]] = {
-    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 9), "name": (_name, 9),
+    "repeat": (_repeat, 80), "nth": (_nth, 6), "word": (_word, 14), "name": (_name, 13),
+    "polite": (_polite, 9), "tighten": (_tighten, 6),
     "upper": (_upper, 30), "lower": (_lower, 6), "stop": (_stop, 2), "correct": (_correct, 4),
     "grammar": (_grammar, 14),
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
-    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 5), "present": (_present, 3),
+    "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 9), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
     "quotes": (_quotes, 2), "twice": (_twice, 1), "three": (_three, 1), "rename": (_rename, 5),
     "code": (_code, 4),
@@ -626,6 +789,7 @@ def asked(rng: random.Random, job: Job, held_out: bool = False) -> str:
     """The request for a job, as somebody may type it: the text itself stays as it is."""
     topic = ASKED[job.kind]
     form = rng.choice(topic.reserved if held_out else topic.questions).replace("\\n", "\n")
+    form = alternative(rng, form)
     way = rng.random()
     if not form.startswith(("{", '"')):
         if way < 0.15:

@@ -6,6 +6,7 @@ Whatever `reserved` picks out is kept for held-out samples: it depends on nothin
 from __future__ import annotations
 
 import random
+import re
 import zlib
 from collections.abc import Iterable
 
@@ -450,6 +451,34 @@ _STARTS = _words(
 _MIDDLES = _words("a e i o u a e i o u ai ea ee oo ou oa")
 _ENDS = _words("b ck d f g k l ll m n ng nt p r rb rk rm rn rt s sh sp st t x zz mp lt nk")
 _TAILS = _words("er le y ish ing o a ic ox um us on el it an et ol ium ine id ite")
+
+
+RARE_NAMES = _words("""
+Ottoline Xanthe Ximena Saoirse Siobhan Niamh Thandiwe Ngozi Adebayo Oluwaseun Bogdan Zbigniew
+Wolfgang Lieselotte Bartholomew Ignatius Percival Cordelia Persephone Calliope Eudora Isolde
+Guinevere Peregrine Leopold Balthasar Casimir Ladislav Jaroslav Dragomir Svetlana Ekaterina
+Anastasia Evangelina Maximilian Sebastian Valerian Octavia Philippa Henrike Jorinde Friederike
+Yevgenia Tatiana Zdenka Vojtech Istvan Gyorgy Laszlo Zsofia Aurelio Consuelo Guadalupe Esperanza
+Santiago Joaquin Thiago Iracema Keanu Leilani Kalani Makoa Aroha Tane Wiremu Sakura Haruto Akemi
+Takeshi Xiaoming Meiling Nguyen Thuy Linh Aditya Lakshmi Saraswati Vikram Anjali Zainab Khadija
+Abdullah Ibrahim Yasmina Soraya Farhad Shirin Dariush Tamar Nino Levan Aram Anoush Hovhannes
+Aino Eino Sisko Ragnhild Sigrid Torbjorn Solveig Gudrun Bjork Angharad Rhiannon Llewellyn Eilidh
+Hamish Fergus Mhairi Zebulon Jedediah Hezekiah Obadiah Araminta Clementine Marigold Thelonious
+""")
+_NAME_ENDS = _words("a o e i ia ara ella ina ette is us an en on el iel ko ra na mir wen dra lio")
+
+
+def rare_name(rng: random.Random) -> str:
+    """A first name that hardly anybody has, mostly one that nobody has: `Brukina`, `Zomir`. What
+    is called by it can only copy it."""
+    if rng.random() < 0.25:
+        return rng.choice(RARE_NAMES)
+    name = rng.choice(_STARTS) + rng.choice(_MIDDLES[:10])
+    if rng.random() < 0.6:
+        name += rng.choice(_ENDS[2:14])
+        name += rng.choice(_MIDDLES[:5]) if rng.random() < 0.3 else ""
+    name = (name + rng.choice("bdfklmnrstvz") + rng.choice(_NAME_ENDS)).capitalize()
+    return rare_name(rng) if name in FIRST_NAMES or re.search(r"(.)\1\1", name) else name
 
 
 def made_up(rng: random.Random) -> str:

@@ -219,9 +219,9 @@ ASKING = re.compile(
 )
 
 
-def spoken(rng: random.Random, form: str) -> str:
-    """One of the wordings that `form` stands for, with capitals and stops: `[a|b]` is one of its
-    alternatives, and `{part}` one of `forms/parts.txt`."""
+def alternative(rng: random.Random, form: str) -> str:
+    """One of the wordings that `form` stands for: `[a|b]` is one of its alternatives, and `{part}`
+    one of `forms/parts.txt`."""
 
     def chosen(match: re.Match[str]) -> str:
         return rng.choice(str(match[1]).split("|"))
@@ -231,7 +231,12 @@ def spoken(rng: random.Random, form: str) -> str:
 
     while (inner := CHOICE.sub(chosen, PART.sub(part, form))) != form:
         form = inner
-    text = " ".join(form.split())
+    return form
+
+
+def spoken(rng: random.Random, form: str) -> str:
+    """An `alternative` of `form` with capitals and stops."""
+    text = " ".join(alternative(rng, form).split())
     if text[-1] not in ".?!)" and text[-1].isascii():
         last = re.split(r"[.!?] ", text)[-1].lower()
         text += "?" if ASKING.match(last) else "."

@@ -13,8 +13,15 @@ from pathlib import Path
 
 from assets.demo.recipe.corpus.arithmetic import in_words
 from assets.demo.recipe.corpus.school import Asked, Kinds, typed
-from assets.demo.recipe.corpus.subjects import made_up
-from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence, with_article
+from assets.demo.recipe.corpus.subjects import FIRST_NAMES, made_up, rare_name, split
+from assets.demo.recipe.corpus.text import (
+    ANSWERS,
+    Conversation,
+    chat,
+    listed,
+    sentence,
+    with_article,
+)
 
 
 def _sections() -> dict[str, list[str]]:
@@ -181,6 +188,10 @@ _POOLS: tuple[Iterable[str], ...] = (
 )  # fmt: skip
 VOCABULARY = sorted({w for pool in _POOLS for w in pool if re.fullmatch("[a-z]{3,8}", w)})
 SHORT = [word for word in VOCABULARY if len(word) <= 6]
+# Every word of the hand-written answers: what is to be copied or spelled must be more than can be
+# learned by heart.
+TEXT = " ".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("facts_*.txt")))
+TEXT_WORDS = sorted(set(re.findall(r"\b[a-z]{2,11}\b", TEXT)))
 LETTERS = string.ascii_lowercase
 ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -192,7 +203,24 @@ ASK_SPELL = (
     "How do you spell {w}?", "Spell {w}.", "Spell the word {w}.", "How is {w} spelled?",
     "Can you spell {w}?", "Please spell {w}.", "Spell {w} letter by letter.",
     "What letters are in {w}?", "What is the spelling of {w}?", "Spelling of {w}",
-    "Say the letters of {w}.",
+    "Say the letters of {w}.", "spell {w} letter by letter", "Spell {w} letter by letter, please.",
+    "Spell the word {w} letter by letter.", "Can you spell {w} letter by letter?", "letters of {w}",
+    "Write {w} letter by letter.", "Give me the letters of {w}.", "Spell out the word {w} for me.",
+    "write {w} with dashes between the letters", "Put a dash between the letters of {w}.",
+    "spelling please: {w}", "Which letters make the word {w}?", "break {w} into letters",
+    "spell: {w}",
+)  # fmt: skip
+ASK_SPELL_NAME = (
+    "My name is {w}. Spell it.", "Spell the name {w}.", "Spell my name: {w}", "spell {w}",
+    "Spell {w}.", "How do you spell {w}?", "How is the name {w} spelled?",
+    "Spell my name, it is {w}.", "Can you spell the name {w}?", "Spell {w} letter by letter.",
+    "My name is {w}, can you spell it?", "i am {w}, spell my name",
+    "Say the letters of the name {w}.",
+)  # fmt: skip
+ASK_JOIN = (
+    "Put these letters together: {x}", "What word is {x}?", "Join the letters {x}.",
+    "What does {x} spell?", "Which word do I spell: {x}", "{x} is what word?", "Read this: {x}",
+    "Put the letters {x} into one word.",
 )  # fmt: skip
 ASK_COUNT_LETTERS = (
     "How many letters are in {w}?", "How many letters does {w} have?",
@@ -262,11 +290,20 @@ def spelled(word: str) -> str:
 
 def _any_word(rng: random.Random, known: list[str]) -> str:
     """A word of `known`, or one that nobody has seen: its letters can only be read off."""
-    return rng.choice(known) if rng.random() < 0.6 else made_up(rng)
+    way = rng.random()
+    return rng.choice(known if way < 0.3 else TEXT_WORDS) if way < 0.5 else made_up(rng)
 
 
 def spelling(rng: random.Random) -> Asked:
+    way = rng.random()
+    if way < 0.22:
+        name = rare_name(rng) if rng.random() < 0.8 else rng.choice(split(FIRST_NAMES)[0])
+        answer = f"The name {name} is spelled {spelled(name)}. It has {len(name)} letters."
+        return _ask(rng, ASK_SPELL_NAME, answer, name, w=name)
     word = _any_word(rng, VOCABULARY)
+    if way < 0.32:
+        letters = rng.choice(("-", " ", ", ")).join(word)
+        return _ask(rng, ASK_JOIN, f"The letters {spelled(word)} make {word}.", letters, x=letters)
     if rng.random() < 0.6:
         answer = f"The word {word} is spelled {spelled(word)}. It has {len(word)} letters."
         return _ask(rng, ASK_SPELL, answer, word, w=word)
