@@ -61,11 +61,33 @@ def test_every_calculation_in_an_answer_is_right(held_out: bool) -> None:
     assert checked > 800
 
 
+def test_a_task_of_two_signs_is_worked_out_in_the_right_order() -> None:
+    rng = random.Random(4)
+    for _ in range(400):
+        asked = arithmetic.orders(rng)
+        task = re.search(r"[\d(][\d()x*+ -]*[\d)]", asked.question)
+        assert task is not None
+        assert asked.answer.endswith(f" {eval(task[0].replace('x', '*'))}."), asked
+
+
+def test_a_word_problem_is_answered_by_its_last_step() -> None:
+    rng = random.Random(4)
+    for _ in range(600):
+        answer = arithmetic.one_more_step(rng).answer
+        a, sign, b = re.findall(r"(?:Here we \w+:|Then) (\d+) ([-+x/]) (\d+)", answer)[-1]
+        result = eval(f"{a} {sign.replace('x', '*').replace('/', '//')} {b}")
+        assert f" {result} " in answer.rpartition(". ")[2], answer
+
+
 def test_all_sums_and_differences_end_in_their_result() -> None:
     for a in range(101):
         for b in range(101):
             assert f"{a} + {b} = {a + b}" in arithmetic.added(a, b)
             assert f"{a} - {b} = {a - b}" in arithmetic.taken(a, b)
+    for b in range(2, 10):
+        for a in range(1, 100):
+            assert f"{a} x {b} = {a * b}" in arithmetic.multiplied(a, b)
+            assert f"{a} / {b} = {a // b}" in arithmetic.divided(a, b)
 
 
 def test_a_reserved_pair_is_never_trained_and_alone_held_out() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 
 from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
+from assets.demo.recipe.corpus.subjects import rare_name
 from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence
 
 ONES = (
@@ -141,6 +142,15 @@ def multiplied(a: int, b: int) -> str:
     if 10 in (a, b):
         other = a if b == 10 else b
         return f"{a} x {b} = {product}. Ten times {other} is {other} with a zero at its end."
+    if max(a, b) > 12:
+        high, low = max(a, b), min(a, b)
+        tens, ones = high - high % 10, high % 10
+        if not ones:
+            return f"{tens // 10} x {low} = {tens // 10 * low}. With a zero, {a} x {b} = {product}."
+        return (
+            f"{tens} x {low} = {tens * low}, and {ones} x {low} = {ones * low}. "
+            f"{tens * low} and {ones * low} make {product}. So {a} x {b} = {product}."
+        )
     if max(a, b) > 10:
         high, low = max(a, b), min(a, b)
         return (
@@ -164,6 +174,19 @@ def divided(a: int, b: int) -> str:
         return f"{a} / 1 = {a}. Divided by one, a number stays the same."
     if a == 0:
         return f"0 / {b} = 0. Zero shared among {b} is zero for each."
+    if times > 10 and b < 10:  # beyond the table: the tens first
+        tens = times - times % 10
+        text = f"{tens} x {b} = {tens * b}"
+        if not (rest := a - tens * b):
+            return f"{text}. So {a} / {b} = {tens}."
+        text += f", and {a} is {tens * b} and {rest}. "
+        if not left:
+            return (
+                f"{text}{rest} / {b} = {rest // b}. {tens} and {rest // b} make {times}. "
+                f"So {a} / {b} = {times}."
+            )
+        goes = f"{rest} / {b} = {rest // b} with a remainder of {left}"
+        return f"{text}{goes}. So {a} / {b} = {times} with a remainder of {left}."
     if left == 0:
         return f"{row(times, b)}. So {a} / {b} = {times}."
     return (
@@ -299,6 +322,10 @@ def _factor(rng: random.Random) -> int:
 
 def products(rng: random.Random) -> Asked:
     a, b = _factor(rng), _factor(rng)
+    if rng.random() < 0.2:  # two digits times one
+        b = rng.randint(2, 9)
+        a = rng.randint(13, min(99, 200 // b))
+        a, b = (a, b) if rng.random() < 0.7 else (b, a)
     if rng.random() < 0.04:
         return calculation(a, "x", a, rng.choice(SQUARES))
     return calculation(a, "x", b, rng.choice(PRODUCTS))
@@ -308,6 +335,9 @@ def quotients(rng: random.Random) -> Asked:
     times, b = rng.randint(1, 12), rng.randint(2, 12)
     if rng.random() < 0.05:
         b = 1
+    elif rng.random() < 0.45:
+        b = rng.choice((2, 2, 3, 3, 4, 4, 5, 6, 7, 8))
+        times = rng.randint(11, 99 // b)
     left = rng.randrange(1, b) if b > 1 and rng.random() < 0.2 else 0
     a = times * b + left
     if rng.random() < 0.02:
@@ -391,6 +421,31 @@ def halves(rng: random.Random) -> Asked:
     else:
         text = f"Half of {a} is {half}, because {half} and {half} make {a}."
     return Asked(f"half {a}" if a > 20 else f"half {a}|{wording}", wording.format(a=a), text)
+
+
+def rounds(rng: random.Random) -> Asked:
+    """Doubles and halves of round numbers beyond 100."""
+    a = 10 * rng.randint(11, 50) if rng.random() < 0.5 else 100 * rng.randint(1, 10)
+    double = rng.random() < 0.5
+    if not double:
+        a = a * 2 if a < 500 else a
+    wording = rng.choice(DOUBLES if double else HALVES)
+
+    def done(number: int) -> int:
+        return number * 2 if double else number // 2
+
+    called = "double" if double else "half of"
+    hundreds, rest = a - a % 100, a % 100
+    if rest and hundreds:
+        answer = (
+            f"{a} is {hundreds} and {rest}. {sentence(called)} {hundreds} is {done(hundreds)}, and "
+            f"{called} {rest} is {done(rest)}. {done(hundreds)} and {done(rest)} make {done(a)}. "
+            f"So {called} {a} is {done(a)}."
+        )
+    else:
+        whole, parts = (done(a), a) if double else (a, done(a))
+        answer = f"{sentence(called)} {a} is {done(a)}, because {parts} and {parts} make {whole}."
+    return Asked(f"{called} {a}|{wording}", wording.format(a=a), answer)
 
 
 def parts(rng: random.Random) -> Asked:
@@ -965,12 +1020,215 @@ def grouped_problems(rng: random.Random) -> Asked:
     return Asked(key_of(c, "/", a, key), question, answer)
 
 
+def step(a: int, sign: str, b: int) -> str:
+    """One of several steps, with what is worked out in front of it."""
+    steps = worked(a, sign, b)
+    return steps if steps.startswith(f"{a} {sign} {b} ") else f"{a} {sign} {b}. {steps}"
+
+
+Step = tuple[int, str, int]
+
+
+def several(question: str, steps: list[Step], closing: str, lead: str = "") -> Asked | None:
+    """A question that takes these steps; none where only some of them are reserved."""
+    keys = [key_of(*one, question) for one in steps]
+    pairs = [key for key in keys if "|" not in key]
+    if len({reserved(key) for key in pairs}) > 1:
+        return None
+    said = [f"{'Then' if i else 'First'} {step(*one)}" for i, one in enumerate(steps)]
+    if len(steps) == 1:
+        lead, said = f"Here we {MEANS[steps[0][1]]}: ", [step(*steps[0])]
+    return Asked((pairs or keys)[0], sentence(question), f"{lead}{' '.join(said)} {closing}")
+
+
+# What is worked out, and its two steps in their order ("r" is the result of the first).
+ORDERS = (
+    ("{a} + {b} {x} {c}", "b x c", "a + r"), ("{a} + {b} {x} {c}", "b x c", "a + r"),
+    ("{a} {x} {b} + {c}", "a x b", "r + c"), ("{a} {x} {b} - {c}", "a x b", "r - c"),
+    ("{a} - {b} {x} {c}", "b x c", "a - r"), ("({a} + {b}) {x} {c}", "a + b", "r x c"),
+    ("({a} - {b}) {x} {c}", "a - b", "r x c"), ("{a} {x} ({b} + {c})", "b + c", "a x r"),
+    ("{a} + {b} + {c}", "a + b", "r + c"), ("{a} + {b} - {c}", "a + b", "r - c"),
+    ("{a} - {b} - {c}", "a - b", "r - c"), ("{a} - {b} + {c}", "a - b", "r + c"),
+)  # fmt: skip
+ASK_ORDERS = (
+    "{t}", "{t}?", "{t} =", "{t} = ?", "What is {t}?", "what's {t}", "How much is {t}?",
+    "Calculate {t}.", "Work out {t}.", "Compute {t}", "Solve {t}", "what does {t} make",
+    "What is {t}, and why?", "Which comes first in {t}?", "can you calculate {t}?",
+)  # fmt: skip
+
+
+def orders(rng: random.Random) -> Asked:
+    """Two signs in one task: brackets first, then times, then from left to right."""
+    while True:
+        form, *parts = rng.choice(ORDERS)
+        times = "{x}" in form
+        most = 9 if times else 40
+        values = {name: rng.randint(2, most) for name in "abc"}
+        if form.startswith(("{a} - {b}", "{a} +")) and times:
+            values["a"] = rng.randint(1, 60)
+        steps: list[Step] = []
+        for part in parts:
+            one, sign, other = part.split()
+            steps.append((values[one], sign, values[other]))
+            a, _, b = steps[-1]
+            values["r"] = {"+": a + b, "-": a - b, "x": a * b}[sign]
+            if values["r"] < 0 or values["r"] > 100 or (sign == "x" and max(a, b) > 12):
+                break
+        else:
+            break
+    sign = rng.choice("xx**")
+    task = form.format(x=sign, **values)
+    lead = "The brackets come first. " if "(" in form else ""
+    if times and not lead:
+        lead = "Times comes before plus and minus. "
+    typed_task = task.replace(" ", "") if rng.random() < 0.35 else task
+    question = rng.choice(ASK_ORDERS).format(t=typed_task)
+    closing = f"So {task.replace('*', 'x')} = {values['r']}."
+    if "(" in form:
+        closing = f"So the result is {values['r']}."
+    return several(question, steps, closing, lead or "From left to right. ") or orders(rng)
+
+
+MONEY = ("euros", "dollars", "pounds", "coins")
+PRICED = (
+    "ticket", "pizza", "book", "coffee", "sandwich", "pen", "burger", "ball", "cake", "shirt",
+    "lamp", "meal", "juice", "notebook", "plant", "toy", "lunch box", "bus ride", "museum visit",
+    "breakfast",
+)  # fmt: skip
+COSTS = (
+    "A {t} costs {b} {m}. How much do {a} people pay?", "One {t} costs {b} {m}. What do {a} cost?",
+    "A {t} costs {b} {m}. What do {a} friends pay together?",
+    "{a} people buy a {t} for {b} {m} each. How much is it?",
+    "If a {t} costs {b} {m}, how much is it for {a} people?",
+    "{n} buys a {t} for each of {a} friends. One costs {b} {m}. How much does {n} pay?",
+    "A {t} is {b} {m}. We are {a} people. What do we pay?", "{b} {m} for a {t}, how much for {a}?",
+    "Each of {a} people pays {b} {m} for a {t}. How much money is that?",
+    "a {t} is {b} {m}, how much are {a} of them",
+    "We are {a} and a {t} is {b} {m}. What is the total?",
+)  # fmt: skip
+CHANGE = (
+    "{n} buys {a} {ts} for {b} {m} each and pays with {p} {m}. How much does {n} get back?",
+    "{a} {ts} cost {b} {m} each. {n} has {p} {m}. How much is left?",
+    "I have {p} {m} and buy {a} {ts} for {b} {m} each. How much do I have left?",
+)
+OLDER = (
+    # what is asked, the sign (of x and k) and the answer
+    ("{n} is {x} years old. {o} is {k} years older. How old is {o}?", "+", "{o} is {r} years old."),
+    ("{n} is {x}. {o} is {k} years older than {n}. How old is {o}?", "+", "{o} is {r} years old."),
+    ("{o} is {k} years older than {n}. {n} is {x}. How old is {o}?", "+", "{o} is {r} years old."),
+    ("If {n} is {x} and {o} is {k} years older, how old is {o}?", "+", "{o} is {r} years old."),
+    ("{n} is {x} years old. {o} is {k} years younger. How old is {o}?", "-",
+     "{o} is {r} years old."),
+    ("{n} is {x}. {o} is {k} years younger than {n}. How old is {o}?", "-",
+     "{o} is {r} years old."),
+    ("{n} is {x} and {k} years older than {o}. How old is {o}?", "-", "{o} is {r} years old."),
+    ("{n} is {x} years old and {o} is {k}. How much older is {n}?", "-", "{n} is {r} years older."),
+    ("{n} is {x} now. How old will {n} be in {k} years?", "+", "{n} will be {r} years old."),
+    ("{n} is {x} now. How old was {n} {k} years ago?", "-", "{n} was {r} years old."),
+    ("I am {x}. My {s} is {k} years older. How old is my {s}?", "+", "Your {s} is {r} years old."),
+    ("I am {x}, my {s} is {k} years younger. How old is my {s}?", "-",
+     "Your {s} is {r} years old."),
+    ("My {s} is {k} years older than me and I am {x}. How old is my {s}?", "+",
+     "Your {s} is {r} years old."),
+    ("I am {x} years old. How old will I be in {k} years?", "+", "You will be {r} years old."),
+    ("{n} is {x}. {o} is twice as old. How old is {o}?", "2", "{o} is {r} years old."),
+    ("{o} is twice as old as {n}, and {n} is {x}. How old is {o}?", "2", "{o} is {r} years old."),
+    ("{n} is {x}. {o} is half as old. How old is {o}?", "h", "{o} is {r} years old."),
+)  # fmt: skip
+TWO_STEPS = (
+    # the story, its steps, the answer; the numbers a, b and c, "r" the first result
+    ("{n} has {a} {t}, gets {b} more and gives away {c}. How many {t} does {n} have now?",
+     "a + b", "r - c", "{n} has {r} {t} now."),
+    ("{n} has {a} {t}, loses {b} and finds {c}. How many {t} does {n} have?",
+     "a - b", "r + c", "{n} has {r} {t}."),
+    ("I have {a} {t}, I get {b} more and lose {c}. How many are left?",
+     "a + b", "r - c", "You have {r} {t} left."),
+    ("{n} has {a} bags with {b} {t} each and gives away {c}. How many {t} are left?",
+     "a x b", "r - c", "There are {r} {t} left."),
+    ("{n} has {a} boxes of {b} {t} and {c} more {t}. How many {t} is that?",
+     "a x b", "r + c", "That is {r} {t}."),
+    ("There are {a} red, {b} blue and {c} green {t}. How many {t} are there?",
+     "a + b", "r + c", "There are {r} {t}."),
+    ("There were {a} {t}. {n} took {b} and {o} took {c}. How many are left?",
+     "a - b", "r - c", "There are {r} {t} left."),
+    ("{n} has {a} {t}. {o} has {b} more than {n}. How many do they have together?",
+     "a + b", "a + r", "Together they have {r} {t}."),
+)  # fmt: skip
+
+
+def _someone(rng: random.Random) -> str:
+    return rare_name(rng) if rng.random() < 0.3 else str(rng.choice(PEOPLE)[0])
+
+
+def one_more_step(rng: random.Random) -> Asked:
+    """Prices, ages, and what takes two steps."""
+    way = rng.random()
+    names = {"n": _someone(rng), "o": _someone(rng), "t": rng.choice(THINGS.split())}
+    names["s"] = rng.choice(("sister", "brother", "cousin", "friend", "mother", "uncle"))
+    if names["n"] == names["o"]:
+        return one_more_step(rng)
+    if way < 0.35:
+        a, b = rng.randint(2, 10), rng.randint(2, 12 if rng.random() < 0.7 else 20)
+        thing, money = rng.choice(PRICED), rng.choice(MONEY)
+        values = {**names, "a": a, "b": b, "t": thing, "m": money, "ts": _many(thing)}
+        if way < 0.25:
+            question = rng.choice(COSTS).format_map(values)
+            asked = several(question, [(a, "x", b)], f"Together that is {a * b} {money}.")
+            return asked or one_more_step(rng)
+        b = rng.randint(2, 9)
+        left = rng.randint(1, 100 - a * b)
+        paid = next((p for p in (20, 50, 100) if p > a * b), 100) if way < 0.32 else a * b + left
+        question = rng.choice(CHANGE).format_map({**values, "b": b, "p": paid})
+        steps: list[Step] = [(a, "x", b), (paid, "-", a * b)]
+        asked = several(question, steps, f"There {_are(paid - a * b, money)} left.")
+        return asked or one_more_step(rng)
+    if way < 0.7:
+        form, sign, closing = rng.choice(OLDER)
+        k = rng.randint(2, 12) if rng.random() < 0.7 else rng.randint(12, 30)
+        x = rng.randint(4, 60) if sign != "-" else k + rng.randint(3, 40)
+        x = 2 * rng.randint(2, 40) if sign == "h" else rng.randint(3, 45) if sign == "2" else x
+        one: Step = {"+": (x, "+", k), "-": (x, "-", k), "2": (x, "+", x), "h": (x, "/", 2)}[sign]
+        values = {**names, "x": x, "k": k}
+        r = {"+": x + k, "-": x - k, "2": 2 * x, "h": x // 2}[sign]
+        asked = several(form.format_map(values), [one], closing.format_map({**values, "r": r}))
+        return asked or one_more_step(rng)
+    form, first, second, closing = rng.choice(TWO_STEPS)
+    small = rng.random() < 0.6
+    while True:
+        numbers = {key: rng.randint(2, 12 if small else 40) for key in "abc"}
+        if "x" in first:
+            numbers["a"], numbers["b"] = rng.randint(2, 9), rng.randint(2, 10)
+        steps = []
+        for part in (first, second):
+            left_one, sign, right_one = part.split()
+            a, b = numbers[left_one], numbers[right_one]
+            steps.append((a, sign, b))
+            numbers["r"] = {"+": a + b, "-": a - b, "x": a * b}[sign]
+            if not 1 < numbers["r"] <= 100:
+                break
+        else:
+            break
+    values = {**names, **numbers}
+    asked = several(form.format_map(values), steps, closing.format_map(values))
+    return asked or one_more_step(rng)
+
+
+def _many(thing: str) -> str:
+    return f"{thing}es" if thing.endswith(("x", "ch", "sh")) else f"{thing}s"
+
+
+def _are(number: int, money: str) -> str:
+    return f"is 1 {money[:-1]}" if number == 1 else f"are {number} {money}"
+
+
 def problems(rng: random.Random) -> Asked:
     way = rng.random()
-    if way < 0.4:
+    if way < 0.25:
         return own_problems(rng)
-    if way < 0.7:
+    if way < 0.45:
         return grouped_problems(rng)
+    if way < 0.8:
+        return one_more_step(rng)
     story = rng.randrange(len(PROBLEMS))
     sign, question, closing, things = PROBLEMS[story]
     most = 60 if rng.random() < 0.5 else 20
@@ -1036,7 +1294,7 @@ def _too_much(rng: random.Random) -> tuple[str, str]:
     elif way == 2:
         x = f"{_large(rng)} - {small}"
     elif way <= 4:
-        pair = [rng.randint(13, 99), rng.choice((small + 11, digit))]
+        pair = [rng.randint(21, 99), small + 21]
         rng.shuffle(pair)
         x = f"{pair[0]} {rng.choice('x*')} {pair[1]}"
     elif way == 5:
@@ -1047,9 +1305,9 @@ def _too_much(rng: random.Random) -> tuple[str, str]:
     elif way == 7:
         x = f"the square root of {rng.choice((2, 9, 16, 25, 49, 64, 81, 100, 144, 200))}"
     elif way == 8:
-        x = f"{small} + {rng.randint(2, 50)} {rng.choice('+-')} {digit}"
+        x = f"{_large(rng)} + {rng.randint(2, 50)} {rng.choice('+-')} {digit}"
     elif way == 9:
-        x = f"{digit} + {rng.randint(2, 9)} {rng.choice('x*')} {rng.randint(2, 9)}"
+        x = f"{digit} + {_large(rng)} {rng.choice('x*')} {rng.randint(2, 9)}"
     elif way == 10:
         x = f"{5 * rng.randint(1, 19)}% of {10 * rng.randint(2, 90)}"
     elif way == 11:
@@ -1089,9 +1347,10 @@ def too_much(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    sums: 24, differences: 18, products: 14, quotients: 8, by_zero: 0.5, tables: 1.5, doubles: 3,
-    halves: 5, parts: 3, counting: 18, even_or_odd: 2.5, comparing: 2.5, neighbours: 3,
-    ordering: 2.5, number_words: 2.5, times: 2, problems: 22, checking: 3, too_much: 3,
+    sums: 24, differences: 18, products: 15, quotients: 11, by_zero: 0.5, tables: 1.5, doubles: 3,
+    halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
+    comparing: 2.5, neighbours: 3,
+    ordering: 2.5, number_words: 2.5, times: 2, problems: 30, checking: 3, too_much: 3,
 })  # fmt: skip
 MORE = ("And {x}?", "and {x}", "And what is {x}?", "What about {x}?", "Now {x}.", "Ok, and {x}?")
 
