@@ -37,10 +37,13 @@ class AdviceActions(AppBase):
             return
         pins = {name: value for name, value in best["pins"].items() if name != "temperature"}
         kept = {name: value for name, value in lane.info.overrides.items() if name in SAMPLING}
-        self.change_overrides(lane.info.name, kept | pins)
-        own = ", ".join(f"{name} {value}" for name, value in pins.items())
+        own = ", ".join(f"{name} {value}" for name, value in pins.items()) or "its usual settings"
         label, key = self.state.label(lane.info.name), self.state.keys["run.undo"]
-        self.say(f"{label}: {own or 'its usual settings'} ({key} takes it back)")
+        if kept | pins == lane.info.overrides:
+            self.say(f"{label} has these settings already: {own}")
+            return
+        self.change_overrides(lane.info.name, kept | pins)
+        self.say(f"{label}: {own} ({key} takes it back)")
 
     def _lane_of(self, strategy: str, checkpoint: str | None) -> LaneState | None:
         here = [self.lane_here] if self.lane_here else []

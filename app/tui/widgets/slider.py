@@ -96,10 +96,10 @@ class Slider(Widget, can_focus=True):
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or a minus sign starts a typed number."""
+        """A digit or a minus sign starts a typed number; a comma is a decimal point."""
         typed = "" if self._refused else self.typed or ""
-        if event.character and event.character in f"0123456789.{'-' * (not typed)}":
-            self._type((typed + event.character)[:TYPED_CELLS])
+        if event.character and event.character in f"0123456789.,{'-' * (not typed)}":
+            self._type((typed + event.character.replace(",", "."))[:TYPED_CELLS])
         elif self.typed is None:
             return
         elif event.key == "backspace":

@@ -126,14 +126,20 @@ class TextView(ScrollView, can_focus=True):
         return self.scrollable_content_region.width or self.body.wrapper.width
 
     def rewrap(self) -> None:
-        """Wrap everything again: the width or the display options have changed."""
+        """Wrap everything again: the width or the display options have changed. The text at the top
+        stays there, unless the end is followed."""
         wrapper = self.body.wrapper
         top = wrapper[min(self.scroll_offset.y, len(wrapper) - 1)].start
+        span = self.body.span_at(top)
+        within = 0 if span is None else top - self.body.range_of(span)[0]
         self.body.rewrap(self._columns)
         self._strips.clear()
         self._find()
         self._grown()
         if not self.follows:
+            if span is not None and span < len(self.body.spans):  # text before it may have come
+                start, end = self.body.range_of(span)
+                top = min(start + within, max(end - 1, start))
             y = self.body.wrapper.line_at(top)
             self.scroll_to(y=y, animate=False, force=True)
         self.refresh()

@@ -58,7 +58,11 @@ class TokenView(TextView):
 
     def set_display_options(self, options: DisplayOptions) -> None:
         super().set_display_options(options)
-        if self.cursor is not None and not self.body.is_shown(self.cursor):
+        if self.cursor is None:
+            return
+        if self.body.is_shown(self.cursor):
+            self._show_cursor(self.cursor)
+        else:
             self.move_cursor(None)
 
     @property

@@ -72,6 +72,17 @@ async def test_a_lane_keeps_its_own_sampling(play: Play) -> None:
         assert stage.engine.asked(SetOverrides) == [SetOverrides("draft", kept)]
 
 
+async def test_settings_that_a_lane_has_already_are_no_change(play: Play) -> None:
+    same = (LANES[0], lane("draft", title="Draft model", gamma=4, overrides={"gamma": 4}))
+    async with play(lanes=same, load=False) as stage:
+        await stage.load(same)
+        await stage.press("f7")
+        await stage.tell(Advice(document=DOCUMENT))
+        await stage.press("enter")
+        assert not stage.engine.asked(SetOverrides)
+        assert "2 Draft model has these settings already: gamma 4" in stage.text
+
+
 async def test_what_is_copied(play: Play) -> None:
     async with play() as stage:
         await stage.press("f7")

@@ -40,6 +40,13 @@ def reversed_on(stage: Stage) -> list[tuple[int, str]]:
     ]
 
 
+def questions_above(stage: Stage) -> int:
+    """How many questions stand above what is in view."""
+    view = stage.view(2)
+    lines = (view.body.wrapper[n].text for n in range(view.scroll_offset.y))
+    return sum("Question" in line for line in lines)
+
+
 async def test_left_and_right_go_from_token_to_token(play: Play) -> None:
     async with play() as stage:
         await answered(stage)
@@ -70,6 +77,30 @@ async def test_hidden_ghosts_are_passed_over(play: Play) -> None:
         assert under(stage) == " capital"
         await stage.press("x", "right", "x")  # the cursor's own token goes away
         assert under(stage) is None and reversed_on(stage) == []
+
+
+async def test_hiding_ghosts_moves_neither_the_cursor_nor_what_is_read(play: Play) -> None:
+    """However much text of earlier answers comes and goes."""
+    async with play((60, 24)) as stage:
+        for number in range(12):
+            await stage.begin(f"Question {number}", turn=number)
+            await stage.tell(prefilled("draft", "The"))
+            for index in range(4):
+                await stage.tell(
+                    stepped("draft", [" capital"], [" town" * 9] * 3, " of", index=index)
+                )
+            await stage.finish()
+        await stage.to_lane(2)
+        await stage.press("left")
+        shown = reversed_on(stage)
+        assert len(shown) == 1
+        for _ in range(4):
+            await stage.press("x")
+            assert [text for _, text in reversed_on(stage)] == [shown[0][1]]
+        await stage.press("escape", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
+        read = questions_above(stage)
+        await stage.press("x", "x")
+        assert 0 < read == questions_above(stage) < 11
 
 
 async def test_the_cursor_keeps_its_token_in_every_mode_and_width(play: Play) -> None:

@@ -314,6 +314,8 @@ async def test_leaving_a_slider_sets_the_number_and_escape_drops_it(
         assert last_params(stage).sampling.temperature == 1.0
         await stage.press("t", "2", "escape", "tab")
         assert last_params(stage).sampling.temperature == 1.0
+        await stage.press("p", "0", "comma", "5", "tab")
+        assert last_params(stage).sampling.top_p == 0.5
         await stage.press("t", "9", "tab")
         assert "temp takes numbers from 0.00 to 2.00, not 9: 1.00 stays" in " ".join(
             stage.text.split()
