@@ -61,7 +61,8 @@ class Worker:
             if request is not None:
                 self._load(request)
             if self._lanes is None:
-                self._refuse("no model is loaded")
+                if mailbox.models is None:  # else others will be loaded
+                    self._refuse("no model is loaded")
                 continue
             self._lanes.apply_changes()
             if turn := self._next_turn():
@@ -116,8 +117,8 @@ class Worker:
         before = self._lanes.release() if self._lanes else None
         self._lanes = None
         complaint = self._try_load(request)
-        if complaint is None:
-            return
+        if complaint is None or (before is None and self._mailbox.models):
+            return  # a failure is of no interest once other models are asked for
         restored = (
             before
             and before.options != request.options

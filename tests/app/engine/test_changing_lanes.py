@@ -6,6 +6,7 @@ import gc
 import weakref
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ from app.engine.events import (
     Loading,
     RoundFinished,
     RunFinished,
+    RunRejected,
 )
 from app.engine.lane import Lane
 from app.models.load_models import load_models
@@ -293,3 +295,27 @@ def test_after_a_load_that_failed_other_models_can_be_opened(
     listener.session.send(OpenModels(options, parse_strategies("ar")))
     assert listener.wait(Loaded).target == "target"
     assert lanes_of(listener.turn("the fox")) == ("ar",)
+
+
+def test_a_load_that_fails_after_others_were_asked_for_is_not_told(
+    open_session: Open, options: ModelOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question asked meanwhile waits for the others."""
+    begun, go = Event(), Event()
+    real = lanes_module.Lanes.__init__
+
+    def slow(lanes: lanes_module.Lanes, request: OpenModels, *rest: Any) -> None:
+        if request.options.target == "/no/such/folder":
+            begun.set()
+            assert go.wait(20)
+        real(lanes, request, *rest)
+
+    monkeypatch.setattr(lanes_module.Lanes, "__init__", slow)
+    listener = open_session("ar", options=ModelOptions("/no/such/folder"))
+    assert begun.wait(20)
+    listener.session.send(OpenModels(options, parse_strategies("ar")))
+    listener.session.send(Run("the fox"))
+    go.set()
+    events = listener.rest()
+    assert not [each for each in events if isinstance(each, LoadFailed | RunRejected)]
+    assert reason_of(events, "ar") == "length"
