@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from decoding.cost.curve import BatchCosts
@@ -101,9 +102,11 @@ def batch_throughputs(
 
 
 def stops_paying(throughputs: Mapping[int, Throughput]) -> int | None:
-    """The smallest of the batch sizes at which drafting is no faster; None if it always is."""
-    slower = (batch for batch, each in sorted(throughputs.items()) if each.speedup <= 1.0)
-    return next(slower, None)
+    """The smallest of the batch sizes from which on drafting is no faster; None if it still is at
+    the largest. One that is slower between two that are not was measured badly."""
+    batches = sorted(throughputs, reverse=True)
+    slower = list(takewhile(lambda batch: throughputs[batch].speedup <= 1.0, batches))
+    return slower[-1] if slower else None
 
 
 def method_of(costs: BatchCosts) -> dict[str, Any]:

@@ -23,7 +23,8 @@ class AdviceActions(AppBase):
         else:
             prompts = tuple(request.turns[0] for request in examples())
             temperature = state.params.sampling.temperature
-            request = AdviceRequest(state.turns, prompts, temperature, self.advice)
+            known = self.advice if self.advised_on == self.advice_settings else None
+            request = AdviceRequest(state.turns, prompts, temperature, known)
             self.push_screen(AdviceScreen(self.engine, request), self._use_advice)
 
     def _use_advice(self, best: Mapping[str, Any] | None) -> None:

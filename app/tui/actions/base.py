@@ -62,6 +62,7 @@ class AppBase(App[None]):
         self.clock = startup.clock
         self.slow_motion: SlowMotion | None = None  # set while the last run is played again
         self.advice: Mapping[str, Any] | None = None  # the last one, until it is outdated
+        self.advised_on: object = None  # the `advice_settings` that it was measured with
         self.main = MainScreen(engine, state)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -76,11 +77,18 @@ class AppBase(App[None]):
         if isinstance(event, OUTDATES_ADVICE):
             self.advice = None
         elif isinstance(event, Advice):
-            self.advice = event.document or self.advice
+            if event.document:
+                self.advice, self.advised_on = event.document, self.advice_settings
             if isinstance(self.screen, AdviceScreen):
                 self.screen.show_progress(event)
         elif isinstance(event, SamplingTest) and isinstance(self.screen, SamplingTestScreen):
             self.screen.show_progress(event)
+
+    @property
+    def advice_settings(self) -> object:
+        """What advice depends on, and a user can change: the settings, and which lanes are on."""
+        lanes = self.state.lanes.items()
+        return self.state.params, frozenset(name for name, lane in lanes if lane.enabled)
 
     def play_slow_motion(self) -> bool:
         """Show what is due of the slow motion, if there is one; return whether there was

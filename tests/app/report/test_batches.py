@@ -20,6 +20,8 @@ def test_a_batch_of_drafts_stops_paying_where_passes_begin_to_cost() -> None:
     assert found[1].speedup == found[4].speedup == pytest.approx(3.0 / 1.2)
     assert found[16].drafting == pytest.approx(16 * 3.0 / (4.0 + 0.2))
     assert stops_paying(found) == 16 and stops_paying({1: Throughput(1.5, 1.0)}) is None
+    disturbed = {1: 1.6, 2: 0.4, 4: 1.4, 8: 0.9, 16: 0.8}
+    assert stops_paying({n: Throughput(each, 1.0) for n, each in disturbed.items()}) == 8
 
 
 def test_a_draft_that_no_model_makes_takes_each_sequence_as_long() -> None:

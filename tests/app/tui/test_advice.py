@@ -97,6 +97,18 @@ async def test_what_is_copied(play: Play) -> None:
         assert "→ Use draft:gamma=4" in stage.app.clipboard
 
 
+@pytest.mark.parametrize("change", [("t", "1", "enter"), ("2", "o")])
+async def test_what_was_found_with_other_settings_is_measured_anew(
+    play: Play, change: tuple[str, ...]
+) -> None:
+    async with play() as stage:
+        await stage.press("f7")
+        await stage.tell(Advice(document=DOCUMENT))
+        await stage.press("escape", "escape", *change, "f7")
+        assert "→ Use draft" not in stage.text
+        assert len(stage.engine.asked(StartAdvice)) == 2
+
+
 async def test_what_was_found_is_there_until_something_is_asked(play: Play) -> None:
     async with play() as stage:
         await stage.press("f7")
