@@ -239,6 +239,9 @@ class RunActions(AppBase):
                 self.action_pause()
             for name in going:
                 self.engine.send(StepRound(name))
+        elif state.turns:
+            pause, step = state.keys["run.pause"], state.keys["run.step"]
+            self.say(f"Nothing runs: {pause} plays the last run again, then {step} is a round")
         if not going and any(lane.going for lane in state.lanes.values()):
             every = state.keys["run.step_all"]
             self.say(f"{state.label(names[0])} is done: {every} is a round of all others")

@@ -199,7 +199,8 @@ def placeholder(state: AppState) -> str:
         stop, pause, lanes, step = (state.keys[name] for name in names)
         if state.paused:
             return f"Paused: {pause} goes on; {lanes}, {step}: one round; {stop} stops"
-        return f"Ask the next question; {pause} pauses, {stop} stops"
+        stops = "takes one back" if state.queued else "stops"
+        return f"Ask the next question; {pause} pauses, {stop} {stops}"
     if state.example and not state.queued:
         return state.example
     if state.stopped:

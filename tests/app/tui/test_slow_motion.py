@@ -113,6 +113,15 @@ async def test_its_speed_and_its_steps(play: Play) -> None:
         assert stage.lines(1)[1] == "One two. three."
 
 
+async def test_a_step_when_nothing_runs_says_how(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await stage.begin("Hello", 0, "ar", "draft")
+        await stage.finish(0, "ar", "draft")
+        for key in ("n", "N"):
+            await stage.press("escape", "1", key)
+            assert "Nothing runs: Space plays the last run again, then n" in stage.text
+
+
 async def test_slower_and_faster_say_what_they_are_for(play: Play) -> None:
     async with play() as stage:
         await stage.begin("Hello", 0, "ar", "draft")
