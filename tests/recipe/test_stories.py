@@ -78,3 +78,19 @@ def test_both_of_a_pair_are_in_the_story() -> None:
 def test_a_first_line_has_about_five_syllables() -> None:
     counted = {"a slow computer": 5, "my old table": 4, "the broken bicycle": 6, "a shoe": 2}
     assert {text: verse.syllables(text) for text in counted} == counted
+
+
+def test_verse_on_request_keeps_its_lines_and_its_subject() -> None:
+    rng = random.Random(4)
+    for _ in range(200):
+        for kind, lines in (("wholimerick", 5), ("occasion", 4)):
+            turns, key = verse._made(rng, kind, False)
+            subject = key.split("/")[1 if kind == "wholimerick" else 0]
+            assert subject.lower() in turns[0].lower()
+            assert len(turns[1].split("\n")) == lines
+            if kind == "wholimerick":
+                assert subject.removeprefix("my ") in turns[1].split("\n")[0]
+        asked, *rest = verse._made(rng, "knock", False)[0]
+        assert re.search(r"(?i)knock", asked) and rest[0] == "Who's there?"
+        if len(rest) > 2:
+            assert rest[2].lower() == f"{rest[1].rstrip('.')} who?".lower()

@@ -1140,7 +1140,8 @@ def talk(rng: random.Random, held_out: bool) -> Conversation:
         first, second = (_by_name()[f"{kind} of {many}"] for kind in kinds)
         wording = rng.choice(then[kinds[1]])
     answer = second.answers[-1] if second.name.startswith(("food", "home")) else second.answers[0]
-    opening = chat(as_typed(rng, rng.choice(first.questions)), first.answers[-1])
+    asked = rng.choice(first.reserved if held_out else first.questions)
+    opening = chat(as_typed(rng, asked), first.answers[-1])
     return [*opening, *chat(as_typed(rng, wording), answer)]
 
 

@@ -16,6 +16,7 @@ from zlib import crc32
 from assets.demo.recipe.corpus import plots, subjects
 from assets.demo.recipe.corpus.text import (
     Conversation,
+    alternative,
     as_typed,
     chat,
     early,
@@ -37,7 +38,7 @@ KINDS = (
     ("anylimerick", 3), ("song", 7), ("riddle", 10), ("fullriddle", 3), ("riddleabout", 4),
     ("joke", 15), ("twister", 4), ("proverb", 7), ("anyproverb", 3), ("openpoem", 30),
     ("openlimerick", 22), ("forpoem", 18), ("openhaiku", 26), ("aboutjoke", 16), ("themejoke", 4),
-    ("roses", 5), ("aboutroses", 3),
+    ("roses", 5), ("aboutroses", 3), ("wholimerick", 16), ("occasion", 18), ("knock", 9),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
@@ -181,7 +182,7 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
     questions = wordings(ASKS, same.get(kind, kind), held_out)
     if kind == "openpoem":
         questions += wordings(ASKS, "poem", held_out)
-    question = rng.choice(questions)
+    question = alternative(rng, rng.choice(questions))
     if kind in ("poem", "anypoem", "song"):
         return _poem_talk(rng, kind, question, held_out)
     if kind in ("openpoem", "forpoem", "openhaiku", "aboutroses"):
@@ -203,6 +204,20 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
         asked = question.replace("{x}", with_article(creature))
         key = f"limerick/{creature}/{question}" if kind == "limerick" else ""
         return [as_typed(rng, asked), limerick(rng, creature)], key
+    if kind == "knock":
+        return _knock_talk(rng, question), ""
+    if kind == "occasion":
+        occasion, couplets = rng.choice(_occasions())
+        first, last = rng.choice(couplets), rng.choice(read_sections(OPEN)["occasion ends"])
+        asked = typed_with(rng, question.replace("{o}", occasion), occasion)
+        # Alternatives of one form may differ by a stop or a dash alone.
+        wording = " ".join(re.findall(r"[a-z0-9]+", question.lower()))
+        return [asked, _lines(f"{first} / {last}")], f"{occasion}/{wording}"
+    if kind == "wholimerick":
+        who = _somebody(rng)
+        shown = re.sub("^my ", "your ", who)
+        said = favourite(rng, read_sections(OPEN)["limericks who"], who).replace("{x}", shown)
+        return [typed_with(rng, question.replace("{x}", who), who), _lines(said)], f"limerick/{who}"
     if kind == "openlimerick":
         adjective = rng.choice(read_sections(OPEN)["adjectives"]) + " "
         thing = with_article((adjective if rng.random() < 0.6 else "") + rng.choice(_nouns()))
@@ -221,6 +236,47 @@ def _made(rng: random.Random, kind: str, held_out: bool) -> tuple[list[str], str
         written = proverb if rng.random() < 0.7 else proverb[0].lower() + proverb[1:]
         return [as_typed(rng, question.replace("{p}", written)), said], f"{proverb}/{question}"
     return [as_typed(rng, question), f"{proverb}. This means that {meaning}."], ""
+
+
+@cache
+def _occasions() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What a rhyme of four lines may be for, and the couplets that it may begin with."""
+    rows = (line.split(" | ") for line in read_sections(OPEN)["occasions"])
+    return tuple((name, tuple(couplets)) for name, *couplets in rows)
+
+
+def _somebody(rng: random.Random) -> str:
+    """Whom a limerick may be about: mostly somebody never heard of."""
+    way = rng.random()
+    if way < 0.4:
+        return subjects.rare_name(rng)
+    if way < 0.5:
+        return rng.choice(subjects.split(subjects.FIRST_NAMES)[0])
+    people = read_sections(OPEN)["people"]
+    if way < 0.75:
+        return with_article(rng.choice(people))
+    if way < 0.85:
+        return f"my {rng.choice(people)}"
+    kind = rng.choice(("man", "woman", "girl", "boy", "lady", "baker", "pilot", "teacher"))
+    place = (
+        rng.choice(subjects.CITIES) if rng.random() < 0.5 else subjects.made_up(rng).capitalize()
+    )
+    return f"a {kind} from {place}"
+
+
+def _knock_talk(rng: random.Random, question: str) -> list[str]:
+    """The model asks who is there, and asks again: the joke is the user's."""
+    who, _, punch = rng.choice(read_sections(OPEN)["knocks"]).partition(" | ")
+    if rng.random() < 0.6:  # whoever it is: the name is to be copied
+        who = subjects.rare_name(rng) if rng.random() < 0.5 else subjects.made_up(rng).capitalize()
+        punch = rng.choice(read_sections(OPEN)["anybody knocks"]).replace("{x}", who)
+    typed = who if rng.random() < 0.5 else f"{who}." if rng.random() < 0.5 else who.lower()
+    turns = [as_typed(rng, question), "Who's there?"]
+    if rng.random() < 0.75:
+        turns += [typed, f"{sentence(typed.rstrip('.'))} who?"]
+        if rng.random() < 0.7:
+            turns += [punch, f"Ha ha, {who}! That is a good one. Do you know another?"]
+    return turns
 
 
 def _poem_talk(
