@@ -201,3 +201,12 @@ def test_a_comparison_follows_its_order() -> None:
                 break
         else:
             raise AssertionError(answer)
+
+
+def test_a_list_of_a_kind_has_as_many_things_as_it_says() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        said = lists.such(rng).answer
+        number, _, items = said.partition(" ")
+        count = len(re.split(r", | and ", items.partition(": ")[2]))
+        assert arithmetic.in_words(count) == number.lower(), said

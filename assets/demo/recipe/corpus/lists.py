@@ -102,6 +102,45 @@ def without(rng: random.Random) -> Asked:
     return _asked(rng, question, answer, barred)
 
 
+SHOPPING = (
+    "Make a shopping list for {d}", "shopping list for {d}", "What do I need to buy for {d}?",
+    "What do I need for {d}?", "Write a shopping list for {d}", "A shopping list for {d}, please",
+    "ingredients for {d}", "What are the ingredients of {d}?", "I want to make {d}, what do I buy",
+    "Give me a shopping list for {d}", "what to buy for {d}", "I need a shopping list for {d}",
+    "Which ingredients does one need for {d}?", "list the ingredients for {d}",
+)  # fmt: skip
+SHORT_LIST = (" with {n} things", ", {n} things", ", only {n} things", " of {n} things")
+
+
+@cache
+def _rows(section: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    rows = (line.split(" | ") for line in read_sections(FORMS / "lists.txt")[section])
+    return tuple((name, tuple(items.split(", "))) for name, items in rows)
+
+
+def such(rng: random.Random) -> Asked:
+    """Exactly so many things of a kind that is narrowed down."""
+    group, items = rng.choice(_rows("such"))
+    n = rng.randint(2, len(items)) if rng.random() < 0.7 else min(len(items), 10)
+    said = in_words(n) if rng.random() < 0.6 else str(n)
+    form = rng.choice(MANY)
+    question = form.format(n=said, g=group)
+    n = n if "{n}" in form else min(3, len(items))
+    return _asked(rng, question, f"{in_words(n)} {group}: {listed(items[:n])}.", group)
+
+
+def shopping(rng: random.Random) -> Asked:
+    """What to buy for a dish, now and then a number of things."""
+    dish, items = rng.choice(_rows("shopping"))
+    form = rng.choice(SHOPPING)
+    if rng.random() < 0.3 and form[-1] != "?" and "what" not in form:
+        n = rng.randint(3, min(5, len(items)))
+        said = in_words(n) if rng.random() < 0.6 else str(n)
+        form, items = form + rng.choice(SHORT_LIST).format(n=said), items[:n]
+    answer = f"A shopping list for {dish}: {listed(items)}."
+    return _asked(rng, form.format(d=dish), answer, dish)
+
+
 # Groups of things of which one may be left out.
 LEAVING_OUT = (
     "animals", "farm animals", "pets", "birds", "fruits", "vegetables", "flowers", "trees",
@@ -209,7 +248,9 @@ def one_name(rng: random.Random) -> Asked:
     return names(rng)[0]
 
 
-KINDS = Kinds({without: 4, with_letter: 3.5, odd_one: 2, of_these: 1.5, one_name: 3.5})
+KINDS = Kinds(
+    {without: 4, such: 6, shopping: 3, with_letter: 3.5, odd_one: 2, of_these: 1.5, one_name: 3.5}
+)
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:

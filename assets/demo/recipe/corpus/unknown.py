@@ -73,6 +73,11 @@ def _until_fits(make: Callable[[random.Random], str]) -> Filler:
     return filler
 
 
+def _called(rng: random.Random, held_out: bool) -> str:
+    """What somebody is called: often by a name never seen before, to be copied."""
+    return _first(rng, held_out) if held_out or rng.random() < 0.55 else subjects.rare_name(rng)
+
+
 _first, _last, _famous = (
     _of(subjects.FIRST_NAMES),
     _of(subjects.LAST_NAMES),
@@ -129,7 +134,7 @@ RELATIVES = ("mother", "father", "sister", "brother", "aunt", "uncle", "cousin",
 SLOTS: dict[str, Filler] = {
     "person": _person,
     "famous": _famous,
-    "fname": _first,
+    "fname": _called,
     "city": _of(subjects.CITIES),
     "country": _of(subjects.COUNTRIES),
     "landmark": _of(_untaught(subjects.LANDMARKS)),
