@@ -163,7 +163,7 @@ BEFORE = (
     Trial("undo", ("ctrl+z",), last(SetEnabled("lookup", True))),
     Trial("redo", ("ctrl+y",), last(SetEnabled("lookup", False))),
     Trial("undo again", ("ctrl+z",), last(SetEnabled("lookup", True))),
-    Trial("maximize", ("2", "z"), lambda stage: stage.app.main.zoomed),
+    Trial("maximize", ("2", "z"), lambda stage: stage.app.main.zoomed != stage.app.main.tabbed),
     Trial("all panes again", ("escape",), lambda stage: not stage.app.main.zoomed),
     Trial("the tree, too early", ("v",), says("the trees come with the answer")),
     Trial("close it", ("v",), closed),

@@ -468,6 +468,14 @@ Hamish Fergus Mhairi Zebulon Jedediah Hezekiah Obadiah Araminta Clementine Marig
 _NAME_ENDS = _words("a o e i ia ara ella ina ette is us an en on el iel ko ra na mir wen dra lio")
 
 
+# Chance makes these as well.
+_RUDE = re.compile(
+    "fu[ck]k|shit|cunt|nazi|dick|cock|rape|rapist|slut|ni[gk]g|fag|piss|tit|porn|penis|anus|whore"
+    "|cum|wank|arse|bitch|damn|kill|dead|devil",
+    re.IGNORECASE,
+)
+
+
 def rare_name(rng: random.Random) -> str:
     """A first name that hardly anybody has, mostly one that nobody has: `Brukina`, `Zomir`. What
     is called by it can only copy it."""
@@ -478,7 +486,8 @@ def rare_name(rng: random.Random) -> str:
         name += rng.choice(_ENDS[2:14])
         name += rng.choice(_MIDDLES[:5]) if rng.random() < 0.3 else ""
     name = (name + rng.choice("bdfklmnrstvz") + rng.choice(_NAME_ENDS)).capitalize()
-    return rare_name(rng) if name in FIRST_NAMES or re.search(r"(.)\1\1", name) else name
+    refused = name in FIRST_NAMES or re.search(r"(.)\1\1", name) or _RUDE.search(name)
+    return rare_name(rng) if refused else name
 
 
 def made_up(rng: random.Random) -> str:
@@ -489,4 +498,4 @@ def made_up(rng: random.Random) -> str:
         word += rng.choice(_MIDDLES[:5]) + rng.choice(_ENDS[:14])
     if way > 0.2:
         word += rng.choice(_TAILS)
-    return word
+    return made_up(rng) if _RUDE.search(word) else word
