@@ -95,6 +95,10 @@ def says(text: str) -> Callable[[Stage], bool]:
     return lambda stage: text in " ".join(re.sub("[│┃╭╮╰╯─]", " ", stage.text).split())
 
 
+def zoomed_or_no_room(stage: Stage) -> bool:
+    return stage.app.main.zoomed or says("There is room for one lane only")(stage)
+
+
 def screen(name: str) -> Callable[[Stage], bool]:
     return lambda stage: type(stage.app.screen).__name__ == name
 
@@ -163,7 +167,7 @@ BEFORE = (
     Trial("undo", ("ctrl+z",), last(SetEnabled("lookup", True))),
     Trial("redo", ("ctrl+y",), last(SetEnabled("lookup", False))),
     Trial("undo again", ("ctrl+z",), last(SetEnabled("lookup", True))),
-    Trial("maximize", ("2", "z"), lambda stage: stage.app.main.zoomed != stage.app.main.tabbed),
+    Trial("maximize", ("2", "z"), zoomed_or_no_room),
     Trial("all panes again", ("escape",), lambda stage: not stage.app.main.zoomed),
     Trial("the tree, too early", ("v",), says("the trees come with the answer")),
     Trial("close it", ("v",), closed),
