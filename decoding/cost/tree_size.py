@@ -144,6 +144,7 @@ class TreeSizer:
             rate.fade()
         for level, hoped in enumerate(self._hoped):
             self._reached[level].add(count > level + 1, hoped)
+        self._hoped = []
 
     @property
     def _calibration(self) -> float:

@@ -90,9 +90,8 @@ class ConversationActions(AppBase):
 
     async def handle_event(self, event: Event) -> None:
         await super().handle_event(event)
-        if (
-            isinstance(event, RunFinished) and not self.state.opening
-        ):  # the answers tell, but for lanes that were off
+        if isinstance(event, RunFinished) and not self.state.opening:
+            # the answers tell, but for lanes that were off
             self.known_settings = replace(self._settings_now(), off=())
 
     def action_conversations(self) -> None:

@@ -95,5 +95,17 @@ def test_a_level_that_is_never_reached_is_given_up_and_tried_again_later() -> No
     assert sum(rounds) < 40
 
 
+def test_rounds_of_a_single_level_say_nothing_of_deeper_ones() -> None:
+    """With gamma 1 there is no level to ask for; then gamma is more again."""
+    sizer = TreeSizer(partial(_line, 0.1), draft_seconds=0.3, level_seconds=0.2)
+    assert sizer.rows_that_pay(0, [0.9])
+    sizer.best_size([0.9, 0.9])
+    sizer.accepted(2)
+    for _ in range(100):
+        sizer.best_size([0.9])
+        sizer.accepted(1)
+    assert sizer.rows_that_pay(0, [0.9])
+
+
 def _line(slope: float, nodes: float) -> float:
     return 1.0 + slope * nodes
