@@ -157,10 +157,7 @@ class Recorder:
         if self.path is not None:
             with suppress(OSError):
                 saved = self.path.read_bytes()[: self.size]
-                if self._turn_at:
-                    self.store.cut(self.path, self._turn_at)
-                else:
-                    self.path.unlink()
+                self.store.cut(self.path, self._turn_at)
         self.close()
         self.path = self._unsaved.new_file(datetime.now())
         self._unsaved.append_to(self.path).write(saved)

@@ -109,6 +109,7 @@ class Store:
         """Unbuffered. A last line that was never finished is cut off."""
         if path.exists():
             os.truncate(path, len(complete_lines(path.read_bytes())))
+        path.touch(0o600)  # of a conversation that was cut to nothing there is none
         return path.open("ab", buffering=0)
 
     def size(self, path: Path) -> int:
@@ -116,9 +117,12 @@ class Store:
         return path.stat().st_size
 
     def cut(self, path: Path, size: int) -> bytes:
-        """Shorten the file to an earlier size, and return what was cut off."""
+        """Shorten the file to an earlier size, and return what was cut off. An empty one is not
+        kept."""
         data = path.read_bytes()
         os.truncate(path, size)
+        if not size:
+            path.unlink()
         return data[size:]
 
     def open(self, path: Path) -> Recording:

@@ -35,10 +35,10 @@ class Undo:
             self.stack.extend_timeout(time.monotonic())
             return
         if not state.busy:
-            self._conversation = LogPosition()
+            self._conversation = LogPosition(runs=state.runs.all)
             if recorder and (path := recorder.path):
-                opened = self.app.opened.get(path, "")
-                self._conversation = LogPosition(path, recorder.size, state.turns, opened)
+                opened, runs = self.app.opened.get(path, ""), state.runs.all
+                self._conversation = LogPosition(path, recorder.size, state.turns, opened, runs)
         setup = Setup.of(state, self._conversation, self.app.deleted)
         self.stack.record(setup, time.monotonic())
 
@@ -55,7 +55,7 @@ class Undo:
         if change is None:
             self.app.say("There is nothing to undo" if back else "There is nothing to do again")
             return
-        now, then, what = change
+        now, then, what, is_turn = change
         changed = now.differences(then).keys()
         if state.busy and (changed & {"models", "log"} or now.names != then.names):
             self.app.say(state.busy)
@@ -75,7 +75,7 @@ class Undo:
         else:
             self._change_lanes(now, then, message)
             if "log" in changed:
-                self._change_conversation(now.log, then.log, message)
+                self._change_conversation(now.log, then.log, is_turn, message)
         with suppress(OSError, InputError):  # else it stays
             for entry in then.deleted - now.deleted:
                 self.app.delete_conversation(entry)
@@ -110,31 +110,33 @@ class Undo:
             self.app.engine.send(SetLanes(then.lanes))
         state.choose_leader()
 
-    def _change_conversation(self, now: LogPosition, then: LogPosition, message: str) -> None:
+    def _change_conversation(
+        self, now: LogPosition, then: LogPosition, is_turn: bool, message: str
+    ) -> None:
         recorder = self.app.recorder
         assert recorder is not None
         if then.path is None:
             self.app.engine.send(NewConversation())
             self.app.begin_conversation()
-        else:
-            self.app.run_worker(self._rewind(recorder, now, then, message))
+        self.app.run_worker(self._rewind(recorder, now, then, is_turn, message))
 
     async def _rewind(
-        self, recorder: Recorder, now: LogPosition, then: LogPosition, message: str
+        self, recorder: Recorder, now: LogPosition, then: LogPosition, is_turn: bool, message: str
     ) -> None:
-        """Show a conversation as it was."""
-        assert then.path is not None
-        store = recorder.store_of(then.path)
+        """Show a conversation as it was, without the turn that is undone or with it again. One
+        without any turn has no log."""
         try:
-            if now.path == then.path and then.size < now.size:
-                self._cut[now] = store.cut(then.path, then.size)
-            elif now.path == then.path:
-                with store.append_to(then.path) as file:
+            if is_turn and now.path and then.size < now.size:
+                self._cut[now] = recorder.store_of(now.path).cut(now.path, then.size)
+            elif is_turn and then.path:
+                with recorder.store_of(then.path).append_to(then.path) as file:
                     file.write(self._cut.pop(then))
         except OSError as error:
             self.app.say(f"The conversation can't be changed: {error.strerror or error}")
         else:
-            self.app.reopen(then.path, message)
+            self.app.state.runs.all = then.runs
+            if then.path is not None:
+                self.app.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins

@@ -293,7 +293,7 @@ class AppState:
                 self.loading, self.loaded, self.memory = None, event, event.memory
                 self.failure = None
                 self.models = self.models if event.restored else self.asked_for
-                self.runs.clear()
+                self.runs.all = ()
                 self.set_lanes(event.lanes)
                 for lane in self.lanes.values():
                     lane.measuring = False  # whoever was asked is gone
@@ -322,7 +322,8 @@ class AppState:
                 self.running, self.busy_lane, self.notice = True, None, ""
                 self.differing.discard(self.turns - 1)
                 for name, lane in self.lanes.items():
-                    self.runs.drop_last(lane)
+                    if not self.played_again:
+                        self.runs.drop_last(lane)
                     lane.measuring = False  # whoever was asked does something else now
                     if name in event.lanes:
                         lane.phase = Phase.RUNNING if lane.first else Phase.WAITING

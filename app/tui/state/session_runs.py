@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, replace
 
 from app.engine.events import Metrics
@@ -35,30 +34,28 @@ class SessionRuns:
     """Finds runs of the same prompt and of all prompts with the same settings."""
 
     def __init__(self) -> None:
-        self._runs: deque[LaneRun] = deque(maxlen=MAX_RUNS)
+        self.all: tuple[LaneRun, ...] = ()  # oldest first
 
     def add(self, lane: LaneState, prompt: Prompt) -> None:
         """Add the lane's last run, if it has any rounds."""
         if lane.round_events and lane.metrics and lane.phase in (Phase.DONE, Phase.STOPPED):
             self.drop_last(lane)  # it may be shown again
-            self._runs.append(run_of(lane, lane.metrics, prompt))
+            self.all = (*self.all, run_of(lane, lane.metrics, prompt))[-MAX_RUNS:]
 
     def has(self, lane: LaneState) -> bool:
         """Whether the lane's last run was added."""
-        return any(_is_last(run, lane) for run in self._runs)
+        return any(_is_last(run, lane) for run in self.all)
 
     def drop_last(self, lane: LaneState) -> None:
         """Drop the lane's last run, which goes on."""
-        self._runs = deque((run for run in self._runs if not _is_last(run, lane)), MAX_RUNS)
+        self.all = tuple(run for run in self.all if not _is_last(run, lane))
 
     def add_probabilities(self, lane: LaneState) -> None:
         """Replace the rounds of the lane's last run by those with probabilities."""
-        for index, run in enumerate(self._runs):
-            if _is_last(run, lane):
-                self._runs[index] = replace(run, rounds=tuple(map(Round.slim, lane.rounds)))
-
-    def clear(self) -> None:
-        self._runs.clear()
+        rounds = tuple(map(Round.slim, lane.rounds))
+        self.all = tuple(
+            replace(run, rounds=rounds) if _is_last(run, lane) else run for run in self.all
+        )
 
     def like(self, lane: LaneState, prompt: Prompt | None = None) -> list[LaneRun]:
         """The lane's runs with the settings of its last one, for all prompts or one."""
@@ -67,7 +64,7 @@ class SessionRuns:
             return []
         return [
             run
-            for run in self._runs
+            for run in self.all
             if run.lane == lane.info.name
             and run.settings == settings
             and prompt in (None, run.prompt)
@@ -85,7 +82,7 @@ class SessionRuns:
     def rounds_like(self, lane: LaneState) -> list[Round]:
         """The rounds of all runs with the settings of the lane's last one, with any gamma."""
         settings = lane.settings_of_rounds(GAMMA)
-        here = (run for run in self._runs if run.lane == lane.info.name)
+        here = (run for run in self.all if run.lane == lane.info.name)
         return _with_last(lane, [r for r in here if settings and r.without_gamma == settings])
 
     def rounds_of_gamma(self, lane: LaneState) -> list[Round]:

@@ -13,6 +13,7 @@ from app.history.store import Entry
 from app.strategies.lane_spec import LaneSpec
 from app.text.terminal_text import shortened
 from app.tui.state.app_state import AppState
+from app.tui.state.session_runs import LaneRun
 from decoding.params import Params, flat
 
 MERGE_SECONDS = 1.0  # a slider that is dragged is one change
@@ -23,13 +24,14 @@ TITLE_CHARACTERS = 30  # in a message
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """A conversation: its file, and the bytes of it that count; the number of its turns, and its
-    title if it was opened."""
+    """A conversation: its file, and the bytes of it that count; the number of its turns, its title
+    if it was opened, and the session's runs that count."""
 
     path: Path | None = None
     size: int = 0
     turns: int = field(default=0, compare=False)
     opened: str = field(default="", compare=False)
+    runs: tuple[LaneRun, ...] = field(default=(), compare=False, repr=False)
 
     def changed_to(self, after: LogPosition) -> str:
         """What has happened, for a message."""
@@ -190,16 +192,17 @@ class UndoStack:
         """Whether an undo or redo is in progress."""
         return self._expected is not None
 
-    def peek(self, back: bool) -> tuple[Setup, Setup, str] | None:
-        """The setup now, and after one undo (`back`) or redo, and the change in words; None if
-        there is nothing to do."""
+    def peek(self, back: bool) -> tuple[Setup, Setup, str, bool] | None:
+        """The setup now, and after one undo (`back`) or redo, the change in words, and whether it
+        is a turn; None if there is nothing to do."""
         steps = self.done if back else self.undone
         if not steps or self._present is None:
             return None
-        before, after, *_ = steps[-1]
+        change = steps[-1]
+        before, after, *_ = change
         now, then = (after, before) if back else (before, after)
         what = describe(before, after)
-        return self._present, replace(self._present, **now.differences(then)), what
+        return self._present, replace(self._present, **now.differences(then)), what, change.is_turn
 
     def begin(self, back: bool, then: Setup, now: float) -> None:
         """An undo (`back`) or redo that leads to `then` begins."""

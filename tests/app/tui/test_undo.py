@@ -20,7 +20,14 @@ from app.engine.commands import (
     SetSchedule,
     Turn,
 )
-from app.engine.events import LaneInfo, LanesChanged, LoadFailed
+from app.engine.events import (
+    Finished,
+    LaneInfo,
+    LanesChanged,
+    LoadFailed,
+    RunContinued,
+    RunFinished,
+)
 from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
@@ -50,12 +57,12 @@ def test_what_is_undone_is_no_change_and_a_change_ends_redoing() -> None:
     steps.record(START, 0.0)
     steps.record(race, 1.0)
     what = "the order of the lanes' turns"
-    assert steps.peek(back=True) == (race, START, what)
+    assert steps.peek(back=True) == (race, START, what, False)
     steps.begin(True, START, 2.0)
     steps.record(race, 2.1)  # it has not arrived yet
     assert steps.waiting
     steps.record(START, 2.2)
-    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race, what)
+    assert steps.peek(back=True) is None and steps.peek(back=False) == (START, race, what, False)
     steps.record(replace(START, params=Params(gamma=4)), 9.0)
     assert steps.peek(back=False) is None
 
@@ -70,7 +77,7 @@ def test_settings_that_change_while_an_undo_is_in_progress_can_be_undone_too() -
     assert steps.waiting
     steps.record(replace(START, params=warm), 2.2)
     assert not steps.waiting
-    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma")
+    assert steps.peek(back=True) == (replace(START, params=warm), START, "gamma", False)
 
 
 async def test_settings_come_back_one_by_one(play: Play) -> None:
@@ -248,21 +255,66 @@ async def test_a_run_that_replaced_an_answer(store: Store) -> None:
     assert len(store.open(path).turns) == 2
 
 
-async def test_a_run_that_is_shown_again_counts_once(store: Store) -> None:
+async def test_runs_count_while_they_are_not_undone(store: Store) -> None:
     async with opened(store) as stage:
         state, ar = stage.app.state, stage.app.state.lanes["ar"]
 
-        def known() -> tuple[int, bool]:
-            return len(state.runs.like(ar)), state.runs.has(ar)
+        def known() -> tuple[list[float], bool]:
+            return [run.at for run in state.runs.like(ar)], state.runs.has(ar)
 
         await stage.tell(*turn(0, "Count!", 1.0, 0))
-        assert known() == (1, True)
         await stage.tell(*turn(1, "And on?", 20.0, 1))
+        assert known() == ([1.0, 20.0], True)
         await reopen(stage, "ctrl+z")
-        await stage.until(lambda: state.turns == 1 and not state.opening)
-        assert known() == (2, True)  # it is the first one of two
+        await stage.until(lambda: state.turns == 1)
+        assert known() == ([1.0], True)
+        await reopen(stage, "ctrl+y")
+        await stage.until(lambda: state.turns == 2)
+        assert known() == ([1.0, 20.0], True)
+        await reopen(stage, "ctrl+z")
         await stage.tell(*turn(0, "Count!", 30.0, 0))
-        assert known() == (3, True)
+        assert known() == ([1.0, 30.0], True)
+        await stage.press("ctrl+n")
+        await stage.tell(*turn(0, "Hello", 40.0, 0))
+        await reopen(stage, "ctrl+z")
+        assert known()[0] == []  # nothing is there to compare with
+        assert [run.at for run in state.runs.all if run.lane == "ar"] == [1.0, 30.0]
+        await reopen(stage, "ctrl+y")
+        assert known() == ([1.0, 30.0, 40.0], True)
+
+
+async def test_a_stop_counts_again_when_going_on_is_undone(store: Store) -> None:
+    async with opened(store) as stage:
+        state, ar = stage.app.state, stage.app.state.lanes["ar"]
+        whole = turn(0, "Count!", 1.0, 0)[:5]
+        end = RunFinished(0, False, at=1.1)
+        await stage.tell(*whole[:3], Finished("ar", "stopped", at=1.04), end)
+        await stage.tell(RunContinued(0, ("ar",), at=2.0), *whole[3:], end)
+        assert [(run.stopped, len(run.rounds)) for run in state.runs.like(ar)] == [(False, 2)]
+        await reopen(stage, "ctrl+z")
+        assert [(run.stopped, len(run.rounds)) for run in state.runs.like(ar)] == [(True, 1)]
+        await reopen(stage, "ctrl+y")
+        assert [(run.stopped, len(run.rounds)) for run in state.runs.like(ar)] == [(False, 2)]
+
+
+async def test_an_only_question_that_is_undone_is_not_listed(store: Store) -> None:
+    async with opened(store) as stage:
+        await stage.tell(*turn(0, "Count!", 1.0, 0))
+        (entry,) = store.entries()
+        content = entry.path.read_bytes()
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text
+        assert store.entries() == [] and store.empty
+        await reopen(stage, "ctrl+y")
+        assert stage.lines(1)[0] == "› Count!" and entry.path.read_bytes() == content
+        assert entry.path.stat().st_mode & 0o077 == 0  # it is private
+        await reopen(stage, "ctrl+z")
+        await stage.tell(*turn(0, "Hello", 9.0, 0))
+        assert [each.title for each in store.entries()] == ["Hello"]
+        await stage.press("ctrl+n")
+        await reopen(stage, "ctrl+z")
+        await reopen(stage, "ctrl+y")  # a new conversation once more: nothing is cut
+        assert [each.title for each in store.entries()] == ["Hello"]
 
 
 async def test_conversations_that_are_not_kept() -> None:
