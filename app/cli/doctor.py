@@ -49,7 +49,10 @@ class Finding:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """What this machine can do, what is missing, and what to do about it. Exit code 1: broken."""
+    """Check what can run on this machine, and what is missing.
+
+    Exit code 1: something is broken.
+    """
     from app.report.document import envelope
 
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf

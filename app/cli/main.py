@@ -54,17 +54,22 @@ Flags = dict[str, Any]
 # (panel, name, type, help) of the shared options. Values are checked in app.config, together with
 # those from the environment and config.toml.
 _SHARED: tuple[tuple[str, str, type, str], ...] = (
-    ("Models", "family", str, "Family by name: demo (default), those of `specchat models`."),
+    ("Models", "family", str, "Family by name: demo (default), or one of `specchat models`."),
     *(("Models", role.name, str, role.help) for role in ROLES.values()),
     ("Models", "device", str, "auto, cpu, cuda, cuda:N or mps."),
     ("Models", "dtype", str, "auto, float32, bfloat16 or float16."),
-    ("Models", "adapter", str, "PEFT adapter to merge into the target; else give it as target."),
+    ("Models", "adapter", str, "PEFT adapter to merge into the target."),
     ("Models", "draft_adapter", str, "PEFT adapter to merge into the draft model."),
     ("Models", "quantize", str, "none, int8 or nf4."),
-    ("Models", "quantize_draft", str, "The draft model's own (default: as the target)."),
-    ("Models", "kv_cache", str, "The target's keys and values: none (default), int8, fp8; lossy."),
+    ("Models", "quantize_draft", str, "The same for the draft model (default: --quantize)."),
+    (
+        "Models",
+        "kv_cache",
+        str,
+        "Quantize the target's KV cache: none (default), int8, fp8. Lossy.",
+    ),
     ("Models", "threads", str, "torch threads on a CPU: auto or a number."),
-    ("Models", "graphs", bool, "CUDA graphs of short passes, where they pay (default)."),
+    ("Models", "graphs", bool, "CUDA graphs of short passes, where faster (default)."),
     ("Models", "trust_remote_code", bool, "Run code that comes with the model."),
     (
         "Strategies",
@@ -76,16 +81,22 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Strategies",
         "server",
         list[str],
-        "A lane of a serving engine's: URL or NAME=URL; may be repeated. Alone, it loads no model.",
+        "Add a serving engine as a lane: URL or NAME=URL; may be repeated. Alone, it loads no "
+        "model.",
     ),
-    ("Strategies", "server_model", str, "The model to ask servers for (default: their first)."),
+    (
+        "Strategies",
+        "server_model",
+        str,
+        "The model to request from servers (default: their first).",
+    ),
     *((each.panel, each.name, each.kind, each.help) for each in SETTINGS.values()),
     ("Strategies", "medusa_choices", str, "Tree of head ranks: a name, JSON, or a file."),
     ("Strategies", "eagle_choices", str, "A static tree of ranks for EAGLE: name, JSON, or file."),
     ("Sampling", "preset", str, "Named set of settings, such as creative; flags win over it."),
-    ("Sampling", "seed", int, "Drawn and reported when absent."),
-    ("Sampling", "stop", list[str], "End before this text; may be repeated."),
-    ("Sampling", "ignore_eos", bool, "Go on after end tokens."),
+    ("Sampling", "seed", int, "Seed of the draws (default: random, and reported)."),
+    ("Sampling", "stop", list[str], "Stop before this text; may be repeated."),
+    ("Sampling", "ignore_eos", bool, "Don't stop at end-of-sequence tokens."),
     (
         "Sampling",
         "logit_bias",
@@ -93,15 +104,15 @@ _SHARED: tuple[tuple[str, str, type, str], ...] = (
         "Add to a token's logit: ID=-5 or TEXT=2.5; may be repeated.",
     ),
     ("Prompt", "system", str, "System message."),
-    ("Prompt", "raw", bool, "No chat template: the bare text."),
+    ("Prompt", "raw", bool, "Send the bare text, without a chat template."),
     ("Prompt", "chat_template", str, "A file with the chat template to use (Jinja)."),
     (
         "Prompt",
         "template_arg",
         list[str],
-        "For the template: enable_thinking=false; may be repeated.",
+        "Argument of the template: enable_thinking=false; may be repeated.",
     ),
-    ("Screen", "keep", bool, "Keep its conversations on disk (default); not: --no-keep."),
+    ("Screen", "keep", bool, "Save conversations on disk (default; --no-keep: don't)."),
     ("Screen", "theme", str, "specchat-dark, specchat-light, or one of Textual's, such as nord."),
 )
 
@@ -126,19 +137,20 @@ PromptFile = Annotated[
 SweepValues = Annotated[
     list[str] | None,
     typer.Option(
-        help="Each lane with each of these values: gamma=1,2,4; may be repeated.",
+        help="Measure each lane with each of these values: gamma=1,2,4; may be repeated.",
         metavar="SETTING=VALUES",
     ),
 ]
 
 Concurrency = Annotated[
-    int, typer.Option(min=1, max=1024, metavar="N", help="Prompts at a time for each --server.")
+    int,
+    typer.Option(min=1, max=1024, metavar="N", help="Simultaneous prompts per --server."),
 ]
 
 ReportFile = Annotated[
     Path | None,
     typer.Option(
-        help="Write a page with plots as well, or with .svg or .png the plots (extra: report).",
+        help="Also write a page with plots; with .svg or .png only the plots (extra: report).",
         metavar="FILE.html",
     ),
 ]
@@ -213,7 +225,7 @@ def run(
     prompts: PromptFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Every round, in the JSON document.")
+        bool, typer.Option("--trace", help="Include every round in the JSON document.")
     ] = False,
     concurrency: Concurrency = 1,
 ) -> None:
@@ -239,10 +251,11 @@ def bench(
     prompt: PromptText = None,
     prompts: PromptFile = None,
     repeats: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Each answers all prompts once more.")
+        int, typer.Option(min=1, metavar="N", help="How often all prompts are answered.")
     ] = 3,
     peers: Annotated[
-        str, typer.Option(metavar="NAMES", help="Others to compare with: hf, hf-assisted.")
+        str,
+        typer.Option(metavar="NAMES", help="Hugging Face's generate, too: hf, hf-assisted."),
     ] = "",
     sweep: SweepValues = None,
     simulate_acceptance: Annotated[
@@ -250,21 +263,22 @@ def bench(
         typer.Option(
             min=0,
             max=1,
-            help="Also a drafter that costs nothing and is right so often; may be repeated.",
+            help="Add a simulated drafter with this acceptance rate and no cost; may be repeated.",
         ),
     ] = None,
     batch: Annotated[
         str,
-        typer.Option(metavar="N,N,...", help="What drafting brings for so many sequences at once."),
+        typer.Option(metavar="N,N,...", help="Estimate the speedup at these batch sizes."),
     ] = "",
     prefix: Annotated[
-        str, typer.Option(metavar="N,N,...", help="Each prompt after so many tokens.")
+        str,
+        typer.Option(metavar="N,N,...", help="Measure with these many tokens before each prompt."),
     ] = "",
     concurrency: Concurrency = 1,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Compare the speeds of lanes and peers, interleaved in one process."""
+    """Compare the speeds of lanes, interleaved in one process."""
     from app.config.overrides import parse_sweep
 
     settings = _settings(flags)
@@ -307,12 +321,14 @@ def rejections(
     prompt: PromptText = None,
     prompts: PromptFile = None,
     most: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Longest list as text (JSON has all).")
+        int, typer.Option(min=0, metavar="N", help="Rejections to print (JSON has all).")
     ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """List the drafts that the target rejects, and how often each drafter is right: by level, kind
-    of token, place in the answer, and its own confidence."""
+    """List the drafts that the target rejects, and how often drafters are right.
+
+    The latter by level, kind of token, place in the answer, and own confidence.
+    """
     settings = _settings(flags)
     requests = _requests(prompt, prompts)
 
@@ -334,20 +350,22 @@ def advise(
     conversation: Annotated[
         str | None,
         typer.Option(
-            help="The prompts of a conversation, exported or kept; latest: the newest kept one.",
+            help="Use the prompts of a saved or exported conversation; latest: the newest.",
             metavar="FILE",
             rich_help_panel="Prompt",
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option(min=1, metavar="S", help="Time for measuring, about.")
+        float, typer.Option(min=1, metavar="S", help="Time for measuring, roughly.")
     ] = 180,
     sweep: SweepValues = None,
     report: ReportFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure which strategy and settings are fastest on this machine, for prompts or, with none
-    given, those of the demo or of the newest conversation."""
+    """Find the fastest strategy and settings on this machine.
+
+    Without prompts, those of the demo or of the newest conversation are used.
+    """
     from app.config.overrides import parse_sweep
 
     settings = _settings(flags)
@@ -379,13 +397,13 @@ def advise(
 @with_settings
 def serve(
     flags: Flags,
-    host: Annotated[str, typer.Option(help="Where it can be reached.")] = "localhost",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "localhost",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
     public_url: Annotated[
-        str | None, typer.Option(help="Its address in the browser, if that is another one.")
+        str | None, typer.Option(help="Its address in the browser, if different (a proxy).")
     ] = None,
 ) -> None:
-    """Open the screen in a web page, on this machine only by default (extra: serve)."""
+    """Open the screen in a web page (extra: serve)."""
     from app.cli.screen_settings import keymap_of, theme_of
 
     settings = _settings(flags)

@@ -19,10 +19,8 @@ def models(
     folders: Annotated[
         list[Path] | None, typer.Argument(help="Further model folders to inspect.")
     ] = None,
-    get: Annotated[
-        str | None, typer.Option(help="Download a public family's parts, after a question.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Download without the question.")] = False,
+    get: Annotated[str | None, typer.Option(help="Download a public family; asks first.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Download without asking.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
     """List families, models in the Hugging Face cache, and the drafters found for each."""

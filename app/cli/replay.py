@@ -13,9 +13,9 @@ from decoding.errors import InputError
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A conversation, exported as JSON.")],
-    speed: Annotated[float, typer.Option(help="Factor on the recorded speed.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Playback speed, as a factor.")] = 1.0,
     cast: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an asciicast instead.")
+        Path | None, typer.Option(metavar="FILE", help="Write an asciicast to FILE instead.")
     ] = None,
     size: Annotated[str, typer.Option(help="Size of the asciicast: columns x rows.")] = "100x30",
 ) -> None:

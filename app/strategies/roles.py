@@ -22,11 +22,11 @@ ROLES = {
         Role("target", "target", "Folder or hub id of the target.", "target", ("model",)),
         Role("draft", "draft model", "Folder or hub id of a draft model.", "draft", ("model",)),
         Role("medusa", "Medusa heads",
-             "Folder of Medusa heads; a merged model is the target as well.", "medusa",
+             "Folder of Medusa heads, or of a target merged with its heads.", "medusa",
              ("medusa",)),
         Role("eagle", "EAGLE head", "Folder of an EAGLE head, in any dialect.", "eagle3",
              ("eagle3", "eagle1")),
-        Role("eagle1", "EAGLE head", "Folder of an EAGLE-1 or 2 head, a lane beside it.",
+        Role("eagle1", "EAGLE head", "Folder of an EAGLE-1 or 2 head, for a second EAGLE lane.",
              "eagle1", ("eagle1",)),
     )
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -26,15 +27,21 @@ if TYPE_CHECKING:
 
 heads = typer.Typer(
     no_args_is_help=True,
-    help="Make heads or a draft model for a target: convert, distill, train, eval, quantize, "
-    "export.",
+    help="Make, train, measure and export heads or a draft model for a target.",
 )
 
-Target = Annotated[str, typer.Option(help="Folder or hub id of the target.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")]
+# Short metavars leave the width of a terminal to the help.
+integer = partial(typer.Option, metavar="N")
+number = partial(typer.Option, metavar="X")
+text = partial(typer.Option, metavar="TEXT")
+file = partial(typer.Option, metavar="FILE")
+folder = partial(typer.Option, metavar="DIR")
+
+Target = Annotated[str, text(help="Folder or hub id of the target.")]
+Device = Annotated[str, text(help="auto, cpu, cuda, cuda:N or mps.")]
 DRAFTER = "Folder of Medusa heads or an EAGLE head, any dialect, or of a draft model."
-HeadsDir = Annotated[Path, typer.Option("--heads", help=DRAFTER)]
-Seed = Annotated[int, typer.Option(min=0)]
+HeadsDir = Annotated[Path, folder("--heads", help=DRAFTER)]
+Seed = Annotated[int, integer(min=0)]
 HUGE = 1e6  # upper bound of rates, epochs and temperatures, so that inf is rejected
 
 KIND_NAMES = {
@@ -68,47 +75,52 @@ def convert(
         Literal["medusa", "eagle1", "eagle3", "draft"], typer.Argument(help="What to make.")
     ],
     target: Target,
-    out: Annotated[Path, typer.Option(help="Folder for the new heads.")],
-    count: Annotated[int, typer.Option("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
+    out: Annotated[Path, folder(help="Folder for the new heads.")],
+    count: Annotated[int, integer("--heads", min=1, max=16, help="Medusa: how many.")] = 4,
     layers: Annotated[
         int | None,
-        typer.Option(
+        integer(
             min=1,
-            help="Medusa: residual layers (1); EAGLE-3: layers (1); draft: of the target's layers "
-            "(2).",
+            help="Medusa: residual blocks per head (default 1). EAGLE-3: decoder layers (1). "
+            "draft: how many of the target's layers to keep (2).",
         ),
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(min=1, help="EAGLE-3 and draft: of their hidden states (the target's)."),
+        integer(min=1, help="EAGLE-3 and draft: hidden size (default: the target's)."),
     ] = None,
     mlp: Annotated[
         int | None,
-        typer.Option(min=1, help="EAGLE and draft: width inside their MLPs (the target's)."),
+        integer(min=1, help="EAGLE and draft: MLP size (default: the target's)."),
     ] = None,
     own_lm_heads: Annotated[
         bool,
-        typer.Option(help="Medusa: a copy of the lm_head for each head (dialect v0.1, not v2)."),
+        typer.Option(
+            "--own-lm-heads", help="Medusa: give each head its own lm_head (dialect v0.1, not v2)."
+        ),
     ] = False,
     draft_vocab: Annotated[
         int | None,
-        typer.Option(min=2, help="EAGLE-3: know only so many tokens, the most frequent in --data."),
+        integer(
+            min=2, help="EAGLE-3: size of a draft vocabulary, the most frequent tokens in --data."
+        ),
     ] = None,
     data: Annotated[
-        list[str] | None, typer.Option(help="EAGLE-3: conversations to count tokens in.")
+        list[str] | None, file(help="EAGLE-3: conversations to count the tokens of.")
     ] = None,
     aux_layers: Annotated[
         str | None,
-        typer.Option(
-            "--aux-layers", "--taps", help="EAGLE-3: layers whose inputs it reads (2,L/2,L-3)."
+        text(
+            "--aux-layers",
+            "--taps",
+            help="EAGLE-3: layers of the target whose inputs it reads (default 2,L/2,L-3).",
         ),
     ] = None,
     seed: Seed = 0,
     device: Device = "cpu",
     recipe: RecipeFile = None,
 ) -> None:
-    """Make untrained heads for a target, or a small draft model out of it, to be trained with
-    `train`."""
+    """Make untrained heads for a target, or cut a small draft model out of it."""
     _refuse_others(
         context,
         kind,
@@ -140,9 +152,9 @@ def convert(
 @heads.command()
 def distill(
     context: typer.Context,
-    prompts: Annotated[list[str], typer.Option(help="JSONL of prompts; FILE[:REPEAT].")],
+    prompts: Annotated[list[str], file(help="JSONL of prompts; FILE[:REPEAT].")],
     out: Annotated[Path, typer.Option(help="JSONL of conversations to train on.")],
-    target: Annotated[str | None, typer.Option(help="Folder or hub id of the target.")] = None,
+    target: Annotated[str | None, text(help="Folder or hub id of the target.")] = None,
     server: Annotated[
         str | None,
         typer.Option(
@@ -152,24 +164,27 @@ def distill(
         ),
     ] = None,
     server_model: Annotated[
-        str | None, typer.Option(help="The model to ask the server for (default: its first).")
+        str | None, text(help="The model to ask the server for (default: its first).")
     ] = None,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=1024, metavar="N", help="Prompts at a time for --server.")
+        int, integer(min=1, max=1024, help="Prompts at a time for --server.")
     ] = 16,
-    max_new_tokens: Annotated[int, typer.Option(min=1)] = 256,
-    temperature: Annotated[float, typer.Option(min=0.0, max=HUGE)] = 0.0,
-    top_p: Annotated[float, typer.Option(min=1e-6, max=1.0)] = 1.0,
+    max_new_tokens: Annotated[int, integer(min=1)] = 256,
+    temperature: Annotated[float, number(min=0.0, max=HUGE)] = 0.0,
+    top_p: Annotated[float, number(min=1e-6, max=1.0)] = 1.0,
     reasoning: Annotated[
         Literal["keep", "drop"],
-        typer.Option(help="What a model thinks before it answers, by <think> or the server."),
+        typer.Option(help="The model's reasoning, in <think> or as the server marks it."),
     ] = "keep",
-    batch_size: Annotated[int, typer.Option(min=1, help="Prompts at a time for --target.")] = 32,
+    batch_size: Annotated[int, integer(min=1, help="Prompts at a time for --target.")] = 32,
     seed: Seed = 0,
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
-    """Let the target answer the prompts. The same command again continues where it stopped."""
+    """Let the target answer prompts, to train on its answers.
+
+    If it was interrupted, the same command continues where it stopped.
+    """
     given = given_options(context)
     if server is not None and "target" not in given:
         target = None  # a recipe's, for other commands
@@ -208,43 +223,44 @@ def train(
     context: typer.Context,
     target: Target,
     heads: HeadsDir,
-    data: Annotated[list[str], typer.Option(help="JSONL of conversations; FILE[:REPEAT].")],
-    out: Annotated[Path, typer.Option(help="Folder for the trained heads.")],
+    data: Annotated[list[str], file(help="JSONL of conversations; FILE[:REPEAT].")],
+    out: Annotated[Path, folder(help="Folder for the trained heads.")],
     held_out: Annotated[
-        list[str] | None, typer.Option(help="JSONL to measure on (else every 20th record).")
+        list[str] | None, file(help="JSONL to measure on (else every 20th record).")
     ] = None,
     joint: Annotated[
         bool,
         typer.Option(
             "--joint",
-            help="Medusa: then train the target too, as long again (Medusa-2). Better guesses, but "
-            "it becomes another model with other answers, --out holds it whole, and training "
-            "takes 16 bytes of memory a parameter (--qat: and the target again). Nothing is "
-            "served meanwhile.",
+            help="Medusa: train the heads, then heads and target together for as many steps again "
+            "(Medusa-2). Heads guess better, but the target becomes another model, which is "
+            "written to --out with them. Needs 16 bytes of memory per parameter (with --qat also "
+            "a second copy of the target). No served τ in evaluations.",
         ),
     ] = False,
     unroll: Annotated[
-        int, typer.Option(min=1, max=16, help="EAGLE-3: steps of training-time test.")
+        int,
+        integer(min=1, max=16, help="EAGLE-3: drafting steps to train (training-time test)."),
     ] = 7,
     draft_vocab: Annotated[
         int | None,
-        typer.Option(
+        integer(
             min=2,
-            help="EAGLE-3: from now on know only so many tokens, the most frequent in --data.",
+            help="EAGLE-3: change the draft vocabulary to the N most frequent tokens in --data.",
         ),
     ] = None,
     features: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the target's states in this folder: computed once, for several runs."
+            help="Compute the target's hidden states once and keep them here, for later runs too."
         ),
     ] = None,
     offline: Annotated[
         bool,
         typer.Option(
             "--offline",
-            help="With --features: train without the target's layers in memory. Nothing is served "
-            "meanwhile: the best is that of the best accuracies.",
+            help="With --features: train without the target's layers in memory. No served τ in "
+            "evaluations: the best weights are those with the best accuracies.",
         ),
     ] = False,
     shard: Annotated[
@@ -252,61 +268,77 @@ def train(
         typer.Option(
             "--shard",
             envvar="ACCELERATE_USE_FSDP",
-            help="With several processes: each holds a part of the drafter, of its optimizer state "
-            "and of the target's layers (FSDP2). Nothing is served meanwhile.",
+            show_envvar=False,
+            help="Shard the drafter, its optimizer state and the target's layers over several "
+            "processes (FSDP2). No served τ in evaluations.",
         ),
     ] = False,
     loss: Annotated[
         Literal["kl", "reverse-kl", "tvd", "lk", "ce"] | None,
         typer.Option(
-            help="What to learn by: the target's distributions, with kl (EAGLE and draft if not "
-            "given), reverse-kl, tvd or lk (the acceptance rate itself); or the answers' tokens, "
-            "with ce (Medusa if not given)."
+            help="kl, reverse-kl, tvd and lk (the acceptance rate itself) learn from the target's "
+            "distributions, ce from the answers' tokens. Default: ce for Medusa, kl for others."
         ),
     ] = None,
     qat: Annotated[
         Literal["int8", "int4"] | None,
         typer.Option(
-            help="Train for `quantize`: compute with weights rounded to that; with --joint the "
-            "target's too, which learns to answer as it did unrounded."
+            help="Quantization-aware training for `quantize`: compute with rounded weights. With "
+            "--joint the target's are rounded too, and it learns to keep its answers."
         ),
     ] = None,
-    max_steps: Annotated[int, typer.Option(min=0, help="0: whole epochs.")] = 0,
-    epochs: Annotated[float, typer.Option(min=0.01, max=HUGE)] = 1.0,
+    max_steps: Annotated[
+        int, integer(min=0, help="Optimizer steps; 0: as many as --epochs take.")
+    ] = 0,
+    epochs: Annotated[float, number(min=0.01, max=HUGE, help="Passes over the data.")] = 1.0,
     lr: Annotated[
         float | None,
-        typer.Option(
+        number(
             min=1e-9,
             max=HUGE,
-            help="Learning rate (Medusa 5e-3, 1e-3 with own lm_heads; EAGLE 3e-3, 1e-3 in runs of "
-            "more than 5,000 steps; draft 1e-3, large ones 3e-4).",
+            help="Learning rate. Default: Medusa 5e-3, with own lm_heads 1e-3; EAGLE 3e-3, in runs "
+            "of more than 5,000 steps 1e-3; draft models 1e-3, large ones 3e-4.",
         ),
     ] = None,
     muon_lr: Annotated[
-        float, typer.Option(min=0.0, max=HUGE, help="Muon for the layers' matrices, such as 0.006.")
+        float,
+        number(
+            min=0.0,
+            max=HUGE,
+            help="Train the layers' matrices with Muon, at this rate (such as 0.006); 0: AdamW.",
+        ),
     ] = 0.0,
     target_lr: Annotated[
-        float, typer.Option(min=1e-9, max=HUGE, help="Of the target, if --joint.")
+        float, number(min=1e-9, max=HUGE, help="Learning rate of the target with --joint.")
     ] = 2e-5,
-    batch_size: Annotated[int, typer.Option(min=1)] = 8,
-    accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 1,
-    length: Annotated[int, typer.Option(min=8, help="Longest conversation in tokens.")] = 1024,
-    evaluate_every: Annotated[int, typer.Option(min=1, help="Steps.")] = 200,
-    resume: Annotated[bool, typer.Option(help="Go on from the newest checkpoint.")] = False,
+    batch_size: Annotated[int, integer(min=1, help="Conversations per batch.")] = 8,
+    accumulate: Annotated[
+        int, integer(min=1, help="Batches per optimizer step (gradient accumulation).")
+    ] = 1,
+    length: Annotated[int, integer(min=8, help="Conversations are cut at so many tokens.")] = 1024,
+    evaluate_every: Annotated[
+        int, integer(min=1, help="Steps between evaluations, each with a checkpoint.")
+    ] = 200,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the newest checkpoint.")
+    ] = False,
     keep_checkpoints: Annotated[
         bool,
-        typer.Option("--keep-checkpoints", help="Leave those in OUT/training when it is done."),
+        typer.Option("--keep-checkpoints", help="Don't delete OUT/training at the end."),
     ] = False,
     tensorboard: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the figures for TensorBoard too (extra)."),
+        folder(help="Also log to TensorBoard (extra: tensorboard)."),
     ] = None,
     seed: Seed = 0,
     device: Device = "auto",
     recipe: RecipeFile = None,
 ) -> None:
-    """Train heads or a draft model on a target, which does not change. Evaluates on held-out data;
-    the EAGLE head or draft model with the best served acceptance is kept."""
+    """Train heads or a draft model for a target.
+
+    The target does not change, except with --joint. Evaluates on held-out data.
+    Of EAGLE heads and draft models the weights with the best served τ are kept.
+    """
     from decoding.training.train_config import TrainConfig
 
     config = TrainConfig(
@@ -369,8 +401,10 @@ def train(
 def watch(
     out: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of `train`.")],
 ) -> None:
-    """Show a training that runs: loss, accuracies and served acceptance over time, and one answer
-    with what was drafted of it."""
+    """Watch a running training.
+
+    Shows loss, accuracies and served τ over time, and the drafts of one answer.
+    """
     from app.cli.heads.watch import watch as show
 
     show(out)
@@ -380,23 +414,26 @@ def watch(
 def quantize(
     heads: HeadsDir,
     to: Annotated[Literal["int8", "int4", "fp8"], typer.Option(help="Precision of the weights.")],
-    out: Annotated[Path, typer.Option(help="Folder for them.")],
+    out: Annotated[Path, folder(help="Folder for them.")],
     target: Annotated[
         str | None,
-        typer.Option(
-            help="Measure before and after: folder or hub id of the target; for --joint's, of the "
-            "one it was trained from."
+        text(
+            help="To measure before and after: folder or hub id of the target; for heads trained "
+            "with --joint, of the original one."
         ),
     ] = None,
     prompts: Annotated[
-        list[str] | None, typer.Option(help="Measure before and after: JSONL of prompts.")
+        list[str] | None, file(help="To measure before and after: JSONL of prompts.")
     ] = None,
-    max_new_tokens: Annotated[int, typer.Option(min=1)] = 128,
+    max_new_tokens: Annotated[int, integer(min=1)] = 128,
     seed: Seed = 0,
     device: Device = "auto",
 ) -> None:
-    """Write heads, a draft model or --joint's target with its heads with quantized weights;
-    `train --qat` makes them fit for it. Needs the extra `quantize` (torchao)."""
+    """Quantize the weights of heads or a draft model (extra: quantize).
+
+    Takes what `train --joint` made, too: the target with its heads.
+    `train --qat` keeps the loss of accuracy small.
+    """
     if (target is None) != (not prompts):
         raise InputError("to measure before and after give --target and --prompts")
     refuse_existing(out)
@@ -416,11 +453,11 @@ def export(
         Literal[
             "medusa", "tgi", "eagle", "sglang", "vllm", "speculators", "modelopt", "tensorrt-llm"
         ],
-        typer.Option(help="What is to read them."),
+        typer.Option(help="The program that will read them."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for them.")],
+    out: Annotated[Path, folder(help="Folder for them.")],
     gamma: Annotated[
-        int | None, typer.Option(min=1, help="Longest draft, in the line that serves them.")
+        int | None, integer(min=1, help="Longest draft in the printed launch command.")
     ] = None,
     dtype: Annotated[
         Literal["float32", "bfloat16", "float16"] | None,
@@ -430,13 +467,15 @@ def export(
         Path | None,
         typer.Option(
             metavar="PYTHON",
-            help="Compare logits with another package's: the Python of an environment that has "
-            "speculators (for EAGLE-3) or nvidia-modelopt (for Medusa).",
+            help="Also compare their logits with speculators' (EAGLE-3) or nvidia-modelopt's "
+            "(Medusa): the Python of an environment that has the package.",
         ),
     ] = None,
 ) -> None:
-    """Write heads for a serving engine or another trainer, read them back, and print how to serve
-    them."""
+    """Convert heads for a serving engine or another trainer.
+
+    Reads them back to check them, and prints the command that serves them.
+    """
     refuse_existing(out)
     from app.cli.heads.export import export as write
 
@@ -447,37 +486,43 @@ def export(
 def evaluate(
     context: typer.Context,
     target: Target,
-    prompts: Annotated[list[str], typer.Option(help="JSONL of prompts or conversations.")],
-    heads: Annotated[Path | None, typer.Option("--heads", help=DRAFTER)] = None,
+    prompts: Annotated[list[str], file(help="JSONL of prompts or conversations.")],
+    heads: Annotated[Path | None, folder("--heads", help=DRAFTER)] = None,
     compare: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(help="Instead of --heads: two of them, side by side on the same prompts."),
+        typer.Option(help="Instead of --heads: compare two drafters on the same prompts."),
     ] = None,
-    max_new_tokens: int = 128,
-    medusa_choices: Annotated[str | None, typer.Option(help="Tree: name, JSON or file.")] = None,
+    max_new_tokens: Annotated[int, integer()] = 128,
+    medusa_choices: Annotated[
+        str | None, text(help="Medusa's tree of head ranks: name, JSON or file.")
+    ] = None,
     eagle_total_tokens: Annotated[
-        int | None, typer.Option(help="Nodes of EAGLE's tree (default: what pays).")
+        int | None, integer(help="Nodes of EAGLE's tree (default: what is fastest).")
     ] = None,
-    eagle_top_k: Annotated[int | None, typer.Option(help="Its branches.")] = None,
-    gamma: Annotated[int | None, typer.Option(min=1, help="Longest draft.")] = None,
-    temperature: float = 0.0,
+    eagle_top_k: Annotated[int | None, integer(help="Branches of EAGLE's tree.")] = None,
+    gamma: Annotated[int | None, integer(min=1, help="Longest draft in tokens.")] = None,
+    temperature: Annotated[float, number()] = 0.0,
     seed: Seed = 0,
     write_settings: Annotated[
         bool,
         typer.Option(
             "--write-settings",
-            help="Find the tree or γ that is fastest here, and write it into the checkpoint, where "
-            "it is the default from then on.",
+            help="Find the tree or γ that is fastest on this machine, and write it into the "
+            "checkpoint as its default.",
         ),
     ] = False,
     seconds: Annotated[
-        float, typer.Option(min=1, max=HUGE, metavar="S", help="For --write-settings, about.")
+        float,
+        number(min=1, max=HUGE, help="Time for --write-settings, roughly."),
     ] = 180,
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Measure heads or a draft model on the target's own answers, and acceptance when served: by
-    depth, by the prompts' `category`, by kind of token and by the drafter's own confidence."""
+    """Measure heads or a draft model on the target's own answers.
+
+    Prints their accuracy, and how many of their drafts are accepted:
+    by depth, category of prompt, kind of token, and own confidence.
+    """
     try:
         params = Params(
             SamplingParams(temperature),

@@ -61,6 +61,24 @@ def test_help_fits_into_80_columns_and_has_what_the_command_uses(
         assert len(first.partition("TEXT")[2]) > 40  # most of the line is for its words
 
 
+def test_no_help_is_cut_off_at_80_columns(
+    specchat: Specchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    subcommands = "convert", "distill", "train", "watch", "quantize", "export", "eval"
+    commands = [
+        [],
+        ["bench"],
+        ["advise"],
+        ["serve"],
+        ["heads"],
+        *(["heads", s] for s in subcommands),
+    ]
+    for command in commands:
+        shown = specchat(*command, "--help").stdout.replace("--aux-layers,--…", "")  # its old name
+        assert "Usage" in shown and "…" not in shown, command
+
+
 @pytest.mark.parametrize(("flag", "ignored"), [((), True), (("--no-ignore-eos",), False)])
 def test_a_switch_that_the_config_turned_on_can_be_turned_off(
     run_json: RunJson, tmp_path: Path, flag: tuple[str, ...], ignored: bool
