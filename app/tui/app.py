@@ -52,6 +52,7 @@ from app.tui.slow_terminal import has_backlog
 from app.tui.state.startup import Startup
 from app.tui.themes import DARK, LIGHT, OURS
 from app.tui.widgets.prompt import Prompt
+from app.tui.widgets.slider import Slider
 from decoding.errors import InputError
 
 DRAIN_SECONDS = 0.066
@@ -185,7 +186,8 @@ class SpecchatApp(RunActions, LaneActions, ConversationActions, AdviceActions):
             self.ask_next()
         if problem:
             self.state.say(problem)
-        self.undo.note_changes()
+        if not isinstance(self.mouse_captured, Slider):  # a slider that is dragged is one change
+            self.undo.note_changes()
         now = self.clock()
         due = now - self._last_labels >= LABEL_SECONDS
         self._stale = self.play_slow_motion() or self._stale or bool(events)

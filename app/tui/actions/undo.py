@@ -39,7 +39,10 @@ class Undo:
             if recorder and (path := recorder.path):
                 opened, runs = self.app.opened.get(path, ""), state.runs.all
                 self._conversation = LogPosition(path, recorder.size, state.turns, opened, runs)
-        setup = Setup.of(state, self._conversation, self.app.deleted)
+        self._record()
+
+    def _record(self) -> None:
+        setup = Setup.of(self.app.state, self._conversation, self.app.deleted)
         self.stack.record(setup, time.monotonic())
 
     def move(self, back: bool) -> None:
@@ -139,6 +142,8 @@ class Undo:
                 self.app.reopen(then.path, message)
 
     def handle_event(self, event: Event) -> None:
+        if isinstance(event, RunFinished):
+            self._record()  # a slider that is still dragged, which is no part of the turn
         if isinstance(event, RunFinished | Loaded):  # before the question that waits begins
             self.note_changes()
         if isinstance(event, LoadFailed):

@@ -195,11 +195,6 @@ class MainScreen(LanesLayout):
         if self.prompt.example and not self.prompt.text:
             self.prompt.action_submit()
 
-    def type(self, text: str) -> None:
-        """Insert `text` into the prompt."""
-        self.set_focus(self.prompt)
-        self.prompt.insert(text)
-
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the prompt, wherever the focus is."""
         if self.state.replay is None and not self.prompt.has_focus:

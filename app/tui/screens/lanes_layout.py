@@ -97,7 +97,7 @@ class LanesLayout(Screen[None]):
                 yield TokenPanel(dom_id="token")
                 yield RejectionsPanel(dom_id="rejections")
                 yield Scoreboard(dom_id="scores")
-        yield SlidersPanel(dom_id="controls", consumes=self.consumes)
+        yield SlidersPanel(dom_id="controls", consumes=self.consumes, write=self.type_if_writing)
         yield GammaForecast(dom_id="whatif")
         yield StatusLine(dom_id="status")
         yield SearchLine(dom_id="find")
@@ -128,6 +128,17 @@ class LanesLayout(Screen[None]):
     def consumes(self, key: str, character: str | None) -> bool:
         """Whether a key in a pane or slider is written into the prompt."""
         return self.writing and self.prompt.check_consume_key(key, character)
+
+    def type(self, text: str) -> None:
+        """Insert `text` into the prompt."""
+        self.set_focus(self.prompt)
+        self.prompt.insert(text)
+
+    def type_if_writing(self, text: str) -> bool:
+        """Returns whether characters go to the prompt."""
+        if self.writing:
+            self.type(text)
+        return self.writing
 
     # Parts
 
@@ -226,11 +237,13 @@ class LanesLayout(Screen[None]):
 
     def _keys_elsewhere(self, typing: bool) -> str:
         """What typed keys do, if the focus is not in the prompt."""
-        slider = isinstance(self.focused, Slider)
-        if isinstance(self.focused, Slider) and self.focused.typed is not None:
-            return self.focused.hint
+        slider = self.focused if isinstance(self.focused, Slider) else None
+        if slider and slider.typed is not None:
+            return slider.hint
         if not typing:
-            return letters_are_commands(self.state, slider)
+            return letters_are_commands(self.state, slider is not None)
+        if slider:
+            return f"Digits set {slider.label}; letters go to the prompt"
         free = not (self.state.running or self.state.slow_motion or self.state.queued)
         if isinstance(self.focused, TokenView) and free:
             return letters_are_text(self.state, self.focused.cursor is not None)

@@ -16,7 +16,7 @@ from app.tui.state.app_state import AppState
 from app.tui.state.session_runs import LaneRun
 from decoding.params import Params, flat
 
-MERGE_SECONDS = 1.0  # a slider that is dragged is one change
+MERGE_SECONDS = 1.0  # a slider that is moved step by step is one change
 TIMEOUT_SECONDS = 30.0  # for an undo that loads a drafter or a conversation
 MAX_CHANGES = 200
 TITLE_CHARACTERS = 30  # in a message

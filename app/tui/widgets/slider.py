@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual import events
@@ -64,9 +65,18 @@ class Slider(Widget, can_focus=True):
         why: str
 
     def __init__(
-        self, label: str, scale: Scale, value: Value, default: Value, *, dom_id: str
+        self,
+        label: str,
+        scale: Scale,
+        value: Value,
+        default: Value,
+        *,
+        dom_id: str,
+        write: Callable[[str], bool],
     ) -> None:
+        """`write` takes what is typed and no number, and returns whether it did."""
         super().__init__(id=dom_id)
+        self._write = write
         self.label = label
         self.scale = scale
         self.value = value
@@ -96,16 +106,24 @@ class Slider(Widget, can_focus=True):
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
-        """A digit or a minus sign starts a typed number; a comma is a decimal point."""
-        typed = "" if self._refused else self.typed or ""
-        if event.character and event.character in f"0123456789.,{'-' * (not typed)}":
-            self._type((typed + event.character.replace(",", "."))[:TYPED_CELLS])
-        elif self.typed is None:
+        """A digit or a minus sign starts a typed number; a comma is a decimal point. The number is
+        written with the letter after it where text is, as are keys after that letter in a burst."""
+        typed = self.typed or ""
+        bare, number = self.typed is None, "" if self._refused else typed
+        here = self.screen.focused is self  # `has_focus` follows later
+        char = event.character if event.is_printable else None
+        fits = char and char in f"0123456789.,{'-' * (not number)}"
+        if fits and here and len(number) < TYPED_CELLS:
+            self._type(f"{number}{char}")
+        elif char and not (bare and here) and self._write(f"{typed}{char}"):
+            self._type(None)
+        elif bare:
             return
         elif event.key == "backspace":
-            self._type(self.typed[:-1])
-        elif event.is_printable:
-            self.post_message(self.Refused(f"“{event.character}” is no digit: {self.hint}"))
+            self._type(typed[:-1])
+        elif char:
+            why = "too long" if fits else f"“{char}” is no digit"
+            self.post_message(self.Refused(f"{why}: {self.hint}"))
         else:
             return
         event.stop()
@@ -120,7 +138,7 @@ class Slider(Widget, can_focus=True):
         return self.typed is not None or action not in ("take", "drop")
 
     def _parse(self, typed: str | None) -> Value:
-        return self.scale.parse(typed) if typed else self.value
+        return self.scale.parse(typed.replace(",", ".")) if typed else self.value
 
     def action_take(self) -> None:
         """Set the typed number; one that the scale does not have stays, to be corrected or typed

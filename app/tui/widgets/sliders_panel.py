@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +30,9 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         values: Mapping[str, Any]
         lane: str | None
 
-    def __init__(self, *, dom_id: str, consumes: ConsumesKey) -> None:
+    def __init__(self, *, dom_id: str, consumes: ConsumesKey, write: Callable[[str], bool]) -> None:
         super().__init__(id=dom_id)
-        self._consumes = consumes
+        self._consumes, self._write = consumes, write
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         return self._consumes(key, character)
@@ -41,7 +41,9 @@ class SlidersPanel(VerticalScroll, can_focus=False):
         defaults = flat(Params())
         for spec in SLIDERS:
             default = defaults[spec.name]
-            yield Slider(spec.label, spec.scale, default, default, dom_id=spec.name)
+            yield Slider(
+                spec.label, spec.scale, default, default, dom_id=spec.name, write=self._write
+            )
 
     def on_resize(self) -> None:
         """Keep the slider in focus in view."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from app.engine.commands import (
     Turn,
 )
 from app.engine.events import (
+    Event,
     Finished,
     LaneInfo,
     LanesChanged,
@@ -32,6 +34,7 @@ from app.history.session_store import SessionStore
 from app.history.store import Store
 from app.models.library import ModelLibrary
 from app.tui.state.undo import MERGE_SECONDS, LogPosition, Setup, UndoStack
+from app.tui.widgets.slider import LABEL_CELLS
 from decoding.params import Params
 from tests.app.tui.test_conversations import ANSWERS, opened, reopen
 from tests.support.conversation import LOADED, turn
@@ -41,7 +44,7 @@ from tests.support.stage import LANES, Play, Stage
 START = Setup(ModelOptions(), Params(), "fair", (), frozenset(), LogPosition())
 
 
-def test_a_slider_that_is_dragged_is_one_step() -> None:
+def test_a_slider_that_is_moved_step_by_step_is_one_step() -> None:
     steps = UndoStack()
     steps.record(START, 0.0)
     for gamma in (1, 2, 3):
@@ -93,6 +96,52 @@ async def test_settings_come_back_one_by_one(play: Play) -> None:
         assert stage.engine.asked(SetParams)[-1].params.gamma == gamma
         await stage.press("ctrl+z", "ctrl+z")
         assert "There is nothing to undo" in stage.text
+
+
+async def drag(stage: Stage, *cells: int) -> AsyncIterator[None]:
+    """Drag the temperature's knob, and take more time than the steps of one change may."""
+    pilot = stage.pilot
+    for number, cell in enumerate(cells):
+        at = LABEL_CELLS + cell, 0
+        await (pilot.hover if number else pilot.mouse_down)("#temperature", offset=at)
+        await stage.tell()
+        stage.app.undo.stack._at -= MERGE_SECONDS
+        yield
+    await pilot.mouse_up("#temperature", offset=at)
+    await stage.tell()
+    stage.app.undo.stack._at -= MERGE_SECONDS
+
+
+async def test_a_slow_drag_of_a_slider_is_one_step(store: Store) -> None:
+    async with opened(store) as stage:
+        for begin in (5, 9):
+            async for _ in drag(stage, begin, begin + 1, begin + 2):
+                pass
+        first, second = (stage.engine.asked(SetParams)[index].params for index in (2, 5))
+        assert stage.app.state.params == second
+        await stage.press("ctrl+z")
+        assert stage.app.state.params == first
+        await stage.press("ctrl+z")
+        assert stage.app.state.params == Params()
+        assert "Undone: temperature" in stage.text
+
+
+async def test_an_answer_that_ends_during_a_drag_is_a_step_of_its_own(store: Store) -> None:
+    async with opened(store) as stage:
+        *events, end = turn(0, "Count!", 1.0, 0)
+        await stage.tell(*events)
+        ends: list[Event] = [end]
+        async for _ in drag(stage, 5, 6):
+            if ends:
+                early = stage.app.state.params
+                await stage.tell(ends.pop())
+        await stage.press("ctrl+z")
+        assert "Undone: temperature" in stage.text
+        await reopen(stage, "ctrl+z")
+        assert "Undone: the last question" in stage.text
+        assert stage.app.state.params == early
+        await stage.press("ctrl+z")
+        assert stage.app.state.params == Params()
 
 
 async def test_what_was_done_last_is_undone_first(play: Play) -> None:

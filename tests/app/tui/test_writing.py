@@ -84,6 +84,35 @@ async def test_after_a_click_typing_is_still_writing(
         assert len(stage.engine.calls) == before and main.open is None
 
 
+@pytest.mark.parametrize("size", [(100, 30), (60, 24)])
+@pytest.mark.parametrize("at", ["track", "number"])
+async def test_a_text_that_begins_with_a_number_after_a_click_on_a_slider(
+    play: Play, size: tuple[int, int], at: str
+) -> None:
+    async with play(size) as stage:
+        gamma, prompt = stage.app.main.query_one("#gamma"), stage.app.main.prompt
+        x = 2 if at == "track" else gamma.size.width - 2
+        await stage.pilot.click(gamma, offset=(x, 0))
+        await stage.pilot.pause()
+        hint = "Digits set gamma; letters go to the prompt"
+        assert (hint if at == "track" else "Enter takes the number") in stage.text
+        await stage.type("5, 7 dogs walk")
+        assert prompt.text == "5, 7 dogs walk" and prompt.has_focus
+        assert not stage.engine.asked(SetParams) and "▏" not in stage.text
+        await stage.pilot.click(gamma, offset=(2, 0))
+        await stage.press("3", "enter")
+        assert stage.engine.asked(SetParams)[-1].params.gamma == 3
+
+
+async def test_a_burst_of_keys_after_a_click_on_a_slider_keeps_its_order(play: Play) -> None:
+    async with play() as stage:
+        await stage.pilot.click("#gamma", offset=(2, 0))
+        for char in "5 dogs, 3 cats":
+            stage.app.post_message(events.Key({" ": "space"}.get(char, char), char))
+        await stage.until(lambda: stage.app.main.prompt.text == "5 dogs, 3 cats")
+        assert not stage.engine.asked(SetParams)
+
+
 async def test_after_a_click_keys_lead_to_commands(play: Play) -> None:
     async with play() as stage:
         await ask(stage, "Hello")
