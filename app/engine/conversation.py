@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from app.engine.commands import Turn
 from app.engine.config import SessionConfig
-from app.engine.events import BEGIN_ANEW
 from app.engine.mailbox import Mailbox
 from decoding.errors import InputError
 
 if TYPE_CHECKING:  # these import torch; they are imported on the worker's thread
     from app.models.loaded import LoadedModels
     from decoding.tokenizing.stopping import Stop
+
+
+class ConversationTooLong(InputError):
+    """With this question, which may have room in a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,14 @@ class Conversation:
         if models is None:
             return []
         ids = models.encode(self.messages(before, prompt), self._config.raw)
-        name, advice = "the question", "shorten it"
-        if before:
-            name, advice = "the conversation", f"shorten it or {BEGIN_ANEW}"
-        require_room(models.context, name, len(ids), advice)
+        if not before:
+            require_room(models.context, "the question", len(ids), "shorten it")
+            return ids
+        try:
+            advice = "shorten it or begin a new one"
+            require_room(models.context, "the conversation", len(ids), advice)
+        except InputError as error:
+            raise ConversationTooLong(str(error)) from None
         return ids
 
     def messages(self, before: Sequence[Turn], prompt: str) -> list[dict[str, str]]:

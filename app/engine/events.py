@@ -221,15 +221,14 @@ class RunFinished(Timed):
     memory: Memory | None = None
 
 
-BEGIN_ANEW = "begin a new one"  # ends the message if only the conversation is too long
-
-
 @dataclass(frozen=True, slots=True)
 class RunRejected(Timed):
-    """The prompt could not be answered (too long, no lane enabled). Nothing has changed."""
+    """The prompt could not be answered (too long, no lane enabled). Nothing has changed.
+    `begin_anew`: the message ends in the advice to begin a new conversation."""
 
     prompt: str
     message: str
+    begin_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from app.engine.commands import (
     Turn,
 )
 from app.engine.config import SessionConfig
-from app.engine.conversation import Conversation, PromptContext
+from app.engine.conversation import Conversation, ConversationTooLong, PromptContext
 from app.engine.events import (
     EngineExited,
     LoadFailed,
@@ -72,7 +72,8 @@ class Worker:
                     else:
                         self._answer(turn, self._lanes)
                 except Exception as error:  # the thread goes on; the user gets the prompt back
-                    mailbox.emit(RunRejected(turn.prompt, str(error) or type(error).__name__))
+                    why, too_long = str(error), isinstance(error, ConversationTooLong)
+                    mailbox.emit(RunRejected(turn.prompt, why or type(error).__name__, too_long))
             else:
                 self._use_idle_time(self._lanes)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from app.config.model_options import ModelOptions
 from app.engine.commands import Continue, MeasureAnswer
 from app.engine.events import (
-    BEGIN_ANEW,
     AnswerMeasured,
     EngineExited,
     Event,
@@ -363,7 +362,7 @@ class AppState:
                     if lane.phase in (Phase.WAITING, Phase.RUNNING):
                         lane.phase = Phase.IDLE
                 if not self.gone:  # that says more
-                    key = f" ({self.keys['run.new']})" * event.message.endswith(BEGIN_ANEW)
+                    key = f" ({self.keys['run.new']})" * event.begin_anew
                     self.say(event.message + key, None)
             case EngineExited():
                 self.running = self.paused = False

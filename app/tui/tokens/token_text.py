@@ -30,6 +30,7 @@ GLYPHS = {  # opening and closing glyph of a group
     TokenStyle.STEP4: "‹›⁴",
     TokenStyle.TINT: "‹›",
 }
+NOT_KEPT = (TokenStyle.REJECTED, TokenStyle.DROPPED, TokenStyle.GLYPH, TokenStyle.MARK)
 PROMPT_CHARACTERS = 300
 NO_BREAK_SPACE = "\u00a0"
 
@@ -164,6 +165,20 @@ class TokenText:
 
     # Tokens and offsets
 
+    def kept_text(self) -> tuple[str, list[int]]:
+        """All that is shown but rejected drafts, glyphs and marks, which may be within a word; and
+        the offset of each of its characters."""
+        text, offsets = list[str](), list[int]()
+        for index in range(len(self.wrapper)):
+            line = self.wrapper[index]
+            at = line.start
+            for run, style in (*line.runs, ("\n" * line.hard, TokenStyle.TEXT)):
+                if style not in NOT_KEPT:
+                    text.append(run)
+                    offsets += range(at, at + len(run))
+                at += len(run)
+        return "".join(text), offsets
+
     @property
     def _begin(self) -> int:
         return self._turns[-1] if self._turns else 0
@@ -273,12 +288,13 @@ class TokenText:
             glyphs = ""
         if glyphs != self._glyphs:
             if self._glyphs:
-                feed(self._glyphs[1:], TokenStyle.TEXT)
-            feed(self._held, TokenStyle.TEXT)
+                feed(self._glyphs[1:], TokenStyle.GLYPH)
+            feed(self._held, _outside(self._glyphs))
             self._held = ""
             if glyphs:
                 words = text.lstrip()
-                feed(text[: len(text) - len(words)] + glyphs[0], TokenStyle.TEXT)
+                feed(text[: len(text) - len(words)], _outside(glyphs))
+                feed(glyphs[0], TokenStyle.GLYPH)
                 text = words
             self._glyphs = glyphs
         start = self.wrapper.fed + len(self._held)
@@ -287,3 +303,8 @@ class TokenText:
         self._held = text[len(words) :]
         feed(words, style)
         return start
+
+
+def _outside(glyphs: str) -> TokenStyle:
+    """The style of a group's spaces outside its glyphs; those of rejected drafts are not kept."""
+    return TokenStyle.GLYPH if glyphs == GLYPHS[TokenStyle.REJECTED] else TokenStyle.TEXT

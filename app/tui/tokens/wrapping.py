@@ -29,6 +29,7 @@ class TokenStyle(StrEnum):
     NOTE = "note"
     ERROR = "error"
     MARK = "mark"  # a setting changed here
+    GLYPH = "glyph"  # around a group of tokens
     STEP0 = "step0"  # the steps of a scale
     STEP1 = "step1"
     STEP2 = "step2"

@@ -158,10 +158,9 @@ class TextView(ScrollView, can_focus=True):
         self.refresh()
 
     def _find(self) -> None:
-        lines = (self.body.wrapper[index] for index in range(len(self.body.wrapper)))
-        text = "".join(line.text + "\n" * line.hard for line in lines)
-        found = re.finditer(re.escape(self.searched), text, re.IGNORECASE)
-        self._hits = [each.span() for each in found] if self.searched else []
+        text, offsets = self.body.kept_text() if self.searched else ("", [])
+        found = re.finditer(re.escape(self.searched), text, re.IGNORECASE) if text else ()
+        self._hits = [(offsets[each.start()], offsets[each.end() - 1] + 1) for each in found]
 
     def to_hit(self, step: int) -> tuple[int, int]:
         """Go to the next or previous hit, at first to the last one. Returns its number and the

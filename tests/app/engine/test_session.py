@@ -401,14 +401,15 @@ def test_a_prompt_that_is_too_long_changes_nothing(
 ) -> None:
     listener = open_session()
     listener.loaded()
-    first = of(listener.turn("fox " * 200), RunRejected)[0].message
-    assert first.startswith("the question has") and first.endswith(": shorten it")
+    first = of(listener.turn("fox " * 200), RunRejected)[0]
+    assert first.message.startswith("the question has") and not first.begin_anew
+    assert first.message.endswith(": shorten it")
     listener.turn("the fox")
     events = listener.turn("fox " * 200)
     assert [type(e) for e in events] == [RunRejected]
-    assert of(events, RunRejected)[0].prompt == "fox " * 200
-    why = of(events, RunRejected)[0].message
-    assert "the model's context holds 128: shorten it or begin" in why
+    (refused,) = of(events, RunRejected)
+    assert refused.prompt == "fox " * 200 and refused.begin_anew
+    assert refused.message.endswith("the model's context holds 128: shorten it or begin a new one")
     assert of(listener.turn("the dog"), RunStarted)[0].turn == 1
     assert [role for role, _ in conversations[-1]] == ["user", "assistant", "user"]
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.engine.commands import StepRound
+from app.tui.tokens.token_text import DisplayOptions, RenderMode
+from tests.support.conversation import LOADED, turn
 from tests.support.scripted import prefilled
 from tests.support.stage import Play, Stage
 
@@ -66,6 +70,34 @@ async def test_words_that_are_broken_over_two_lines_are_found(play: Play) -> Non
             if style and style.underline and style.bold
         ]
         assert "".join(marked).split() == ["one", "twothree"]  # the space hangs over the edge
+
+
+@pytest.mark.parametrize("mode", ["colour", "glyphs", "plain"])
+async def test_rejected_drafts_and_marks_within_the_words_do_not_hide_them(
+    play: Play, mode: RenderMode
+) -> None:
+    async with play(lanes=LOADED.lanes, load=False) as stage:
+        await stage.tell(LOADED, *turn(0, "Count!", 1.0, 0))
+        stage.app.main.display_options = DisplayOptions(mode)
+        await stage.to_lane(2)
+        for words, said in (("five seven", "1 of 1"), ("n FIVE", "2 of 2"), ("eight", "Not found")):
+            await stage.press("slash", "ctrl+u")
+            await stage.type(words)
+            await stage.press("enter")
+            assert said in stage.text
+        await stage.press("slash", "ctrl+u")
+        await stage.type("n five")
+        view = stage.view(2)
+        (line,) = [
+            view.render_line(y)
+            for y in range(view.size.height)
+            if "seven" in view.render_line(y).text
+        ]
+        marked = "".join(
+            part for part, style, _ in line if style and style.underline and style.bold
+        )
+        seen = {"colour": "n eight five", "glyphs": "n› ~eight~ five", "plain": "n five"}[mode]
+        assert marked.startswith(seen)
 
 
 async def test_what_is_not_there_is_said_and_escape_closes_the_line(play: Play) -> None:
