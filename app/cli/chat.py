@@ -13,6 +13,7 @@ from app.engine.session import Session
 from app.history.recorder import Recorder
 from app.history.session_store import SessionStore
 from app.history.store import Store
+from app.models.checkpoint import require_source
 from app.models.library import library
 from app.report.document import settings_report
 from app.strategies.lane_spec import LaneSpec
@@ -24,6 +25,8 @@ from app.tui.state.startup import Startup
 def open_screen(settings: Settings) -> int:
     """Run the screen until the user quits; returns the exit code. It appears before models load."""
     theme, keys = theme_of(settings), keymap_of(settings)  # checked before anything starts
+    if target := settings.models.target:
+        require_source(target)
     config = SessionConfig(
         params=settings.params,
         seed=settings.seed,

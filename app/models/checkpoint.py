@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.models.download import (
     Progress,
+    find_source,
     gguf_among,
     has_tokenizer,
     local_folder,
@@ -61,6 +62,13 @@ def find_checkpoint(
     if not _is_adapter(folder):
         raise InputError(f"{adapter} has no adapter_config.json: give the folder of a PEFT adapter")
     return replace(found, adapter=folder)
+
+
+def require_source(source: str) -> None:
+    """Raise InputError if a source is no file, no folder, not in the cache, and can't be asked
+    for."""
+    if _file(source) is None:
+        find_source(source)
 
 
 def _find(source: str, progress: Progress, of_adapter: bool = False) -> Checkpoint:

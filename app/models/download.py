@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-from app.models.hub import Repo, cached_folder, parse_repo, repo_cache, require_hub
+from app.models.hub import LISTED, Repo, cached_folder, parse_repo, repo_cache, require_hub
 from app.text.units import format_bytes
 from decoding.errors import InputError
 from decoding.json_text import read_json
@@ -32,21 +32,32 @@ def silent(what: str, part: float | None) -> None:
 def local_folder(source: str, progress: Progress = silent, tokenizer: bool = False) -> Path:
     """The folder of a model or of heads: as given, or a hub id's in the cache. The network is only
     used if the cached one is not complete (`tokenizer`: with a tokenizer). Raises InputError."""
+    folder, repo = find_source(source)
+    if repo is None or (folder is not None and is_whole(folder, tokenizer, repo.quant)):
+        assert folder is not None
+        return folder
+    if folder is not None:
+        require_hub(source)
+    return _download(repo, progress)
+
+
+def find_source(source: str) -> tuple[Path | None, Repo | None]:
+    """A folder; or a repository, with its folder in the cache if there is one. Raises InputError if
+    it can't be either."""
     try:
         folder = Path(source).expanduser()
         found = folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user
         raise InputError(f"no folder or hub id {source}: {error}") from error
     if found:
-        return folder
+        return folder, None
     repo = parse_repo(source)
     if repo is None:
         raise InputError(f"no folder {source}: give a Hugging Face model folder or a hub id")
     cached = cached_folder(repo)
-    if cached is not None and is_whole(cached, tokenizer, repo.quant):
-        return cached
-    require_hub(source)
-    return _download(repo, progress)
+    if cached is None:
+        require_hub(source, "is no folder and not in the Hugging Face cache")
+    return cached, repo
 
 
 def is_whole(folder: Path, tokenizer: bool = False, quant: str | None = None) -> bool:
@@ -127,7 +138,9 @@ def _download(repo: Repo, progress: Progress) -> Path:
     except RevisionNotFoundError as error:
         raise InputError(f"{repo.name} has no revision {repo.revision}") from error
     except RepositoryNotFoundError as error:
-        raise InputError(f"there is no {repo} at {hub}, or it is private: {_LOGIN}") from error
+        raise InputError(
+            f"there is no {repo} at {hub}, or it is private: {_LOGIN}; {LISTED}"
+        ) from error
     except HfHubHTTPError as error:
         status = error.response.status_code
         may_not = f"the token may not read it: {_LOGIN}" if status in (401, 403) else "try later"

@@ -10,6 +10,7 @@ from app.background import in_background
 from decoding.errors import InputError
 
 PROBE_SECONDS = 4.0
+LISTED = "`specchat models` lists what is here, --family demo always is"
 _LONGEST = 200  # characters of an id, whose parts are names of folders
 _REPO = re.compile(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*", re.ASCII)
 
@@ -76,8 +77,9 @@ def cached_folder(repo: Repo) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def require_hub(source: str) -> None:
-    """Raise InputError soon if the hub can't be reached: its client would retry for minutes."""
+def require_hub(source: str, there: str = "is not whole in the cache") -> None:
+    """Raise InputError soon if the hub can't be reached: its client would retry for minutes.
+    `there`: what is there of the source."""
     from huggingface_hub import constants, get_session
 
     # On a thread, because resolving the host name ignores the timeout.
@@ -88,6 +90,6 @@ def require_hub(source: str) -> None:
         said = str(error) or type(error).__name__
         reason = "no answer" if isinstance(error, TimeoutError) else said.splitlines()[0]
         raise InputError(
-            f"{source} is not whole in the cache, and {constants.ENDPOINT} can't be reached "
-            f"({reason}): give a folder, or try again with a network"
+            f"{source} {there}, and {constants.ENDPOINT} can't be reached ({reason}): "
+            f"give a folder, or try again with a network; {LISTED}"
         ) from error

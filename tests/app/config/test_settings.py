@@ -105,6 +105,24 @@ def test_keys_are_checked_where_a_screen_asks_for_them(
 
 
 @pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("wrongname", "wrongname is no folder and not in the Hugging Face cache, and .* can't be "
+         "reached .*; `specchat models` lists what is here, --family demo always is"),
+        ("./wrong/folder/x", "no folder ./wrong/folder/x: give a .* folder or a hub id"),
+    ],
+)  # fmt: skip
+def test_a_target_that_is_nowhere_stops_the_screen_before_anything_begins(
+    config: Path, monkeypatch: pytest.MonkeyPatch, target: str, why: str
+) -> None:
+    from app.cli import chat as screen
+
+    monkeypatch.setattr(screen, "SessionProcess", None)
+    with pytest.raises(InputError, match=why):
+        screen.open_screen(load_settings({"target": target}))
+
+
+@pytest.mark.parametrize(
     ("wrong", "why"),
     [
         ("[keys]\nview.phantoms = 'x'\n", "there is no action 'view.phantoms'"),
