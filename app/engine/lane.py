@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import cast
 
 from app.engine.commands import AnswerSoFar, MeasureAnswer
@@ -223,9 +224,8 @@ class Lane:
         if not self.available:
             return
         params = self.effective_params(Params(max_new_tokens=12))
-        self._decoder.start([0, 0], params, 0)
-        for _ in range(2):
-            self._decoder.step(params)
+        for _ in islice(self._decoder.generate([0, 0], params), 2):
+            pass
 
     def record_probabilities(self, recorded: bool) -> None:
         """Whether the first token and the rounds from now on carry probabilities."""

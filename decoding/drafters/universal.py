@@ -74,7 +74,8 @@ class UniversalDraft:
     def _catch_up(self, view: list[int]) -> None:
         """Bring the drafter to what is committed by now."""
         known = len(self._view)
-        if view[:known] != self._view:  # later text has changed the tokens at its end
+        # It was not started on an empty view, and later text may change the tokens at its end.
+        if not known or view[:known] != self._view:
             self._go_to(view)
         elif len(view) > known or self._drafted:
             accepted = common_prefix(view[known:], self._drafted)

@@ -180,6 +180,13 @@ def test_a_pinned_gamma_is_the_lanes_own(family: LoadedModels) -> None:
     assert max(record.drafted for record, _ in rounds) == 2
 
 
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_a_lane_of_very_short_answers_warms_up(family: LoadedModels, tokens: int) -> None:
+    lane = lane_of(family, f"lookup:max-new-tokens={tokens}")
+    lane.warm_up()
+    assert lane.finished == "length"
+
+
 def test_seeds_differ_by_run_and_use() -> None:
     seeds = {answer_seed(s, run, use) for s in (1, 2) for run in (0, 1) for use in ("", "proof")}
     assert len(seeds) == 8

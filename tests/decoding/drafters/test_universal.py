@@ -76,3 +76,22 @@ def test_it_starts_again_with_every_prompt() -> None:
         for decoder in (plain, drafting):
             list(decoder.generate(prompt, params))
         assert drafting.generated == plain.generated
+
+
+def test_a_prompt_that_leaves_it_nothing_to_read_ends_the_one_before() -> None:
+    """Of a part of a character the draft model sees nothing until it is complete."""
+    ids = encode(TARGET, "🐈" + TEXT)
+    kept = drafter()
+    kept.start(encode(TARGET, "on the mat"))
+    kept.start(ids[:1])
+    proposed = 0
+    for end in range(5, 20):
+        fresh = drafter()
+        fresh.start(ids[:end])
+        context = DraftContext(ids[:end], 4, Params(), torch.Generator())
+        mine, expected = kept.propose(context), fresh.propose(context)
+        assert (mine is None) == (expected is None)
+        if mine is not None and expected is not None:
+            assert mine.tree.tokens.tolist() == expected.tree.tokens.tolist()
+            proposed += 1
+    assert proposed
