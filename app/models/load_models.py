@@ -15,8 +15,8 @@ from app.models.download import Progress, has_tokenizer, local_folder, silent
 from app.models.hub import display_name
 from app.models.library import with_demo
 from app.models.loaded import LoadedModels, chosen_paths, input_ids
-from app.models.loading import ignored_settings, load_target, load_tokenizer
-from app.models.sampling_defaults import sampling_defaults
+from app.models.loading import load_target, load_tokenizer
+from app.models.sampling_defaults import ignored_settings, sampling_defaults
 from app.models.tuning import medusa_tree, tune, tune_head
 from app.strategies.lane_spec import LaneSpec
 from app.strategies.registry import DRAFT_ONLY, STRATEGIES
@@ -82,7 +82,7 @@ def load_models(
         medusa_choices=choices,
         eagle_choices=eagle_choices,
         notes=notes,
-        ignored=ignored_settings(target),
+        ignored=ignored_settings(target.model.generation_config),
         sampling=sampling_defaults(checkpoint.folder),
         bias=bias,
         eos=eos_ids(target.model, tokenizer),

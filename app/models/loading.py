@@ -12,7 +12,6 @@ import torch
 from torch import nn
 from transformers import (
     AutoTokenizer,
-    GenerationConfig,
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -225,23 +224,3 @@ def _dtype(options: ModelOptions, device: str) -> Any:
     if options.quantize == "nf4" and computes_nf4_in_half():
         return torch.bfloat16
     return torch.float32
-
-
-def ignored_settings(target: Target) -> tuple[str, ...]:
-    """The logits processors in the model's generation_config, which have no effect here."""
-    wanted: GenerationConfig | None = target.model.generation_config
-    neutral = {
-        "no_repeat_ngram_size": 0,
-        "encoder_repetition_penalty": 1.0,
-        "bad_words_ids": None,
-        "suppress_tokens": None,
-        "begin_suppress_tokens": None,
-        "sequence_bias": None,
-        "forced_bos_token_id": None,
-        "forced_eos_token_id": None,
-        "min_length": 0,
-        "min_new_tokens": None,
-    }
-    return tuple(
-        name for name, off in neutral.items() if getattr(wanted, name, off) not in (off, None)
-    )

@@ -1,9 +1,9 @@
-"""The sampling settings in a model's generation_config.json."""
+"""What a model's generation_config.json says of sampling: settings, and what is ignored here."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.config.model_options import ModelOptions
 from app.config.presets import MODEL, NO_WARPING, validate_preset
@@ -11,6 +11,9 @@ from app.models.checkpoint import find_checkpoint
 from app.models.library import with_demo
 from decoding.errors import InputError
 from decoding.json_text import read_json
+
+if TYPE_CHECKING:  # transformers is slow to import
+    from transformers import GenerationConfig
 
 _DEFAULTS = {"temperature": 1.0, **NO_WARPING}
 
@@ -36,3 +39,22 @@ def defaults_of_target(options: ModelOptions) -> dict[str, Any]:
             "valid in its generation_config.json"
         )
     return found
+
+
+def ignored_settings(config: GenerationConfig | None) -> tuple[str, ...]:
+    """The logits processors that a model's config asks for, which have no effect here."""
+    neutral = {
+        "no_repeat_ngram_size": 0,
+        "encoder_repetition_penalty": 1.0,
+        "bad_words_ids": None,
+        "suppress_tokens": None,
+        "begin_suppress_tokens": None,
+        "sequence_bias": None,
+        "forced_bos_token_id": None,
+        "forced_eos_token_id": None,
+        "min_length": 0,
+        "min_new_tokens": None,
+    }
+    return tuple(
+        name for name, off in neutral.items() if getattr(config, name, off) not in (off, None)
+    )
