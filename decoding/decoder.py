@@ -187,8 +187,10 @@ class Decoder:
         self._prepare(output, acceptance)
         result = acceptance.result
         self._require_token(result.bonus)
-        *ahead, draft_seconds, verify_seconds = clock.parts()
-        draft_seconds += sum(ahead[:1])
+        # What the drafter prepared in the last round, if it did, is a part of this draft's time;
+        # what passed in between is not.
+        *prepared, draft_seconds, verify_seconds = clock.parts()
+        draft_seconds += sum(prepared[:1])
         self._cache.length += len(result.path) + 1
         choice = [result.tokens[node] for node in result.path] + [result.bonus]
         emitted = self._commit(choice, params)
@@ -268,8 +270,8 @@ class Decoder:
         return accept(draft, logits, params.sampling, self._noise)
 
     def _prepare(self, output: ForwardOutput, acceptance: Acceptance) -> None:
-        """What the next round needs of this one: the rows of the accepted path, and the features.
-        A GPU does it, and the drafter's first work, before the host knows the result."""
+        """Move the accepted path's rows to where they stay, and give the drafter its features. On a
+        GPU this is launched, with the drafter's first work, before the host knows the result."""
         rows = acceptance.rows
         if isinstance(rows, Tensor):
             self._cache.gather(rows)

@@ -46,8 +46,8 @@ def encode_conversation(
     messages = record["messages"]
     if not tokenizer.chat_template:
         raise InputError("the target's tokenizer has no chat template: give records with 'text'")
-    if vocabulary and record.get("vocabulary") == vocabulary and _says_so(record, tokenizer):
-        return _as_said(record["ids"], record["answers"])
+    if vocabulary and record.get("vocabulary") == vocabulary and _ids_match_text(record, tokenizer):
+        return _of_ids(record["ids"], record["answers"])
     ids = rendered(tokenizer, messages, False)
     labels = [IGNORED] * len(ids)
     for i, message in enumerate(messages, 1):
@@ -78,7 +78,7 @@ def _start_of_answer(
     return start
 
 
-def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
+def _ids_match_text(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
     """Whether a record has ids that still match its last answer, which may have been edited."""
     if "ids" not in record:  # reasoning was dropped
         return False
@@ -87,8 +87,8 @@ def _says_so(record: Record, tokenizer: PreTrainedTokenizerBase) -> bool:
     return bool(said == record["messages"][-1]["content"])
 
 
-def _as_said(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:
-    """`answers` are the start and end of each."""
+def _of_ids(ids: Sequence[int], answers: Sequence[Sequence[int]]) -> Example:
+    """`answers` has the start and end of each answer in `ids`."""
     labels = [IGNORED] * len(ids)
     for start, end in answers:
         labels[start:end] = ids[start:end]

@@ -27,7 +27,7 @@ from decoding.training.log import rates
 from decoding.training.losses import Loss, likeliest, token_loss
 from decoding.training.optimizers import optimizer_of
 from decoding.training.quantize import fake_quantize_layers
-from decoding.training.sharding import shard_layers, whole
+from decoding.training.sharding import full_tensor, shard_layers
 from decoding.training.train_config import TrainConfig
 from decoding.training.trainer import RunningCounts, per_process, train
 
@@ -173,7 +173,7 @@ def train_draft(
     def trained() -> PreTrainedModel:
         if config.shard:
             for mine, learned in zip(draft.parameters(), learner.parameters(), strict=True):
-                mine.copy_(whole(learned))
+                mine.copy_(full_tensor(learned))
         return draft
 
     def metrics(prediction: EvalPrediction) -> dict[str, float]:

@@ -30,7 +30,8 @@ def training_log(work: Path) -> list[dict[str, Any]]:
         if not _is_report(entry):
             continue
         # An evaluation follows its step's loss; a resumed training repeats steps.
-        found = [old for old in found if _order(old) < _order(entry)]
+        while found and _order(found[-1]) >= _order(entry):
+            found.pop()
         found.append(entry)
     return found
 

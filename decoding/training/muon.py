@@ -16,7 +16,7 @@ from torch import Tensor, distributed, nn
 from torch.optim import Optimizer
 
 from decoding.training.precision import has_fast_bfloat16
-from decoding.training.sharding import part_of, whole
+from decoding.training.sharding import full_tensor, shard_like
 
 _A, _B, _C = 3.4445, -4.7750, 2.0315  # Jordan's quintic: singular values end in about [0.7, 1.2]
 
@@ -72,12 +72,13 @@ class Muon(Optimizer):
                 if parameter.grad is not None:
                     by_shape[parameter.shape[-2:]].append(parameter)
             for shape, parameters in by_shape.items():
-                momenta = [whole(self._nesterov(p, group)).reshape(-1, *shape) for p in parameters]
+                nesterov = (full_tensor(self._nesterov(p, group)) for p in parameters)
+                momenta = [momentum.reshape(-1, *shape) for momentum in nesterov]
                 updates = self._orthogonalize(torch.cat(momenta)).split([len(m) for m in momenta])
                 scale = group["lr"] * 0.2 * max(shape) ** 0.5
                 for parameter, update in zip(parameters, updates, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    update = part_of(update.view(parameter.shape), parameter)
+                    update = shard_like(update.view(parameter.shape), parameter)
                     parameter.add_(update, alpha=-scale)
 
     def _nesterov(self, parameter: nn.Parameter, group: dict[str, Any]) -> Tensor:

@@ -50,24 +50,26 @@ def shard_rest(model: nn.Module, device: torch.device) -> None:
     fully_shard(model, mesh=process_mesh(device))
 
 
-def whole(tensor: Tensor) -> Tensor:
-    """A sharded tensor, gathered; all processes must ask for it. Others as they are."""
+def full_tensor(tensor: Tensor) -> Tensor:
+    """Gather a sharded tensor, which all processes must do together; others are returned as they
+    are."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
 
 
-def part_of(tensor: Tensor, like: Tensor) -> Tensor:
-    """The part that this process holds of a tensor that all have, if `like` is sharded."""
+def shard_like(tensor: Tensor, like: Tensor) -> Tensor:
+    """Of a tensor that all processes have, the shard of this one, if `like` is sharded."""
     if not isinstance(like, DTensor):
         return tensor
     return distribute_tensor(tensor, like.device_mesh, like.placements, src_data_rank=None)
 
 
-def keep_state_whole(optimizer: Optimizer) -> None:
-    """Let the state dict of an optimizer of sharded parameters be that of whole ones."""
+def save_full_state(optimizer: Optimizer) -> None:
+    """Give an optimizer of sharded parameters a state dict of full tensors, which any number of
+    processes can load."""
 
     def gather(_: Optimizer, saved: dict[str, Any]) -> dict[str, Any]:
         state = {
-            index: {name: whole(value) for name, value in values.items()}
+            index: {name: full_tensor(value) for name, value in values.items()}
             for index, values in saved["state"].items()
         }
         return saved | {"state": state}
@@ -76,7 +78,7 @@ def keep_state_whole(optimizer: Optimizer) -> None:
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         state = {
             index: {
-                name: part_of(value, parameters[index]) if value.ndim else value  # not the step
+                name: shard_like(value, parameters[index]) if value.ndim else value  # not the step
                 for name, value in values.items()
             }
             for index, values in saved["state"].items()

@@ -31,7 +31,7 @@ from decoding.training.conversations import Example
 from decoding.training.features import FeatureCache, collate_features
 from decoding.training.length_grouped import LengthGrouped
 from decoding.training.log import LOG, duration, losses, rates
-from decoding.training.sharding import keep_state_whole, part_of, shard_rest, whole
+from decoding.training.sharding import full_tensor, save_full_state, shard_like, shard_rest
 from decoding.training.train_config import TrainConfig, newest_checkpoint
 
 Trained = TypeVar("Trained")
@@ -64,13 +64,13 @@ class HeadTrainer(Trainer):
 
     def create_optimizer(self, model: Any = None) -> Optimizer:
         optimizer: Optimizer = super().create_optimizer(model)
-        keep_state_whole(optimizer)
+        save_full_state(optimizer)
         return optimizer
 
     def save_model(self, output_dir: str | None = None, _internal_call: bool = False) -> None:
         model: Any = self.model
         # Each parameter once, also if it is shared, because safetensors rejects shared tensors.
-        weights = {name: whole(p.detach()) for name, p in model.named_parameters()}
+        weights = {name: full_tensor(p.detach()) for name, p in model.named_parameters()}
         if self.args.should_save:
             self._save(output_dir, state_dict=weights)
 
@@ -87,7 +87,7 @@ class HeadTrainer(Trainer):
         if {n: t.shape for n, t in saved.items()} != {n: p.shape for n, p in mine.items()}:
             raise InputError(f"{file} is of other heads: choose a new folder for --out")
         for name, parameter in mine.items():
-            parameter.copy_(part_of(saved[name].to(parameter.device), parameter))
+            parameter.copy_(shard_like(saved[name].to(parameter.device), parameter))
 
     def _load_best_model(self) -> None:
         self._load_from_checkpoint(str(self.state.best_model_checkpoint))

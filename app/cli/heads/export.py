@@ -30,6 +30,7 @@ from decoding.training.medusa import copies_of_lm_head
 D = TypeVar("D")
 # In the launch line, where neither --gamma nor the head's config says: drafts in a row, nodes.
 EAGLE_DEPTH, EAGLE_NODES = 5, 16
+CHECKSUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +206,7 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
         f"# {what[0].upper()}{what[1:]} for {target}",
         "",
         f"They draft for `{target}` in speculative decoding, and are of no use with another model.",
-        f"Written by specchat for {to} (dialect {dialect}); `SHA256SUMS` has the files' checksums.",
+        f"Written by specchat for {to} (dialect {dialect}); `{CHECKSUMS}` lists the checksums.",
         "They are under the licences of that model and of the texts they learned from.",
     ]
     if launch:
@@ -214,7 +215,7 @@ def _write_card(out: Path, what: str, target: str, to: str, dialect: str, launch
 
 
 def write_checksums(out: Path) -> None:
-    """Write SHA256SUMS in the format of `sha256sum -c`."""
-    files = sorted(path for path in out.iterdir() if path.name != "SHA256SUMS")
+    """Write the checksums of all files, as `sha256sum -c` reads them."""
+    files = sorted(path for path in out.iterdir() if path.name != CHECKSUMS)
     sums = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
-    (out / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    (out / CHECKSUMS).write_text("".join(sums), encoding="utf-8")

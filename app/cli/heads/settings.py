@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from app.cli.heads.export import write_checksums
+from app.cli.heads.export import CHECKSUMS, write_checksums
 from app.engine.experiment import TUNED, Experiment, candidates
 from app.models.loaded import LoadedModels
 from app.report.advice_document import Candidate, baseline_of
@@ -25,8 +25,6 @@ from decoding.json_text import read_json
 from decoding.params import Params, flat
 from decoding.tokenizing.stopping import Stop
 from decoding.trees.static import NAMED_TREES, Choices, build_tree, truncate_paths
-
-SHA256SUMS = "SHA256SUMS"  # of an export
 
 
 def write_best_settings(
@@ -113,7 +111,7 @@ def _write(models: LoadedModels, kind: str, heads: Path, settings: dict[str, Any
         config = models.drafters[kind].model.generation_config.to_diff_dict() | settings
     try:
         write_atomically(file, json.dumps(config, indent=2) + "\n")
-        if (heads / SHA256SUMS).is_file():
+        if (heads / CHECKSUMS).is_file():
             write_checksums(heads)
     except OSError as error:
         raise InputError(f"can't write the settings to {file}: {error.strerror}") from error
