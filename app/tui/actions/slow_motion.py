@@ -13,7 +13,7 @@ from app.tui.format.bars import progress_bar
 from app.tui.state.app_state import AppState
 
 MIN_SECONDS = 8.0  # shorter runs are slowed down
-BAR_CELLS = 20
+BAR_CELLS = 12
 MAX_SPEED = 1.0  # at the beginning
 SHORT_SECONDS = 10.0
 

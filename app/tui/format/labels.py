@@ -234,7 +234,7 @@ def status_left(state: AppState, said: Verdict | None = None, commands: str = ""
         again = state.keys["run.again"]
         return [Part(f"Nothing from decoding for a minute: {again} begins it anew", "$warning")]
     if (played := state.slow_motion or state.replay) is not None:
-        ends = Part(f"{state.keys['run.stop']} ends it", "$quiet", 1)
+        ends = Part(f"loops; {state.keys['run.stop']} ends it", "$quiet", 1)
         return [Part(played, "$primary"), *([ends] if state.replay is None else [])]
     if state.ended:
         return [Part(f"{state.ended}: {state.keys['run.again']} begins it anew", "$error")]

@@ -76,8 +76,13 @@ class LanesLayout(Screen[None]):
         """Keep the styles of the first time: Textual would style every widget again."""
         event.refresh_styles &= self._seen
         if self._seen:
-            self._show_keys()
+            self.show_state()
         self._seen = True
+
+    def on_screen_suspend(self) -> None:
+        """Behind a dialog no key of this screen is named: it would do nothing."""
+        self.query_one(KeyBar).set_labels([])
+        self.show_state()
 
     def compose(self) -> ComposeResult:
         # before there are widgets, which would otherwise be styled twice
@@ -237,6 +242,8 @@ class LanesLayout(Screen[None]):
 
     def _keys_elsewhere(self, typing: bool) -> str:
         """What typed keys do, if the focus is not in the prompt."""
+        if not self.is_active:
+            return ""
         slider = self.focused if isinstance(self.focused, Slider) else None
         if slider and slider.typed is not None:
             return slider.hint

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from app.report.spread import spread
+from app.report.spread import Spread, spread
 from app.report.verdict import (
     LaneScore,
     Suggestion,
@@ -83,7 +84,7 @@ class Scoreboard(Panel):
         if any(changes_since(lane, state.params) for lane in state.lanes.values()):
             title.append(Part("with the settings before the change", "$warning"))
         self.top.show(title)
-        self.bottom.show(session_parts(state))
+        self.bottom.show(session_parts(state, self.columns - EDGE_CELLS))
         said = verdict_of(state)
         places = places_of(state, found)
         why = self._why(state, found)
@@ -150,15 +151,26 @@ def scoreboard_lines(
     return Content("\n").join(rows)
 
 
-def session_parts(state: AppState) -> list[Part]:
-    """The speedups over all prompts of the session; none after a single run."""
-    parts: list[Part] = []
+def session_parts(state: AppState, width: int) -> list[Part]:
+    """The speedups over all prompts of the session; none after a single run. In little room without
+    their ranges, or with the lanes' numbers for their titles, so that every lane is there."""
+    known: list[tuple[str, str, Spread]] = []
     most = 0
-    for lane in state.lanes.values():
+    for number, lane in enumerate(state.lanes.values(), 1):
         runs = state.runs.timed_like(lane)
         most = max(most, len(runs))
         speedups = spread(run.metrics.speedup for run in runs)
         if speedups and speedups.count > 1 and lane.strategy.drafts:
-            text = f"{'· ' * bool(parts)}{lane.info.title} {range_text(speedups)}"
-            parts.append(Part(text, "$foreground", 1 + len(parts)))
-    return [Part(f"session, {pluralize(most, 'run')}:", "$quiet"), *parts] if parts else []
+            known.append((lane.info.title, f"lane {number}", speedups))
+    if not known:
+        return []
+    forms = (
+        [f"{title} {range_text(speedups)}" for title, _, speedups in known],
+        [f"{title} {speedups.median:.1f}×" for title, _, speedups in known],
+        [f"{lane} {speedups.median:.1f}×" for _, lane, speedups in known],
+    )
+    head = f"session, {pluralize(most, 'run')}:"
+    room = width - len(head) - 2
+    texts = next((form for form in forms if cell_len(" · ".join(form)) <= room), forms[-1])
+    parts = [Part(f"{'· ' * bool(n)}{text}", "$foreground", 1 + n) for n, text in enumerate(texts)]
+    return [Part(head, "$quiet"), *parts]

@@ -73,8 +73,8 @@ class SplitLine(Widget):
 
 
 class StatusLine(SplitLine):
-    """Gets a second row for a left side that is too long for one, which mostly ends with what to
-    do."""
+    """Gets a second row where one is too short for the left side, which mostly ends with what to
+    do, or for both."""
 
     DEFAULT_CSS = "StatusLine { height: auto; }"
 
@@ -85,8 +85,8 @@ class StatusLine(SplitLine):
             self.refresh(layout=True)
 
     def _rows(self, room: int) -> int:
-        kept, _ = fitting(self._left, self._right, room)
-        return 1 if joined(kept).cell_length <= room else 2
+        left, right = fitting(self._left, self._right, room)
+        return 1 if joined(left).cell_length + joined(right).cell_length <= room else 2
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._rows(width)
@@ -94,6 +94,11 @@ class StatusLine(SplitLine):
     def render(self) -> Content:
         if self._rows(self._room) == 1:
             return super().render()
+        left, right = fitting(self._left, self._right, self._room)
+        if joined(left).cell_length <= self._room:
+            tail = joined(right).truncate(self._room)
+            gap = " " * (self._room - tail.cell_length)
+            return Content("\n").join([joined(left), Content.assemble(gap, tail)])
         first, *rest = joined(self._left).wrap(max(self._room - 1, 2))
         second = Content(" ").join([Content(""), *rest])
         return Content("\n").join([first, second.truncate(self._room, ellipsis=True)])

@@ -42,6 +42,7 @@ async def test_it_asks_and_shows_what_comes(play: Play, size: tuple[int, int]) -
         await stage.press("e")
         assert stage.engine.asked(StartSamplingTest) == [StartSamplingTest("draft", 400)]
         assert "Prove it · 2 Draft model" in stage.text
+        assert "Letters are commands" not in stage.text and "i Write" not in stage.text
         await stage.tell(replace(DONE, done=100, p_value=None))
         assert "25%" in stage.text and "“ Paris" in stage.text and "p =" not in stage.text
         await stage.tell(DONE)
@@ -55,6 +56,7 @@ async def test_it_asks_and_shows_what_comes(play: Play, size: tuple[int, int]) -
             StopSamplingTest()
         ] and not stage.engine.asked(Stop)
         assert "Prove it" not in stage.text
+        assert "Letters are commands" in stage.text and "i Write" in stage.text
 
 
 async def test_more(play: Play) -> None:

@@ -183,6 +183,31 @@ async def test_runs_of_the_same_prompt_are_kept(play: Play) -> None:
         assert stage.app.state.runs.like(stage.app.state.lanes["draft"]) == []
 
 
+@pytest.mark.parametrize(
+    ("columns", "lanes"),
+    [
+        (100, "Draft model 1.5× (1.5-1.5) · Prompt lookup 2.3× (2.3-2.3)"),
+        (60, "Draft model 1.5× · Prompt lookup 2.3×"),
+        (48, "lane 2 1.5× · lane 3 2.3×"),
+    ],
+)
+async def test_the_session_s_line_has_every_lane(play: Play, columns: int, lanes: str) -> None:
+    async with play((100, 30), scoreboard=True) as stage:
+        await answer(stage)
+        await answer(stage)
+        await stage.resize(columns, 30)
+        await stage.press("escape", *["r"] * (columns < 80))
+        assert f"session, 2 runs: {lanes}" in " ".join(stage.text.split())
+
+
+async def test_a_scale_of_colours_leaves_the_sentence_whole(play: Play) -> None:
+    async with play((60, 24)) as stage:
+        await answer(stage)
+        await stage.press("escape", "l", "l", "i")
+        words = " ".join(stage.text.split())
+        assert ", same text" in words and "<.5 ≥.5 ≥1 ≥2 ≥4 bits" in words
+
+
 async def test_the_next_question_is_no_run_yet(play: Play) -> None:
     async with play((100, 30), scoreboard=True) as stage:
         await answer(stage)

@@ -63,7 +63,9 @@ async def test_spaces_before_a_question_leave_no_slow_motion(play: Play) -> None
         assert stage.app.main.prompt.text == "Why" and not stage.app.state.paused
         await stage.press("ctrl+c", "space")  # once more, and nothing written: Esc ends it
         await stage.tell()
-        assert "Esc ends it" in stage.text
+        for size in ((60, 24), (100, 30)):
+            await stage.resize(*size)
+            assert "× loops; Esc ends it" in " ".join(stage.text.split())
         await stage.press("escape")
         assert stage.lines(1) == before
 
