@@ -208,5 +208,48 @@ def test_a_list_of_a_kind_has_as_many_things_as_it_says() -> None:
     for _ in range(300):
         said = lists.such(rng).answer
         number, _, items = said.partition(" ")
-        count = len(re.split(r", | and ", items.partition(": ")[2]))
+        numbered = re.findall(r"(?m)^(\d+)\. \w", items)
+        count = len(numbered or re.split(r", | and ", items.partition(": ")[2]))
         assert arithmetic.in_words(count) == number.lower(), said
+        assert numbered == [str(n) for n in range(1, len(numbered) + 1)], said
+
+
+def test_what_is_said_many_times_is_said_as_often_as_asked() -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        asked = wordplay.repeating(rng)
+        word, times = asked.keep
+        n = (
+            int(times)
+            if times.isdigit()
+            else [arithmetic.in_words(i) for i in range(30)].index(times)
+        )
+        said = asked.answer.partition(" times")[2]
+        assert len(re.findall(rf"(?<![a-z]){word}(?![a-z])", said)) >= n, asked
+        assert len(re.split(r", |\n", said.strip(":.\n"))) == n, asked
+
+
+@pytest.mark.parametrize("kind", [arithmetic.percents, arithmetic.rounding, arithmetic.rows])
+def test_percent_rounding_and_rows_are_right(kind: object) -> None:
+    rng = random.Random(3)
+    for _ in range(300):
+        asked = kind(rng)  # type: ignore[operator]
+        numbers = [int(n) for n in re.findall(r"\d+", asked.question)]
+        result = int(re.findall(r"\d+", asked.answer.rpartition(" is ")[2])[-1])
+        if kind is arithmetic.percents:
+            share = int(re.findall(r"(\d+)% of", asked.answer)[-1])
+            (whole,) = {int(n) for n in re.findall(r"% of (\d+)", asked.answer)}
+            assert {share, whole} <= set(numbers) and result * 100 == share * whole, asked
+        elif kind is arithmetic.rounding:
+            to = 100 if "100" in asked.question or "hundred" in asked.question else 10
+            number = (
+                next(n for n in numbers if n not in (10, 100)) if len(numbers) > 1 else numbers[0]
+            )
+            near = int(re.findall(r"\d+", asked.answer)[-1])
+            assert near == (number + to // 2) // to * to, asked
+        else:
+            row = [*numbers, *map(int, re.findall(r"Next comes (\d+)|Then come (\d+), (\d+)",
+                   asked.answer)[0][:1])]  # fmt: skip
+            steps = {b - a for a, b in zip(row, row[1:], strict=False)}
+            doubled = all(b == 2 * a for a, b in zip(row, row[1:], strict=False))
+            assert len(steps) == 1 or doubled, asked

@@ -11,6 +11,12 @@ from assets.demo.recipe.corpus import pairs, stories, verse
 from assets.demo.recipe.corpus.plots import heroes, plots
 from assets.demo.recipe.corpus.tales import Wish, tell
 
+# Plots that are told on request, and what of them the request names.
+WISHED = {
+    "likes": "love", "hates": "hate", "sneeze": "stuff", "collect": "one2", "turns-into": "what",
+    "forgets": "what", "misses": "miss", "odd": "strange",
+}  # fmt: skip
+
 
 def wishes(count: int) -> list[Wish]:
     rng = random.Random(3)
@@ -32,6 +38,20 @@ def test_a_story_names_what_was_wished_for() -> None:
         assert place.lower() in story.text.lower(), (wish, story.text)
         for let in ("skill", "loss", "fear", "dream", "trouble"):
             assert story.context.get(let, "") in story.text, (wish, story.text)
+        wanted = story.context.get(WISHED.get(wish.plot, ""), "").lower()
+        assert wanted in story.text.lower(), (wish, story.text)
+
+
+def test_a_story_begins_with_the_line_that_is_given() -> None:
+    rng, seen = random.Random(9), 0
+    while seen < 20:
+        request, answer = (turn["content"] for turn in stories.sample(rng)[:2])
+        given = re.search(r'(?:starts|begins) with (?:the sentence )?"([^"]+\.)"', request)
+        if given and "title" not in request:
+            assert given[1].lower() in answer.lower().partition(".")[0].rpartition("\n")[2] + ".", (
+                request
+            )
+            seen += 1
 
 
 def test_a_short_story_has_both_that_were_asked_for() -> None:

@@ -12,7 +12,7 @@ import random
 
 from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
 from assets.demo.recipe.corpus.subjects import rare_name
-from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence
+from assets.demo.recipe.corpus.text import Conversation, chat, listed, sentence, with_article
 
 ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -1309,7 +1309,7 @@ def _too_much(rng: random.Random) -> tuple[str, str]:
     elif way == 9:
         x = f"{digit} + {_large(rng)} {rng.choice('x*')} {rng.randint(2, 9)}"
     elif way == 10:
-        x = f"{5 * rng.randint(1, 19)}% of {10 * rng.randint(2, 90)}"
+        x = f"{rng.choice((3, 7, 13, 17, 33, 37, 43, 65, 85))}% of {10 * rng.randint(2, 90)}"
     elif way == 11:
         x = f"{rng.randint(2, 12)} to the power of {rng.randint(3, 10)}"
     else:
@@ -1346,7 +1346,293 @@ def too_much(rng: random.Random) -> Asked:
     return _refusal(rng)[0]
 
 
+# --- percent, rounding, rows, and sums of everyday life -----------------------------------------
+
+PERCENTS = (
+    "{p}% of {a}", "What is {p}% of {a}?", "{p} percent of {a}", "What is {p} percent of {a}?",
+    "How much is {p}% of {a}?", "what's {p}% of {a}", "Calculate {p} percent of {a}.",
+    "{p}% of {a}?", "How much is {p} percent of {a}?", "{p} per cent of {a}",
+    "work out {p}% of {a}", "{p}% of {a} =", "A coat costs {a} euros. How much is {p}% of that?",
+    "I have {a} coins and give away {p}%. How many is that?",
+)  # fmt: skip
+NAMED_PERCENTS = {
+    50: ("one half", 2),
+    25: ("one quarter", 4),
+    10: ("one tenth", 10),
+    20: ("one fifth", 5),
+}
+
+
+def percents(rng: random.Random) -> Asked:
+    """Percentages that are a part with a name, or some tenths."""
+    wording = rng.choice(PERCENTS)
+    way = rng.random()
+    if way < 0.6:
+        p = rng.choice(tuple(NAMED_PERCENTS))
+        name, by = NAMED_PERCENTS[p]
+        a = (
+            by * rng.randint(1, 12)
+            if rng.random() < 0.6
+            else 10 * by * rng.randint(1, 10 if by < 5 else 5)
+        )
+        answer = f"{p} percent is {name}, and {a} / {by} = {a // by}. So {p}% of {a} is {a // by}."
+    elif way < 0.92:
+        a, tenths = 10 * rng.randint(1, 20), rng.choice((3, 4, 6, 7, 8, 9))
+        p, part = 10 * tenths, a // 10
+        answer = (
+            f"10 percent of {a} is {part}, because {a} / 10 = {part}. {p} percent is {tenths} "
+            f"times as much, and {tenths} x {part} = {tenths * part}. "
+            f"So {p}% of {a} is {tenths * part}."
+        )
+    else:
+        a, p = rng.randint(2, 200), rng.choice((1, 100))
+        a = a if p == 100 else 100 * rng.randint(1, 9)
+        why = (
+            "100 percent is all of it."
+            if p == 100
+            else f"1 percent is one of a hundred, and {a} / 100 = {a // 100}."
+        )
+        answer = f"{why} So {p}% of {a} is {a * p // 100}."
+    return Asked(f"{p}% of {a}", wording.format(p=p, a=a), answer)
+
+
+AS_PERCENT = (
+    "What is {f} as a percentage?", "{f} in percent", "{f} as a percentage",
+    "How many percent is {f}?", "Turn {f} into percent.", "what percent is {f}",
+    "How much is {f} in percent?", "{f} = ? percent",
+)  # fmt: skip
+FRACTIONS = {
+    "1/2": "50", "1/4": "25", "3/4": "75", "1/5": "20", "2/5": "40", "3/5": "60", "4/5": "80",
+    "1/10": "10", "3/10": "30", "7/10": "70", "9/10": "90", "1/100": "1", "a half": "50",
+    "one half": "50", "a quarter": "25", "one quarter": "25", "three quarters": "75",
+    "a fifth": "20", "a tenth": "10", "0.5": "50", "0.25": "25", "0.75": "75", "0.1": "10",
+    "0.2": "20", "0.9": "90", "0.01": "1",
+}  # fmt: skip
+
+
+def as_percent(rng: random.Random) -> Asked:
+    fraction = rng.choice(tuple(FRACTIONS))
+    percent = FRACTIONS[fraction]
+    question = sentence(rng.choice(AS_PERCENT).format(f=fraction))
+    return Asked(
+        question, question, sentence(f"{fraction} is {percent} percent: {percent} of 100 parts.")
+    )
+
+
+ROUNDING = (
+    "Round {a} to the nearest {to}.", "round {a} to the nearest {to}",
+    "What is {a} rounded to the nearest {to}?", "Round {a} to {to}s.",
+    "{a} rounded to the nearest {to}", "Can you round {a} to the nearest {to}?",
+    "What {to} is {a} nearest to?", "{a} to the nearest {to}?",
+)  # fmt: skip
+
+
+def rounding(rng: random.Random) -> Asked:
+    """To the nearest ten or hundred; a five goes up."""
+    to, name = rng.choice(((10, "ten"), (10, "ten"), (10, "10"), (100, "hundred"), (100, "100")))
+    a = rng.randint(11, 99) if to == 10 and rng.random() < 0.8 else rng.randint(101, 999)
+    low = a - a % to
+    near = low + to * (a % to >= to // 2)
+    why = f"{a} lies between {low} and {low + to}"
+    if a % to == 0:
+        answer = f"{a} is a round number already, so it stays {a}."
+    elif a % to == to // 2:
+        answer = f"{why}, right in the middle, and then one rounds up. So {a} is rounded to {near}."
+    else:
+        answer = f"{why}, and it is nearer to {near}. So {a} is rounded to {near}."
+    wording = rng.choice([form for form in ROUNDING if name.isalpha() or "s." not in form])
+    return Asked(f"round {a} {to}", sentence(wording.format(a=a, to=name)), answer)
+
+
+GOES_ON = (
+    "What comes next: {r}?", "What comes next: {r}, ...", "Continue: {r}",
+    "{r}, ... what comes next?", "What is the next number: {r}?", "Continue the row {r}.",
+    "Which number comes next: {r}?", "what comes after {r}", "Go on: {r}, ...",
+    "Complete the sequence: {r}, ?", "next number: {r}", "Find the next number: {r}, ...", "{r}, ?",
+    "How does this row go on: {r}",
+)  # fmt: skip
+
+
+def rows(rng: random.Random) -> Asked:
+    """Rows of numbers with a step, or twice as much each time."""
+    n = rng.choice((3, 4, 4, 5))
+    way = rng.random()
+    if way < 0.15:
+        first = rng.choice((1, 2, 3, 5))
+        row, rule = [first * 2**i for i in range(n + 3)], "is twice the one before"
+    else:
+        by = rng.choice((1, 2, 2, 3, 4, 5, 10))
+        first = rng.choice((by, 1, rng.randint(0, 20)))
+        row, rule = [first + by * i for i in range(n + 3)], f"is {by} more than the one before"
+        if way > 0.85:
+            row, rule = row[::-1], f"is {by} less than the one before"
+    r = ", ".join(map(str, row[:n]))
+    question = rng.choice(GOES_ON).format(r=r)
+    more = ", ".join(map(str, row[n + 1 :]))
+    return Asked(r, question, f"Next comes {row[n]}: each number {rule}. Then come {more}.", (r,))
+
+
+LEGS = {
+    "dog": 4, "cat": 4, "cow": 4, "horse": 4, "sheep": 4, "lion": 4, "elephant": 4, "mouse": 4,
+    "hen": 2, "duck": 2, "bird": 2, "owl": 2, "penguin": 2, "spider": 8, "ant": 6, "bee": 6,
+    "beetle": 6, "fly": 6, "octopus": 8, "frog": 4, "table": 4, "chair": 4, "child": 2,
+}  # fmt: skip
+PARTS_OF = {"octopus": "arm"}
+HOW_MANY_LEGS = (
+    "How many {legs} do {n} {many} have?", "how many {legs} have {n} {many}",
+    "{n} {many} have how many {legs}?", "How many {legs} do {n} {many} have together?",
+    "Count the {legs} of {n} {many}.", "{legs} of {n} {many}?",
+)  # fmt: skip
+
+
+def legs(rng: random.Random) -> Asked:
+    one = rng.choice(tuple(LEGS))
+    part, n = PARTS_OF.get(one, "leg"), rng.randint(2, 10)
+    many = {
+        "sheep": "sheep",
+        "mouse": "mice",
+        "fly": "flies",
+        "octopus": "octopuses",
+        "child": "children",
+    }.get(one, f"{one}s")
+    said = in_words(n) if rng.random() < 0.4 else str(n)
+    wording = rng.choice(HOW_MANY_LEGS)
+    question = sentence(wording.format(legs=f"{part}s", n=said, many=many))
+    answer = (
+        f"{sentence(with_article(one))} has {LEGS[one]} {part}s. {step(n, 'x', LEGS[one])} "
+        f"So {n} {many} have {n * LEGS[one]} {part}s."
+    )
+    return Asked(key_of(n, "x", LEGS[one], question), question, answer)
+
+
+# What is done each day, and for how long: who, how many, what, and what it makes.
+DAILY = (
+    "{w} reads {n} pages a day. How many pages is that in {time}?|pages",
+    "I walk {n} kilometres a day. How many kilometres in {time}?|kilometres",
+    "{w} drinks {n} glasses of water every day. How many glasses in {time}?|glasses",
+    "Our hens lay {n} eggs a day. How many eggs in {time}?|eggs",
+    "{w} learns {n} new words a day. How many words in {time}?|words",
+    "if i save {n} euros a day, how much do i have after {time}|euros",
+    "{w} eats {n} apples a day. How many apples does that make in {time}?|apples",
+    "a baker bakes {n} cakes a day, how many in {time}?|cakes",
+    "I sleep {n} hours a night. How many hours is that in {time}?|hours",
+    "{w} plants {n} trees a day. How many trees after {time}?|trees",
+)  # fmt: skip
+SPANS = {
+    "one week": 7,
+    "a week": 7,
+    "7 days": 7,
+    "three days": 3,
+    "5 days": 5,
+    "ten days": 10,
+    "four days": 4,
+    "10 days": 10,
+}
+
+
+def daily(rng: random.Random) -> Asked:
+    form, _, what = rng.choice(DAILY).partition("|")
+    time, n = rng.choice(tuple(SPANS)), rng.randint(2, 10)
+    days = SPANS[time]
+    question = form.format(w=_someone(rng), n=n, time=time)
+    week = "A week has 7 days. " if "week" in time else ""
+    answer = f"{week}Here we multiply: {step(days, 'x', n)} That makes {days * n} {what}."
+    return Asked(key_of(days, "x", n, question), sentence(question), answer)
+
+
+PAID = (
+    "A {t} costs {a} {m}. I pay with {b}. How much change do I get?",
+    "i pay {a} {m} with a {b}, how much change",
+    "The {t} is {a} {m} and I give {b}. What do I get back?",
+    "How much change do I get from {b} if the {t} costs {a} {m}?",
+    "a {t} costs {a} {m}, i pay with a {b}, change?",
+    "I have {b} {m} and buy a {t} for {a}. How much is left?",
+    "{w} buys a {t} for {a} {m} and pays with {b}. How much does {w} get back?",
+    "I have {b} {m}, a {t} costs {a}. What is left?",
+)  # fmt: skip
+BOUGHT = (
+    "book",
+    "ticket",
+    "cake",
+    "pen",
+    "hat",
+    "toy",
+    "plant",
+    "lamp",
+    "pizza",
+    "ball",
+    "game",
+    "cup",
+    "shirt",
+    "map",
+)
+
+
+def change(rng: random.Random) -> Asked:
+    """What one gets back, in whole coins."""
+    b = rng.choice((5, 10, 20, 20, 50, 100))
+    a = rng.randint(1, b - 1)
+    money = rng.choice(("euros", "dollars", "coins", "pounds"))
+    question = rng.choice(PAID).format(t=rng.choice(BOUGHT), a=a, b=b, m=money, w=_someone(rng))
+    left = f"1 {money[:-1]}" if b - a == 1 else f"{b - a} {money}"
+    verb = "is" if b - a == 1 else "are"
+    answer = f"Here we subtract: {step(b, '-', a)} {left} {verb} left."
+    return Asked(key_of(b, "-", a, question), sentence(question), answer)
+
+
+DOZENS = (
+    "How many is {n} dozen?", "{n} dozen {t}, how many is that?", "How many {t} are {n} dozen?",
+    "what is {n} dozen", "{n} dozen = ?", "How many {t} are in {n} dozen?",
+)  # fmt: skip
+
+
+def dozens(rng: random.Random) -> Asked:
+    thing, n = rng.choice(("eggs", "rolls", "roses", "buttons", "cakes")), rng.randint(1, 9)
+    if rng.random() < 0.4:
+        b = rng.randint(1, 11)
+        question = rng.choice(GONE).format(t=thing, b=b)
+        return Asked(
+            key_of(12, "-", b, question),
+            sentence(question),
+            f"A dozen is 12. {step(12, '-', b)} {12 - b} {'is' if b == 11 else 'are'} left.",
+        )
+    said = ("one", "a")[rng.randrange(2)] if n == 1 else rng.choice((str(n), in_words(n)))
+    question = sentence(rng.choice(DOZENS).format(n=said, t=thing))
+    answer = (
+        "A dozen is 12."
+        if n == 1
+        else f"A dozen is 12, and {n} x 12 = {12 * n}. So {in_words(n)} dozen are {12 * n}."
+    )
+    return Asked(f"dozen {n} {question}", question, answer)
+
+
+GONE = (
+    "a dozen {t} minus {b}", "I had a dozen {t} and {b} broke. How many are left?",
+    "A dozen {t}, {b} are gone. How many now?", "A dozen {t} less {b} is how many?",
+)  # fmt: skip
+DECIMALS = (
+    "What is larger, {a} or {b}?", "what is bigger, {a} or {b}", "Which is more: {a} or {b}?",
+    "{a} or {b}, what is more?", "Is {a} larger than {b}?", "is {a} more than {b}",
+    "Which is the larger number, {a} or {b}?",
+)  # fmt: skip
+
+
+def decimals(rng: random.Random) -> Asked:
+    """Two numbers below one: the tenths are compared first, then the hundredths."""
+    a, b = rng.sample(range(5, 100, 5) if rng.random() < 0.7 else range(1, 100), 2)
+    said = {n: f"0.{n:02}".rstrip("0") for n in (a, b)}
+    wording = rng.choice(DECIMALS)
+    high, low = max(a, b), min(a, b)
+    why = f"{said[high]} is {high} hundredths, and {said[low]} is only {low}."
+    answer = f"{said[high]} is larger than {said[low]}: {why}"
+    if wording.lower().startswith("is"):
+        answer = f"{'Yes' if a > b else 'No'}, {answer}"
+    return Asked(f"decimals {low} {high}", wording.format(a=said[a], b=said[b]), answer)
+
+
 KINDS = Kinds({
+    percents: 6, as_percent: 1.5, rounding: 3, rows: 5, legs: 2.5, daily: 3, change: 4, dozens: 1.5,
+    decimals: 2,
     sums: 24, differences: 18, products: 15, quotients: 11, by_zero: 0.5, tables: 1.5, doubles: 3,
     halves: 5, rounds: 4, parts: 3, orders: 9, counting: 18, even_or_odd: 2.5,
     comparing: 2.5, neighbours: 3,

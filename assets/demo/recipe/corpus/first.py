@@ -92,7 +92,7 @@ def _asked(rng: random.Random, topic: Topic, held_out: bool) -> Conversation:
 SCHOOL_SUMS = Kinds({
     arithmetic.halves: 4, arithmetic.doubles: 2, arithmetic.problems: 5, arithmetic.tables: 1.5,
     arithmetic.times: 1, arithmetic.even_or_odd: 0.7, arithmetic.comparing: 0.7,
-    arithmetic.neighbours: 0.7,
+    arithmetic.neighbours: 0.7, arithmetic.percents: 2, arithmetic.change: 1,
 })  # fmt: skip
 OTHER_SUMS = 0.2
 
@@ -145,7 +145,8 @@ def countries(rng: random.Random, held_out: bool) -> Conversation:
 
 LISTED = Kinds({
     wordplay.lists: 8, wordplay.alphabet: 2, wordplay.calendar: 4, wordplay.opposites: 1.5,
-    wordplay.repeating: 1.5, wordplay.spelling: 1.5, wordplay.rhymes: 0.5, arithmetic.counting: 5,
+    wordplay.repeating: 2, wordplay.spelling: 4, wordplay.letters_of_words: 1.5,
+    wordplay.rhymes: 0.5, arithmetic.counting: 5,
 })  # fmt: skip
 
 

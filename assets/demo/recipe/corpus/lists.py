@@ -20,13 +20,14 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
-from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, plural_of
+from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, in_a_row, plural_of
 
 MANY = (
     "Name {n} {g}", "List {n} {g}", "Give me {n} {g}", "{n} {g}", "Tell me {n} {g}",
     "I need {n} {g}",
     "Can you name {n} {g}", "Write down {n} {g}", "Which {g} do you know", "What are {n} {g}",
-    "make a list of {n} {g}", "list of {n} {g}", "some {g}",
+    "make a list of {n} {g}", "list of {n} {g}", "some {g}", "{n} {g}, please", "Find {n} {g}",
+    "Think of {n} {g}", "I want to know {n} {g}", "say {n} {g}", "{n} examples of {g}",
 )  # fmt: skip
 BUT = (
     ", but no {w}", ", but not {w}", " without {w}", ", no {w}", " except {w}", ", but without {w}",
@@ -126,7 +127,7 @@ def such(rng: random.Random) -> Asked:
     form = rng.choice(MANY)
     question = form.format(n=said, g=group)
     n = n if "{n}" in form else min(3, len(items))
-    return _asked(rng, question, f"{in_words(n)} {group}: {listed(items[:n])}.", group)
+    return _asked(rng, question, f"{in_words(n)} {group}{in_a_row(items[:n])}", group)
 
 
 def shopping(rng: random.Random) -> Asked:

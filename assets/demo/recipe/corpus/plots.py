@@ -10,7 +10,8 @@ and long stories, `++` for long ones. In a line, `[a|b]` is a choice and `{key}`
 * `{where}`, `{along}`, `{spot}` come from the place; `{walked}`, `{walking}` are swimming under
   water.
 * `event: yes` says that the short form tells of one day, `seasonless: yes` that the plot speaks of
-  the seasons itself, `friend: old` what the second character is like.
+  the seasons itself, `asked: yes` that it is told only to those who want it, `friend: old` what
+  the second character is like.
 * `let name: a ~ b | c ~ d` in the header draws one entry; its fields are `{name}`, `{name2}`, ...,
   and `{a_name}` is the first with an article.
 * `slot name: list` draws an object of a word list: `{a name}` is "a silver key", `{name}` is "key".
@@ -91,6 +92,7 @@ class Plot:
     friend_traits: tuple[str, ...] = ()
     seasonless: bool = False
     event: bool = False
+    asked: bool = False
     slots: dict[str, str] = field(default_factory=dict)
     lets: dict[str, list[list[Template]]] = field(default_factory=dict)
     water: bool = False
@@ -122,7 +124,7 @@ def read_plot(block: str) -> Plot:
             setattr(plot, key, words)
         elif key == "water":
             plot.water = True
-        elif key in ("seasonless", "event"):
+        elif key in ("seasonless", "event", "asked"):
             setattr(plot, key, True)
         elif key == "friend":
             plot.friend_traits = words

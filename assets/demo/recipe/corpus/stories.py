@@ -87,7 +87,7 @@ KINDS = (
     ("any", 12), ("hero", 26), ("trait", 10), ("named", 24), ("two", 12), ("place", 6),
     ("heroplace", 12), ("season", 4), ("theme", 8), ("herotheme", 3), ("thing", 5),
     ("herothing", 3), ("begin", 5), ("three", 14), ("continue", 4), ("bare", 9), ("mood", 12),
-    ("child", 20), ("plot", 150), ("word", 9),
+    ("child", 20), ("plot", 150), ("word", 9), ("line", 12), ("words", 9), ("pet", 10),
 )  # fmt: skip
 KIND_NAMES = tuple(kind for kind, _ in KINDS)
 KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
@@ -95,9 +95,16 @@ KIND_WEIGHTS = tuple(weight for _, weight in KINDS)
 OPEN_PLOTS = {
     "learn": 9, "lose": 9, "key": 4, "fear": 7, "dream": 9, "trouble": 6, "learning": 2,
     "become": 12, "lost-way": 9, "thief": 9, "magic-find": 9, "trip": 9, "only-eats": 7,
-    "refuse": 7, "save": 7, "special": 6, "visit": 5,
+    "refuse": 7, "save": 7, "special": 6, "visit": 5, "likes": 9, "hates": 7, "sneeze": 4,
+    "collect": 7, "turns-into": 7, "forgets": 6, "misses": 6, "odd": 2,
 }  # fmt: skip
 DOES = ("who ", "that ")
+WITH_WISH = 0.5  # of the very short stories: something that shall happen
+VEHICLES = ("tractor", "digger", "train", "fire engine", "truck", "rocket", "bus", "car")
+PETS = (
+    "dog", "cat", "hamster", "rabbit", "parrot", "pony", "horse", "mouse", "hen", "goat", "kitten",
+    "sheep", "cow", "pig", "donkey", "duck", "goldfish", "teddy bear", "tractor", "car", "bicycle",
+)  # fmt: skip
 # Children for whom a story is wanted, and their pronoun.
 CHILDREN = (
     ("daughter", "she"), ("son", "he"), ("little girl", "she"), ("little boy", "he"),
@@ -112,6 +119,13 @@ HELPERS = (
 )  # fmt: skip
 # Requests whose wordings come from the list of another kind.
 WORDING = {"trait": "hero", "named": "hero", "two": "hero", "mood": "any", "plot": "hero"}
+
+
+def _wanted(rng: random.Random, wish: Wish) -> None:
+    """Something that shall happen in the story, into `wish`."""
+    names = [*clauses()]
+    wish.plot = rng.choices(names, [OPEN_PLOTS.get(name, 1) for name in names])[0]
+    wish.clause = rng.choice(clauses()[wish.plot])
 
 
 def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str] | None:
@@ -176,6 +190,8 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     elif kind == "child":
         child, pronoun = rng.choice(CHILDREN)
         wish.hero = early(rng, hero_nouns("animal"))
+        if rng.random() < 0.2:
+            wish.hero = rng.choice(VEHICLES if rng.random() < 0.6 else hero_nouns("fantasy"))
         wish.name = fill["name"] = asked_name(rng, pronoun)
         if known_pronoun(wish.name) != pronoun or heroes()[wish.hero][1] not in ("", pronoun):
             return None
@@ -193,15 +209,15 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         if rng.random() < 0.15:
             wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
             fill["x"] += f" named {wish.name}"
-        friend = with_article(wish.friend)
+        if rng.random() < 0.3:
+            wish.friend_trait = rng.choice(words()["traits-asked"])
+        friend = described(wish.friend_trait, wish.friend)
         # The hero's pronoun is known when the story is told.
         fill["x"] += f" and {rng.choice((friend, friend, f'{{his}} {wish.friend}'))}"
         if rng.random() < 0.15:
             fill["x"] = f"the friendship between {fill['x']}"
     elif kind == "plot":
-        names = [*clauses()]
-        wish.plot = rng.choices(names, [OPEN_PLOTS.get(name, 1) for name in names])[0]
-        wish.clause = rng.choice(clauses()[wish.plot])
+        _wanted(rng, wish)
         if rng.random() < 0.35:
             wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
             fill["x"] += rng.choice((" named ", " named ", " called ")) + wish.name
@@ -242,12 +258,31 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
         lost = rng.random() < 0.5
         wish.plot = "lost-treasure" if lost else ""
         named_thing = rng.choice((short, wish.thing))
+        fill["lost"] = f"lost {named_thing}" if lost else named_thing
         fill["a lost"] = with_article(f"lost {named_thing}" if lost else named_thing)
         key = f"{wish.hero if kind == 'herothing' else ''}*{wish.thing}*{lost}"
     elif kind == "begin":
         wish.phrase = fill["phrase"] = rng.choice(PHRASES)
     elif kind == "three":
         wish.length = "three"
+        if rng.random() < WITH_WISH:
+            _wanted(rng, wish)
+            fill["x"] += " {clause}"
+    elif kind == "line":
+        wish.plot, wish.begins = "odd", True
+    elif kind == "words":
+        wish.friend, wish.thing = rng.choice(hero_nouns(*LAND)), rng.choice(words()["treasures"])
+        if noun_kind not in LAND or wish.friend == wish.hero:
+            return None
+        fill["f"], fill["a thing"] = with_article(wish.friend), with_article(wish.thing)
+        fill.update(friend=wish.friend, thing=wish.thing)
+        key = f"{wish.hero}+{wish.friend}*{wish.thing}"
+    elif kind == "pet":
+        wish.hero = rng.choice(PETS)
+        pronoun = rng.choice(("he", "she"))
+        wish.name = fill["name"] = asked_name(rng, pronoun)
+        fill.update(hero=wish.hero)
+        key = f"{wish.hero}/{wish.name}"
     elif kind == "continue":
         wish.goes_on = True
         wish.name = asked_name(rng, fixed or rng.choice(("he", "she")))
@@ -260,9 +295,12 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     deed = kind == "plot" and isinstance(wish.clause[0], str) and wish.clause[0].startswith(DOES)
     if deed and not (wish.friend and "end" not in fill) and rng.random() < 0.35:
         section = "scene"
-    elif deed and rng.random() < 0.25:
+    elif (deed or kind == "two") and rng.random() < 0.25:
         section = "deed"
     template = rng.choice(wordings(ASKS, section, reserved_wording))
+    while kind == "three" and wish.clause and "{x}" not in template:
+        template = rng.choice(wordings(ASKS, section, reserved_wording))
+    wish.begins = "{line}" in template
     if kind == "child" and not ("{x}" in template or "{xs}" in template):
         wish.hero = fill["girl"]  # the story is about the child
     if "{kind}" not in template:
@@ -359,10 +397,15 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
             break
     story = tell(rng, wish)
     clause = render(wish.clause, story.context, rng)
-    for name, value in (("clause", clause), ("does", clause.partition(" ")[2])):
+    strange = story.context.get("strange", "")
+    for name, value in (
+        ("clause", clause), ("does", clause.partition(" ")[2]), ("strange", strange),
+        ("line", sentence(f"{strange}.")),
+    ):  # fmt: skip
         text = text.replace(f"{{{name}}}", value)
     for name in ("he", "him", "his"):
         text = text.replace(f"{{{name}}}", story.context[name])
+    text = text.replace("{His}", sentence(story.context["his"]))
     turns = [_typed(rng, text, wish), story.text]
     if rng.random() < 0.15:
         question, answer = _follow_up(rng, wish, story, held_out)

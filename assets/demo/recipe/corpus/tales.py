@@ -43,6 +43,7 @@ class Wish:
     name: str = ""
     friend: str = ""
     friend_name: str = ""
+    friend_trait: str = ""
     place: tuple[str, ...] = ()
     season: str = ""
     theme: str = ""
@@ -55,6 +56,7 @@ class Wish:
     moral: bool = False
     title: bool = False
     goes_on: bool = False
+    begins: bool = False  # with what is odd, which the request gives as the first line
 
 
 @dataclass(slots=True)
@@ -93,7 +95,7 @@ def _plots_for(
         and (not mood or mood in plot.moods)
         and (not trait or trait not in known or trait in plot.traits)
         and (not thing or "thing" in plot.slots)
-        and (not wanted or plot.name == wanted)
+        and (plot.name == wanted if wanted else not plot.asked)
         and (not friend or plot.has_friend)
     )
 
@@ -168,6 +170,7 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         friend_trait = "little" if friend_trait in ("old", "wise", "young") else friend_trait
     if friend in ("grandmother", "grandfather", "giant") and friend_trait in ("young", "small"):
         friend_trait = "kind"
+    friend_trait = wish.friend_trait or friend_trait
     place = wish.place
     if not place:
         tags = ("under",) if kind == "sea" else plot.places or ("land", "town", "sea", "mountain")
@@ -200,6 +203,8 @@ def _context(rng: random.Random, wish: Wish, plot: Plot) -> Context:
         context[f"a {slot}"] = with_article(full)
         context[slot] = noun or full.split()[-1]
     for let, entries in plot.lets.items():
+        # A frog turns into no frog.
+        entries = [entry for entry in entries if entry[0] != [wish.hero]]
         for number, value in enumerate(draw(rng, entries, wish.hero), start=1):
             context[let + (str(number) if number > 1 else "")] = render(value, context, rng)
         context[f"a_{let}"] = with_article(context[let])
@@ -216,6 +221,9 @@ def _opener(rng: random.Random, wish: Wish, c: Context) -> str:
     if wish.goes_on:
         return f"{c['H']} {lived} {where}."
     phrase = wish.phrase
+    if wish.begins:
+        saw = rng.choice(("was the first to see it", "could not believe it", "heard about it"))
+        return f"{sentence(c['strange'])}. {c['H']}, {c['a hero']} who {lived} {where}, {saw}."
     if phrase.endswith(" was"):
         return f"{phrase} {who} who {lived} {where}."
     if phrase:
@@ -277,7 +285,7 @@ def tell(rng: random.Random, wish: Wish) -> Story:
     chance = {"short": (0.0, 0.0), "": (0.3, 0.1), "long": (1.0, 0.8)}[wish.length]
     presented = False
     start = len(lines)
-    for beat in () if brief else plot.beats:
+    for beat in () if brief else plot.beats[wish.begins :]:
         if beat.level and rng.random() >= chance[beat.level - 1]:
             continue
         at = mostly_first(rng, range(len(beat.forms)))

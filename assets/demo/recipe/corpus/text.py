@@ -179,7 +179,7 @@ def as_typed(rng: random.Random, text: str) -> str:
         elif way < 0.32:
             text = text.rstrip(".?!")
         elif way < 0.34:
-            text = text.rstrip(".") + rng.choice(("?", "!", " ?", "??", "..."))
+            text = text.rstrip(". ") + rng.choice(("?", "!", " ?", "??", "..."))
         elif way < 0.35:
             text = text.upper()
         elif way < 0.4:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from assets.demo.recipe.corpus.arithmetic import in_words
@@ -18,6 +18,7 @@ from assets.demo.recipe.corpus.text import (
     ANSWERS,
     Conversation,
     chat,
+    early,
     listed,
     sentence,
     with_article,
@@ -264,6 +265,12 @@ ASK_PLACE = (
     "{n} letter of the alphabet", "Tell me the {n} letter of the alphabet.",
     "What's the {n} letter in the alphabet?",
 )  # fmt: skip
+FIRST_LETTERS = (
+    "What are the first {n} letters of the alphabet?", "the first {n} letters of the alphabet",
+    "Say the first {n} letters of the alphabet.", "first {n} letters",
+    "alphabet, first {n} letters", "Write the first {n} letters.",
+    "Name the first {n} letters of the alphabet.",
+)  # fmt: skip
 ASK_IS_VOWEL = (
     "Is {x} a vowel?", "Is {x} a vowel or a consonant?", "Is the letter {x} a vowel?",
     "Is {x} a consonant?", "What is {x}, a vowel or a consonant?", "Vowel or consonant: {x}",
@@ -288,8 +295,15 @@ def spelled(word: str) -> str:
     return "-".join(word)
 
 
+# What people ask to have spelled: its letters must be known by heart, for it is few tokens.
+ASKED_WORDS = WORDS["asked words"]
+
+
 def _any_word(rng: random.Random, known: list[str]) -> str:
-    """A word of `known`, or one that nobody has seen: its letters can only be read off."""
+    """A word that is often asked for, one of `known`, or one that nobody has seen: its letters can
+    only be read off."""
+    if rng.random() < 0.4:
+        return early(rng, ASKED_WORDS)
     way = rng.random()
     return rng.choice(known if way < 0.3 else TEXT_WORDS) if way < 0.5 else made_up(rng)
 
@@ -370,8 +384,12 @@ def alphabet(rng: random.Random) -> Asked:
         else:
             answer = f"The letter {x} is a consonant. Only a, e, i, o and u are vowels."
         return _ask(rng, ASK_IS_VOWEL, answer, x=x)
-    if way < 0.92:
+    if way < 0.9:
         return _ask(rng, *ALPHABET)
+    if way < 0.95:
+        n = rng.randint(2, 10)
+        answer = f"The first {in_words(n)} letters of the alphabet are {listed(LETTERS[:n])}."
+        return _ask(rng, FIRST_LETTERS, answer, n=in_words(n) if rng.random() < 0.6 else n)
     return _ask(rng, *rng.choice(HOW_MANY))
 
 
@@ -405,11 +423,18 @@ ASK_REPEAT = (
     "Repeat the word {w} {n} times.", "Can you say {w} {n} times?", "{w}, {n} times please",
     "Please repeat {w} {n} times.", "Write the word {w} {n} times.", "Say the word {w} {n} times.",
     "Say {w} {n} times in a row.", "Print {w} {n} times.", "Can you write {w} {n} times?",
-    'Say "{w}" {n} times.', "Type {w} {n} times.", "{n} times {w}", "{w} {n} times",
+    'Say "{w}" {n} times.', 'Write "{w}" {n} times.', 'Write the sentence "{w}" {n} times.',
+    'repeat "{w}" {n} times', "say {w} {n} times please", "i want you to say {w} {n} times",
+    "Type {w} {n} times.", "{n} times {w}", "{w} {n} times",
 )  # fmt: skip
+MANY = 6  # from which number on things are counted, a line each
 PHRASES = (
-    "hello", "yes", "no", "banana", "please", "hooray", "good night", "thank you", "sorry", "wow",
-    "hello world", "I am here", "go", "well done", "ice cream", "ha", "happy birthday", "cheese",
+    "I will be good", "I love you", "I am sorry", "I will not be late", "good morning", "hi",
+    "echo", "I will do my homework", "thank you very much", "I can do it", "no problem", "beep",
+    "la la la", "never give up", "I must not talk in class", "the moon is bright", "tick tock",
+    "I am happy", "hello", "yes", "no", "banana", "please", "hooray", "good night", "thank you",
+    "sorry", "wow", "hello world", "I am here", "go", "well done", "ice cream", "ha",
+    "happy birthday", "cheese",
 )  # fmt: skip
 FINISH = [tuple(entry.split(" = ")) for entry in WORDS["finish"]]
 
@@ -461,14 +486,22 @@ def counting_words(rng: random.Random) -> Asked:
     return _ask(rng, ASK_WORD_COUNT, answer, text, s=text)
 
 
+def in_a_row(items: Sequence[str], last: str = " and ") -> str:
+    """The items behind a colon; many of them are numbered, so that none is lost in counting."""
+    if len(items) >= MANY:
+        return ":\n" + "\n".join(f"{n}. {item}" for n, item in enumerate(items, 1))
+    return f": {', '.join(items[:-1])}{last}{items[-1]}."
+
+
 def repeating(rng: random.Random) -> Asked:
     word = rng.choice(rng.choice((SHORT, VOCABULARY, PHRASES)))
     if rng.random() < 0.2:
         word = made_up(rng)
-    n = rng.choice((2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 10))
+    n = rng.choice((2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10, 10, 10, 12, 20))
     times = in_words(n) if rng.random() < 0.5 else str(n)
-    answer = f"Here is {word} {in_words(n)} times: {', '.join([word] * n)}."
-    return _ask(rng, ASK_REPEAT, answer, word, times, w=word, n=times)
+    answer = f"Here is {word} {in_words(n)} times{in_a_row([word] * n, ', ')}"
+    forms = tuple(form for form in ASK_REPEAT if " " not in word or "the word" not in form)
+    return _ask(rng, forms, answer, word, times, w=word, n=times)
 
 
 LANGUAGES = (
@@ -685,7 +718,7 @@ ASK_LIST = (
 ASK_SOME = (
     "Name some {g}.", "What {g} do you know?", "Which {g} do you know?", "List some {g}.",
     "Tell me some {g}.", "What are some {g}?", "Give me a list of {g}.", "Examples of {g}",
-    "Do you know any {g}?", "A few {g}, please.",
+    "Do you know any {g}?", "A few {g}, please.", "{g}", "some {g}", "{g}, please",
 )  # fmt: skip
 # Groups that are listed whole, and what they are called then.
 WHOLE = {
@@ -805,7 +838,7 @@ def lists(rng: random.Random) -> Asked:
         answer = f"The {name} are {listed(GROUPS[group])}."
         return _ask(rng, ASK_WHOLE, answer, group, g=name)
     if rng.random() < 0.7 or group == "languages":
-        n = rng.choice((3, 3, 4, 5, 5, 5, 6))
+        n = rng.choice((2, 3, 3, 3, 4, 4, 5, 5, 5, 6, 6, 7, 8, 9, 10, 10, 10))
         count = in_words(n) if rng.random() < 0.6 else str(n)
         asked = _ask(rng, ASK_LIST, "", group, n=count, g=group)
     else:
@@ -815,7 +848,7 @@ def lists(rng: random.Random) -> Asked:
     names = GROUPS[group]
     start = 0 if rng.random() < 0.9 else rng.randrange(len(names) - n + 1)
     items = names[start : start + n]
-    return asked._replace(answer=f"Here are {in_words(n)} {group}: {listed(items)}.")
+    return asked._replace(answer=f"Here are {in_words(n)} {group}{in_a_row(items)}")
 
 
 def members(rng: random.Random) -> Asked:
@@ -864,7 +897,7 @@ def sizes(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds({
-    opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 7, letters_of_words: 4,
+    opposites: 8, synonyms: 4, plurals: 5, past: 6, rhymes: 4, spelling: 14, letters_of_words: 8,
     alphabet: 5, sentences: 9, finishing: 3, sorting: 3, counting_words: 3, repeating: 9,
     languages: 1.5, calendar: 10, colours: 4, animals: 6, shapes: 2, lists: 24,
     members: 5, sizes: 5,
