@@ -15,6 +15,7 @@ from assets.demo.recipe.corpus.tales import Wish, tell
 WISHED = {
     "likes": "love", "hates": "hate", "sneeze": "stuff", "collect": "one2", "turns-into": "what",
     "forgets": "what", "misses": "miss", "odd": "strange",
+    "can": "can", "finds": "thing",
 }  # fmt: skip
 
 

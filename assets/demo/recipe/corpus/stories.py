@@ -96,7 +96,7 @@ OPEN_PLOTS = {
     "learn": 9, "lose": 9, "key": 4, "fear": 7, "dream": 9, "trouble": 6, "learning": 2,
     "become": 12, "lost-way": 9, "thief": 9, "magic-find": 9, "trip": 9, "only-eats": 7,
     "refuse": 7, "save": 7, "special": 6, "visit": 5, "likes": 9, "hates": 7, "sneeze": 4,
-    "collect": 7, "turns-into": 7, "forgets": 6, "misses": 6, "odd": 2,
+    "collect": 7, "turns-into": 7, "forgets": 6, "misses": 6, "odd": 2, "can": 8, "finds": 9,
 }  # fmt: skip
 DOES = ("who ", "that ")
 WITH_WISH = 0.5  # of the very short stories: something that shall happen

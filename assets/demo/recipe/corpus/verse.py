@@ -110,9 +110,11 @@ def poem(
     lines: int = 0,
     parts: Mapping[str, Sequence[Couplet]] | None = None,
 ) -> str:
-    """A poem of four or eight lines about `theme`, of the couplets for it or of other `parts`."""
+    """Two, four or eight lines about `theme`, of the couplets for it or of other `parts`."""
     parts = parts or _couplets(theme)
     lines = lines or (4 if rng.random() < 0.55 else 8)
+    if lines == 2:
+        return "\n".join(_verse(rng, [mostly_first(rng, parts["o"])]))
     middle = mostly_first(rng, parts["m"])
     others = [couplet for couplet in parts["m"] if couplet != middle]
     opening, closing = mostly_first(rng, parts["o"]), mostly_first(rng, parts["c"])
@@ -351,7 +353,13 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
     lists = read_sections(OPEN)
     size, lines = rng.choice(SIZES)
     lines = 4 if re.search("four|Four|4", question) else lines if "{size}" in question else 0
+    lines = 2 if re.search("(?i)two|couplet", question) else lines
     asked = question.replace("{size}", size)
+    if "{name}" in asked:  # for the one who asks
+        whom = plots.asked_name(rng, rng.choice(("he", "she")))
+        parts = _filled(lists["you"], n=whom, k="friend", ak="a friend")
+        text = asked.replace("{name}", whom)
+        return [typed_with(rng, text, whom), poem(rng, whom, lines, parts)], f"for/{whom}"
     if kind == "forpoem":
         pet = rng.random() < 0.5
         who = rng.choice(lists["pets" if pet else "relatives"])
@@ -376,7 +384,8 @@ def _open_talk(rng: random.Random, kind: str, question: str) -> tuple[list[str],
             theme, many = _open_theme(rng)
         said = rng.choice(lists["roses"]).replace("{t}", theme)
         return [typed_with(rng, asked.replace("{theme}", theme), theme), _lines(said)], key
-    they = _filled(lists["plural"], t=theme) if many else None
+    special = "two lines" if lines == 2 else "plural" if many else ""
+    they = _filled(lists[special], t=theme) if special else None
     return [typed_with(rng, text, theme), poem(rng, theme, lines, they)], key
 
 
