@@ -253,3 +253,23 @@ def test_percent_rounding_and_rows_are_right(kind: object) -> None:
             steps = {b - a for a, b in zip(row, row[1:], strict=False)}
             doubled = all(b == 2 * a for a, b in zip(row, row[1:], strict=False))
             assert len(steps) == 1 or doubled, asked
+
+
+def test_a_few_lines_of_python_do_what_was_asked() -> None:
+    rng = random.Random(2)
+    for _ in range(300):
+        asked = code.programs(rng)
+        program = re.search(r"```python\n(.*?)```", asked.answer, re.DOTALL)
+        assert program is not None
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(program[1], {})
+        lines = printed.getvalue().splitlines()
+        times = re.search(r"(\w+) (\d+) times(?! table)", asked.question)
+        count = re.search(r"(?:from|From) (\d+) to (\d+)", asked.question)
+        if times and "alculate" not in asked.question:
+            assert lines == [times[1]] * int(times[2]), asked
+        elif count and re.search("(?i)sum|add", asked.question):
+            assert lines == [str(sum(range(int(count[1]), int(count[2]) + 1)))], asked
+        elif count and "squares" not in asked.question and "numbers" in asked.question:
+            assert lines == [str(i) for i in range(int(count[1]), int(count[2]) + 1)], asked
+        assert lines[0] in asked.answer.rpartition("```")[2], asked

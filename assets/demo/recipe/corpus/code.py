@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import random
 import re
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from assets.demo.recipe.corpus.school import Asked, Kinds, reserved, typed
@@ -17,6 +19,7 @@ from assets.demo.recipe.corpus.text import (
     Conversation,
     chat,
     drawn,
+    listed,
     read_topics,
     sentence,
     with_article,
@@ -157,6 +160,76 @@ def asking_for(rng: random.Random, function: Function) -> Asked:
     return Asked(question, question, answer)
 
 
+ASK_PROGRAM = (
+    "python: {task}", "{task} in python", "How do I {task} in Python?", "python {task}",
+    "{task} python", "Write a Python program that {does}.", "Write Python code to {task}.",
+    "python code that {does}", "Can you write a program that {does}?", "code to {task}",
+    "how to {task} with python", "Write a few lines of Python to {task}.",
+    "Show me how to {task} in Python.", "a program that {does} please", "Use Python to {task}.",
+)  # fmt: skip
+# What a few lines do, in several words, and the lines: {w} and {v} are words, the others numbers,
+# {c}, {m} and {f} are one more than
+# {b}, {n} and {e}, which is even.
+PROGRAMS = (
+    ("print {w} {n} times; show {w} {n} times; say {w} {n} times; repeat {w} {n} times",
+     'for i in range({n}):\n    print("{w}")'),
+    ("print the numbers from {a} to {b}; loop from {a} to {b}; count from {a} to {b}",
+     "for n in range({a}, {c}):\n    print(n)"),
+    ("print the numbers from 1 to {b}; loop from 1 to {b}; count to {b}",
+     "for n in range(1, {c}):\n    print(n)"),
+    ("count down from {b}; print the numbers from {b} down to 1",
+     "for n in range({b}, 0, -1):\n    print(n)"),
+    ("print the even numbers up to {e}; count by twos up to {e}",
+     "for n in range(2, {f}, 2):\n    print(n)"),
+    ("print the squares of the numbers from 1 to {n}",
+     "for n in range(1, {m}):\n    print(n * n)"),
+    ("print the times table of {n}; show the multiplication table of {n}",
+     'for i in range(1, 11):\n    print(i, "x", {n}, "=", i * {n})'),
+    ("add the numbers from 1 to {b}; sum the numbers from 1 to {b}", "print(sum(range(1, {c})))"),
+    ("multiply {a} by {b}; calculate {a} times {b}", "print({a} * {b})"),
+    ("print a triangle of {n} lines with stars; draw a triangle of stars with {n} lines",
+     'for i in range(1, {m}):\n    print("*" * i)'),
+    ("print a square of {n} by {n} stars; draw a square of stars, {n} by {n}",
+     'for i in range({n}):\n    print("*" * {n})'),
+    ("print the letters of {w}; loop over the letters of {w}",
+     'for letter in "{w}":\n    print(letter)'),
+    ("print {w} backwards; reverse the word {w}", 'print("{w}"[::-1])'),
+    ("print {w} in capital letters; turn {w} into capital letters", 'print("{w}".upper())'),
+    ("count the letters of {w}; print the length of {w}", 'print(len("{w}"))'),
+    ("make a list of {w} and {v} and print it; loop over a list with {w} and {v}",
+     'words = ["{w}", "{v}"]\nfor word in words:\n    print(word)'),
+    ("sort the numbers {b}, {n} and {e}", "print(sorted([{b}, {n}, {e}]))"),
+    ("find the largest of {b}, {n} and {e}; print the largest of {b}, {n} and {e}",
+     "print(max({b}, {n}, {e}))"),
+)  # fmt: skip
+SHOWN = 6  # lines of output that are told
+
+
+def programs(rng: random.Random) -> Asked:
+    """A few lines that do something with given words and numbers, and what they print."""
+    tasks, code = rng.choice(PROGRAMS)
+    word, other = rng.sample(("hello", "hi", "cat", "apple", "banana", "moon", "dog", "yes", "tea",
+                              "rain", "house", "python", "token", "star", "book"), 2)  # fmt: skip
+    b = rng.randint(5, 20)
+    n, even = rng.randint(2, 9), 2 * rng.randint(3, 15)
+    values: dict[str, object] = {"w": word, "v": other, "a": rng.randint(2, 4)}
+    values |= {"n": n, "m": n + 1, "b": b, "c": b + 1, "e": even, "f": even + 1}
+    task, lines = rng.choice(tasks.split("; ")).format_map(values), code.format_map(values)
+    with redirect_stdout(StringIO()) as printed:
+        exec(lines, {})
+    out = printed.getvalue().splitlines()
+    said = f"It prints {listed(out)}."
+    if len(set(out)) == 1 < len(out):
+        said = f"It prints {len(out)} lines, and each of them is {out[0]}."
+    elif len(out) > SHOWN:
+        said = f"It prints {len(out)} lines, from {out[0]} to {out[-1]}."
+    if "range(" in lines and "for" in lines:
+        said += " The indented line is run once for each value."
+    question = sentence(rng.choice(ASK_PROGRAM).format(task=task, does=does(task)))
+    answer = f"Here are a few lines of Python for that:\n\n```python\n{lines}\n```\n\n{said}"
+    return Asked(question, question, answer, tuple(re.findall(r"\d+", task)))
+
+
 OTHER_LANGUAGES = (
     "Java", "C", "C++", "Rust", "Go", "JavaScript", "Ruby", "Swift", "Haskell", "PHP", "Kotlin",
     "SQL", "HTML", "CSS", "Perl", "Bash", "TypeScript", "Lua", "Fortran", "assembly",
@@ -218,7 +291,7 @@ def refusals(rng: random.Random) -> Asked:
     return _refusal(rng)[0]
 
 
-KINDS = Kinds({functions: 9, refusals: 1})
+KINDS = Kinds({functions: 9, programs: 3, refusals: 1})
 
 
 def sample(rng: random.Random, held_out: bool = False) -> Conversation:

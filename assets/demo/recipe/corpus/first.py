@@ -172,10 +172,15 @@ def copied(rng: random.Random, held_out: bool) -> Conversation:
             return chat(copying.asked(rng, todo, held_out), copying.answered(todo))
 
 
+PROGRAMS = 0.25  # of the code: a few lines instead of a function
+
+
 def coded(rng: random.Random, held_out: bool) -> Conversation:
     well_known = [function for function in code.FUNCTIONS if function.name in FUNCTIONS]
     while True:
         asked: Asked = code.asking_for(rng, rng.choice(well_known))
+        if rng.random() < PROGRAMS:
+            asked = code.programs(rng)
         if reserved(asked.key) == held_out:
             return chat(typed(rng, asked), asked.answer)
 
