@@ -75,6 +75,12 @@ def expected(job: Job) -> str:
             return '"' + job.text + '"'
         case "twice":
             return "\n".join([job.text] * 2)
+        case "turn":
+            return (
+                ", ".join(job.text.split(", ")[::-1])
+                if "," in job.text
+                else " ".join(job.text.split()[::-1])
+            )
         case "three":
             return "\n".join([job.text] * 3)
     raise AssertionError(job.kind)

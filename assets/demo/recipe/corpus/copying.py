@@ -700,6 +700,15 @@ def _words(rng: random.Random, held_out: bool) -> Job:
     return Job("words", listed(map(str, numbers)), listed(map(number_word, numbers)))
 
 
+def _turn(rng: random.Random, held_out: bool) -> Job:
+    """Words in the opposite order."""
+    things = [thing for thing in _things(rng, held_out) if " " not in thing][:5]
+    if len(things) < 2:
+        return _turn(rng, held_out)
+    sign = rng.choice((" ", " ", ", "))
+    return Job("turn", sign.join(things), sign.join(reversed(things)))
+
+
 def _quotes(rng: random.Random, held_out: bool) -> Job:
     text = _short(rng, held_out)
     return Job("quotes", text, f'"{text}"')
@@ -771,7 +780,8 @@ MAKERS: dict[str, tuple[Maker, int]] = {
     "spelling": (_spelling, 4), "number": (_number, 3), "bullets": (_bullets, 3),
     "lines": (_lines, 2), "row": (_row, 2), "past": (_past, 9), "present": (_present, 3),
     "shorten": (_shorten, 5), "drop": (_drop, 2), "about": (_about, 6), "words": (_words, 3),
-    "quotes": (_quotes, 2), "twice": (_twice, 1), "three": (_three, 1), "rename": (_rename, 5),
+    "quotes": (_quotes, 2), "turn": (_turn, 4),
+    "twice": (_twice, 1), "three": (_three, 1), "rename": (_rename, 5),
     "code": (_code, 4),
 }  # fmt: skip
 KINDS, WEIGHTS = list(MAKERS), [weight for _, weight in MAKERS.values()]

@@ -129,7 +129,7 @@ def _drawn(rng: random.Random, plot: Plot) -> dict[str, str]:
     """What the plot lets be chosen, with its article."""
     found = {}
     for let, entries in plot.lets.items():
-        (value,) = rng.choice(entries)
-        found[let] = render(value, {}, rng)
+        for number, value in enumerate(rng.choice(entries), start=1):
+            found[let + (str(number) if number > 1 else "")] = render(value, {}, rng)
         found[f"a_{let}"] = with_article(found[let])
     return found
