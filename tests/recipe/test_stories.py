@@ -115,3 +115,15 @@ def test_verse_on_request_keeps_its_lines_and_its_subject() -> None:
         assert re.search(r"(?i)knock", asked) and rest[0] == "Who's there?"
         if len(rest) > 2:
             assert rest[2].lower() == f"{rest[1].rstrip('.')} who?".lower()
+
+
+def test_a_wish_can_be_told_in_the_past() -> None:
+    told = {
+        "who loses his hat": "who lost his hat", "that cannot sing": "that could not sing",
+        "who is afraid of mice": "who was afraid of mice", "who tries to swim": "who tried to swim",
+        "who wants to finish": "who wanted to finish", "who loses it and finds it again": "",
+        "with a red hat": "", "who always sings": "",
+    }  # fmt: skip
+    assert {now: stories.in_the_past(now) for now in told} == {
+        now: past or now for now, past in told.items()
+    }

@@ -20,7 +20,7 @@ from assets.demo.recipe.corpus.text import (
     sentence,
     with_article,
 )
-from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, in_a_row, plural_of
+from assets.demo.recipe.corpus.wordplay import GROUPS, KINDS_OF, RHYMES, in_a_row, plural_of
 
 MANY = (
     "Name {n} {g}", "List {n} {g}", "Give me {n} {g}", "{n} {g}", "Tell me {n} {g}",
@@ -120,8 +120,9 @@ def _rows(section: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def such(rng: random.Random) -> Asked:
-    """Exactly so many things of a kind that is narrowed down."""
-    group, items = rng.choice(_rows("such"))
+    """Exactly so many things of a kind that is narrowed down; it may have several names."""
+    groups, items = rng.choice(_rows("such"))
+    group = rng.choice(groups.split(" / "))
     n = rng.randint(2, len(items)) if rng.random() < 0.7 else min(len(items), 10)
     said = in_words(n) if rng.random() < 0.6 else str(n)
     form = rng.choice(MANY)
@@ -140,6 +141,51 @@ def shopping(rng: random.Random) -> Asked:
         form, items = form + rng.choice(SHORT_LIST).format(n=said), items[:n]
     answer = f"A shopping list for {dish}: {listed(items)}."
     return _asked(rng, form.format(d=dish), answer, dish)
+
+
+PACKING = (
+    "Packing list for {p}", "packing list for {p}", "What should I take to {p}?",
+    "What do I pack for {p}?", "What do I need for {p}?", "what to take to {p}",
+    "Make a packing list for {p}", "what shall i bring to {p}", "What should I bring to {p}?",
+    "I am going to {p}. What should I pack?", "Help me pack for {p}",
+    "What belongs in the bag for {p}?", "what to pack for {p}", "a list of things for {p}",
+    "We go to {p}, what do we need", "Write a packing list for {p}", "things to take to {p}",
+    "Which things do I need for {p}?", "pack for {p}",
+)  # fmt: skip
+
+
+def packing(rng: random.Random) -> Asked:
+    """What to take along, now and then a number of things."""
+    place, items = rng.choice(_rows("packing"))
+    somewhere = place.startswith(("the ", "school", "kindergarten"))
+    form = rng.choice([form for form in PACKING if somewhere or " to {p}" not in form])
+    if rng.random() < 0.2 and "list" in form:
+        n = rng.randint(3, len(items))
+        said = in_words(n) if rng.random() < 0.6 else str(n)
+        form, items = form + rng.choice(SHORT_LIST).format(n=said), items[:n]
+    answer = f"For {place}, take these things along: {listed(items)}."
+    return _asked(rng, form.format(p=place), answer, place)
+
+
+RHYMED = (
+    "{n} words that rhyme with {w}", "Give me {n} words that rhyme with {w}", "{n} rhymes for {w}",
+    "Name {n} words that rhyme with {w}", "List {n} words rhyming with {w}",
+    "find {n} rhymes for {w}", "Tell me {n} rhymes with {w}", "{n} words that sound like {w}",
+)  # fmt: skip
+
+
+def rhymed(rng: random.Random) -> Asked:
+    """So many words with a rhyme, or as many as there are."""
+    word = rng.choice([word for word in RHYMES if len(RHYMES[word]) > 1])
+    words = RHYMES[word]
+    n = rng.choice((2, 3, 3, 4, 5, 5, 6))
+    said = in_words(n) if rng.random() < 0.5 else str(n)
+    answer = f"These words rhyme with {word}: {listed(words[:n])}."
+    if n > len(words):
+        answer = (
+            f"I know only {in_words(len(words))} words that rhyme with {word}: {listed(words)}."
+        )
+    return _asked(rng, rng.choice(RHYMED).format(n=said, w=word), answer, word)
 
 
 # Groups of things of which one may be left out.
@@ -250,7 +296,17 @@ def one_name(rng: random.Random) -> Asked:
 
 
 KINDS = Kinds(
-    {without: 4, such: 6, shopping: 3, with_letter: 3.5, odd_one: 2, of_these: 1.5, one_name: 3.5}
+    {
+        without: 4,
+        such: 9,
+        shopping: 3,
+        packing: 4,
+        rhymed: 1.5,
+        with_letter: 3.5,
+        odd_one: 2,
+        of_these: 1.5,
+        one_name: 3.5,
+    }
 )
 
 

@@ -7,6 +7,7 @@ import re
 from functools import cache
 from zlib import crc32
 
+from assets.demo.recipe.corpus.copying import IRREGULAR, conjugated
 from assets.demo.recipe.corpus.plots import (
     DATA,
     LAND,
@@ -333,11 +334,34 @@ def _request(rng: random.Random, reserved_wording: bool) -> tuple[str, Wish, str
     return (text, wish, key) if candidates(wish) else None
 
 
-def _typed(rng: random.Random, text: str, wish: Wish) -> str:
+AS_TOLD = 0.12  # of the wishes: as of somebody known, "the fox who lost his hat"
+_PAST = dict(IRREGULAR.values()) | {
+    "cannot": "could not", "can't": "couldn't", "can": "could", "does": "did", "doesn't": "didn't",
+    "won't": "would not", "steals": "stole", "catches": "caught", "flies": "flew",
+    "drives": "drove",
+    "wakes": "woke", "fights": "fought", "builds": "built", "makes": "made", "gets": "got",
+    "beats": "beat", "brags": "bragged", "hears": "heard", "hides": "hid", "swaps": "swapped",
+    "tells": "told", "quarrels": "quarrelled",
+}  # fmt: skip
+
+
+def in_the_past(clause: str) -> str:
+    """`who lost his hat` for `who loses his hat`; as it is where there is more than one verb."""
+    who, _, rest = clause.partition(" ")
+    verb, _, rest = rest.partition(" ")
+    regular = re.fullmatch("[a-z]+[^s]s", verb) and verb not in ("always", "was")
+    several = re.search(r"\b(and|when|nobody|where|why)\b", rest)
+    if who not in ("who", "that") or several or not (verb in _PAST or regular):
+        return clause
+    base = re.sub("ies$", "y", verb) if verb.endswith("ies") else re.sub("(?<=sh)es$|s$", "", verb)
+    return f"{who} {_PAST.get(verb) or conjugated(base, True, False)} {rest}"
+
+
+def _typed(rng: random.Random, text: str, wish: Wish, *keep: str) -> str:
     """`text` as typed, without a slip in what is wished for."""
     thing = wish.thing.split(" ")[-1]
     names = (wish.name, wish.hero, wish.friend)
-    return typed_with(rng, text, *names, wish.trait, thing, wish.season)
+    return typed_with(rng, text, *names, wish.trait, thing, wish.season, *keep)
 
 
 def _follow_up(rng: random.Random, wish: Wish, story: Story, held_out: bool) -> tuple[str, str]:
@@ -397,6 +421,11 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
             break
     story = tell(rng, wish)
     clause = render(wish.clause, story.context, rng)
+    one = with_article(f"{wish.trait} {wish.hero}".strip())
+    if "{clause}" in text and one in text and rng.random() < AS_TOLD:
+        told = in_the_past(clause)
+        if told != clause:
+            clause, text = told, text.replace(one, f"the {one.partition(' ')[2]}", 1)
     strange = story.context.get("strange", "")
     for name, value in (
         ("clause", clause), ("does", clause.partition(" ")[2]), ("strange", strange),
@@ -406,7 +435,7 @@ def sample(rng: random.Random, held_out: bool = False) -> Conversation:
     for name in ("he", "him", "his"):
         text = text.replace(f"{{{name}}}", story.context[name])
     text = text.replace("{His}", sentence(story.context["his"]))
-    turns = [_typed(rng, text, wish), story.text]
+    turns = [_typed(rng, text, wish, strange), story.text]
     if rng.random() < 0.15:
         question, answer = _follow_up(rng, wish, story, held_out)
         turns += [_typed(rng, question, Wish(hero=wish.hero, name=story.context["H"])), answer]
